@@ -1,0 +1,47 @@
+# Every target sets up its own .venv, needs only python3 and make, and is quick when nothing changed.
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_CONSTRAINT := constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test lint format bench docs clean help
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
+
+# One stamp for each set of dependencies that was installed; it is made anew when the pins change.
+$(BIN)/python:
+	$(PYTHON) -m venv .venv
+
+.venv/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/.installed-%: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
+	@touch $@
+
+demo: .venv/.installed  ## install, synthesize the bundled survey and show what comes out
+	$(BIN)/understudy demo --output understudy-demo --force
+
+test: .venv/.installed-test  ## run all tests, the examples in the documentation included
+	$(BIN)/python -m pytest
+
+lint: .venv/.installed-dev  ## check style, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/.installed-dev  ## mend style and format where a tool can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
+	$(BIN)/python benchmarks/counting.py
+
+docs: .venv/.installed-docs  ## build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+clean:  ## remove everything that the other targets made
+	rm -rf .venv site dist build understudy-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
