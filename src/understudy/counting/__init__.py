@@ -1,0 +1,28 @@
+"""Counting: contingency tables of coded columns, and the information that they hold, in bits."""
+
+from __future__ import annotations
+
+from understudy.counting.engine import BatchSource, Engine, LocalEngine, Source
+from understudy.counting.groups import Groups, group_ids
+from understudy.counting.information import Information, entropy, mutual_information
+from understudy.counting.pairs import PairCounts, pair_counts
+from understudy.counting.pairwise import pairwise_information
+from understudy.counting.tables import ContingencyTable, joint_counts, marginal_counts
+
+__all__ = [
+    "BatchSource",
+    "ContingencyTable",
+    "Engine",
+    "Groups",
+    "Information",
+    "LocalEngine",
+    "PairCounts",
+    "Source",
+    "entropy",
+    "group_ids",
+    "joint_counts",
+    "marginal_counts",
+    "mutual_information",
+    "pair_counts",
+    "pairwise_information",
+]

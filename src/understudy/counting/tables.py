@@ -1,0 +1,279 @@
+"""Contingency tables: how often each combination of codes occurs, dense or sparse."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from understudy.counting.engine import Engine, LocalEngine, Source
+from understudy.counting.groups import as_names, check_names, checked_codes, group_ids, joint_codes
+from understudy.data.coded import Coded, Codes, code_dtype
+from understudy.errors import DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+# Tables up to this many cells are dense. A function of the cardinalities alone: every batch of a
+# stream must choose the same form.
+DENSE_CELLS = 2**20
+_LARGEST_DENSE = 2**27
+
+
+def is_dense(cardinalities: Sequence[int], dense_cells: int = DENSE_CELLS) -> bool:
+    """Tell whether a table of these cardinalities is kept with all its cells.
+
+    Examples
+    --------
+    >>> is_dense([20, 20, 20]), is_dense([10_000, 10_000])
+    (True, False)
+    """
+    return math.prod(cardinalities) <= dense_cells
+
+
+@dataclass(frozen=True, eq=False)
+class ContingencyTable:
+    """How often each combination of codes occurs in some columns.
+
+    Small tables are dense: an array with one axis per column. Large ones are sparse: only the
+    combinations that occur, and their counts. Two tables are equal if their counts are, in either
+    form.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The columns.
+    cardinalities : tuple of int
+        Number of codes of each column.
+    counts : ndarray of int64
+        Dense: of shape `cardinalities`. Sparse: one positive count per combination.
+    combinations : ndarray of unsigned int, shape (combinations, columns), optional
+        Sparse: the combinations that occur, in lexicographic order. Dense: None.
+
+    Examples
+    --------
+    >>> coded = Coded.from_arrays({"sex": [0, 1, 1], "age": [2, 0, 2]})
+    >>> table = ContingencyTable.of(coded, ["sex", "age"])
+    >>> table.counts.tolist(), table.marginal(["age"]).counts.tolist()
+    ([[0, 0, 1], [1, 0, 1]], [1, 0, 2])
+    """
+
+    names: tuple[str, ...]
+    cardinalities: tuple[int, ...]
+    counts: NDArray[np.int64]
+    combinations: Codes | None = None
+
+    @classmethod
+    def of(
+        cls, coded: Coded, columns: str | Sequence[str], *, dense_cells: int = DENSE_CELLS
+    ) -> ContingencyTable:
+        """Count the combinations of `columns` in a coded table; dense up to `dense_cells` cells."""
+        names = as_names(columns)
+        check_names(names, coded.names)
+        sizes = tuple(coded.cardinality(name) for name in names)
+        if is_dense(sizes, dense_cells):
+            codes, cells = joint_codes(coded, names)
+            return cls(names, sizes, np.bincount(codes, minlength=cells).reshape(sizes))
+        groups = group_ids(coded, names)
+        rows = groups.representatives
+        combinations = np.empty((groups.count, len(names)), code_dtype(max(sizes)))
+        for place, name in enumerate(names):
+            combinations[:, place] = coded[name][rows]
+        counts = np.bincount(groups.ids, minlength=groups.count)
+        return cls(names, sizes, counts, combinations)
+
+    @property
+    def total(self) -> int:
+        """Number of rows counted."""
+        return int(self.counts.sum())
+
+    def marginal(self, columns: str | Sequence[str]) -> ContingencyTable:
+        """Return the table of some of the columns, in the order given.
+
+        Parameters
+        ----------
+        columns : str or sequence of str
+            Columns of this table.
+
+        Returns
+        -------
+        ContingencyTable
+            Dense or sparse as its own cardinalities ask for.
+        """
+        names = as_names(columns)
+        check_names(names, self.names)
+        places = [self.names.index(name) for name in names]
+        sizes = tuple(self.cardinalities[place] for place in places)
+        if self.combinations is None:
+            others = tuple(sorted(set(range(len(self.names))) - set(places)))
+            order = [sorted(places).index(place) for place in places]
+            counts = np.asarray(self.counts.sum(axis=others)).transpose(order)
+            return ContingencyTable(names, sizes, counts)
+        combinations = self.combinations[:, places]
+        return _collected(names, sizes, combinations, self.counts, dense=is_dense(sizes))
+
+    def to_dense(self) -> ContingencyTable:
+        """Return the table with all its cells; refused where these would not fit in memory."""
+        if self.combinations is None:
+            return self
+        cells = math.prod(self.cardinalities)
+        if cells > _LARGEST_DENSE:
+            raise DataError(
+                f"The table of {', '.join(self.names)} has {cells:,} cells; "
+                f"a dense one has at most {_LARGEST_DENSE:,}. Use its `combinations`."
+            )
+        counts = np.zeros(self.cardinalities, np.int64)
+        counts[tuple(self.combinations.T)] = self.counts
+        return ContingencyTable(self.names, self.cardinalities, counts)
+
+    def to_sparse(self) -> ContingencyTable:
+        """Return the table of the combinations that occur."""
+        combinations, counts = self._seen()
+        return ContingencyTable(self.names, self.cardinalities, counts, combinations)
+
+    def _seen(self) -> tuple[Codes, NDArray[np.int64]]:
+        """Return the combinations that occur, in lexicographic order, and their counts."""
+        if self.combinations is not None:
+            return self.combinations, self.counts
+        flat = self.counts.reshape(-1)
+        cells = np.flatnonzero(flat)
+        combinations = np.empty(
+            (len(cells), len(self.names)), code_dtype(max(self.cardinalities, default=1))
+        )
+        rest = cells
+        for place in range(len(self.names) - 1, -1, -1):
+            rest, combinations[:, place] = np.divmod(rest, self.cardinalities[place])
+        return combinations, flat[cells]
+
+    def __add__(self, other: ContingencyTable) -> ContingencyTable:
+        if (self.names, self.cardinalities) != (other.names, other.cardinalities):
+            raise DataError(
+                "Only tables of the same columns and cardinalities can be added; got "
+                f"{self.names} {self.cardinalities} and {other.names} {other.cardinalities}."
+            )
+        if self.combinations is None and other.combinations is None:
+            return ContingencyTable(self.names, self.cardinalities, self.counts + other.counts)
+        (mine, my_counts), (theirs, their_counts) = self._seen(), other._seen()
+        return _collected(
+            self.names,
+            self.cardinalities,
+            np.concatenate([mine, theirs]),
+            np.concatenate([my_counts, their_counts]),
+            dense=self.combinations is None or other.combinations is None,
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ContingencyTable):
+            return NotImplemented
+        if (self.names, self.cardinalities) != (other.names, other.cardinalities):
+            return False
+        if self.combinations is None and other.combinations is None:
+            return np.array_equal(self.counts, other.counts)
+        return all(map(np.array_equal, self._seen(), other._seen()))
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content, and the content is arrays
+
+
+def _collected(
+    names: tuple[str, ...],
+    cardinalities: tuple[int, ...],
+    combinations: Codes,
+    weights: NDArray[np.int64],
+    *,
+    dense: bool,
+) -> ContingencyTable:
+    """Add up the weights of equal combinations."""
+    columns = tuple(np.ascontiguousarray(column) for column in combinations.T)
+    coded = Coded(names, columns, cardinalities)
+    if not names:
+        return ContingencyTable((), (), np.array(weights.sum()))
+    if dense:
+        codes, cells = joint_codes(coded, names)
+        counts = np.zeros(cells, np.int64)
+        np.add.at(counts, codes, weights)
+        return ContingencyTable(names, cardinalities, counts.reshape(cardinalities))
+    groups = group_ids(coded, names)
+    counts = np.zeros(groups.count, np.int64)
+    np.add.at(counts, groups.ids, weights)
+    kept = combinations[groups.representatives].astype(code_dtype(max(cardinalities)))
+    return ContingencyTable(names, cardinalities, counts, kept)
+
+
+def joint_counts(
+    source: Source, columns: str | Sequence[str], *, engine: Engine | None = None
+) -> ContingencyTable:
+    """Count how often each combination of codes occurs in `columns`.
+
+    Parameters
+    ----------
+    source : Coded or BatchSource
+        The table, in memory or in batches; the result is the same.
+    columns : str or sequence of str
+        The columns, each once.
+    engine : Engine, optional
+        What sums over the batches; the local one by default.
+
+    Returns
+    -------
+    ContingencyTable
+        Dense up to 2**20 cells, sparse beyond.
+
+    Examples
+    --------
+    >>> table = Coded.from_arrays({"sex": [0, 1, 1]})
+    >>> joint_counts(table, "sex").counts
+    array([1, 2])
+    """
+    names = as_names(columns)
+    return (engine or LocalEngine()).sum_over(source, partial(ContingencyTable.of, columns=names))
+
+
+@dataclass(frozen=True)
+class _Margins:
+    """The counts of every column of a batch; a sum over batches."""
+
+    counts: tuple[NDArray[np.int64], ...]
+
+    @classmethod
+    def of(cls, coded: Coded) -> _Margins:
+        return cls(
+            tuple(
+                np.bincount(checked_codes(coded, place), minlength=cardinality)
+                for place, cardinality in enumerate(coded.cardinalities)
+            )
+        )
+
+    def __add__(self, other: _Margins) -> _Margins:
+        return _Margins(
+            tuple(mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True))
+        )
+
+
+def marginal_counts(
+    source: Source, *, engine: Engine | None = None
+) -> tuple[NDArray[np.int64], ...]:
+    """Count the codes of every column, in one pass over the table.
+
+    Parameters
+    ----------
+    source : Coded or BatchSource
+        The table.
+    engine : Engine, optional
+        What sums over the batches; the local one by default.
+
+    Returns
+    -------
+    tuple of ndarray of int64
+        For each column, one count per code.
+
+    Examples
+    --------
+    >>> marginal_counts(Coded.from_arrays({"sex": [0, 1, 1], "age": [2, 0, 2]}))
+    (array([1, 2]), array([1, 0, 2]))
+    """
+    return (engine or LocalEngine()).sum_over(source, _Margins.of).counts

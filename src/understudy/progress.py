@@ -1,0 +1,51 @@
+"""Progress of long work: the package reports it, and whoever shows it (the command line) listens.
+
+A library call is silent unless a reporter is installed, so nothing is printed into notebooks or
+pipelines that did not ask for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol, TypeVar
+
+Item = TypeVar("Item")
+
+
+class Reporter(Protocol):
+    """Shows progress: wraps an iterable and counts what is taken from it."""
+
+    def track(self, items: Iterable[Item], description: str, total: float | None) -> Iterable[Item]:
+        """Return `items`, counted as they are taken."""
+        ...
+
+
+_reporter: ContextVar[Reporter | None] = ContextVar("understudy_reporter", default=None)
+
+
+@contextmanager
+def reporting(reporter: Reporter) -> Iterator[None]:
+    """Send the progress of everything inside the block to `reporter`."""
+    token = _reporter.set(reporter)
+    try:
+        yield
+    finally:
+        _reporter.reset(token)
+
+
+def track(items: Iterable[Item], description: str, total: float | None = None) -> Iterable[Item]:
+    """Return `items`, counted by the reporter if there is one.
+
+    Examples
+    --------
+    >>> list(track([1, 2], "counting"))
+    [1, 2]
+    """
+    reporter = _reporter.get()
+    if reporter is None:
+        return items
+    if total is None and isinstance(items, Sized):
+        total = len(items)
+    return reporter.track(items, description, total)
