@@ -1,0 +1,6 @@
+"""Synthesizers: each learns from a table and draws synthetic ones."""
+
+from understudy.synthesis.base import METHODS, Synthesizer
+from understudy.synthesis.independent import Independent, Uniform
+
+__all__ = ["METHODS", "Independent", "Synthesizer", "Uniform"]

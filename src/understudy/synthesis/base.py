@@ -1,0 +1,294 @@
+"""What every synthesizer is: parameters, fit, sample, density, save and load."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self, get_args
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from understudy.counting import LocalEngine, Source
+from understudy.data import Codec, Coded, Dialect, FileStream, Schema
+from understudy.data.bins import Decoding
+from understudy.data.files import write_tables
+from understudy.data.frames import Frame, to_arrow
+from understudy.errors import (
+    DataError,
+    ModelFileError,
+    NotFittedError,
+    ParameterError,
+    UnderstudyError,
+)
+from understudy.progress import track
+from understudy.synthesis.blocks import Block, RandomState, plan_blocks, seed_of
+from understudy.synthesis.model_file import ModelContent, read_model, write_model
+from understudy.synthesis.parameters import Parametrized
+
+RARE_BELOW = 5
+"""A count of fewer records than this may tell something of a single person."""
+
+
+METHODS: dict[str, type[Synthesizer]] = {}
+"""All synthesizers by the names that the command line and model files know them by."""
+
+
+class Synthesizer(Parametrized, ABC):
+    """The base of all synthesizers, with the conventions of scikit-learn.
+
+    A subclass stores its parameters in `__init__`, names itself in `method`, learns in `_fit`,
+    draws codes in `_draw`, and gives and takes its learnt arrays in `_state` and `_restore`.
+
+    Attributes
+    ----------
+    codec_ : Codec
+        Turns the table into codes and back.
+    schema_ : Schema
+        What is known of each column.
+    n_rows_ : int
+        Records that the model was fitted to.
+    """
+
+    method: ClassVar[str]
+    """The name of the synthesizer on the command line and in model files."""
+
+    # Every synthesizer has these two parameters.
+    decode: Decoding
+    random_state: RandomState
+
+    codec_: Codec
+    schema_: Schema
+    n_rows_: int
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401  # as Python passes them
+        super().__init_subclass__(**kwargs)
+        if "method" in cls.__dict__:
+            METHODS[cls.method] = cls
+
+    def fit(self, data: Frame | FileStream, schema: Schema | None = None) -> Self:
+        """Learn from a table.
+
+        Parameters
+        ----------
+        data : frame or FileStream
+            The original table; a stream (from `scan`) need not fit in memory.
+        schema : Schema, optional
+            What the columns are; inferred if not given.
+
+        Returns
+        -------
+        self
+        """
+        self._check_params()
+        codec = Codec.fit(data, schema)
+        if not codec.names:
+            raise DataError("There is no column to synthesize: all are identifiers.")
+        source: Source
+        if isinstance(data, FileStream):
+            source, rows = codec.stream(data), data.rows
+        else:
+            source = codec.encode(data)
+            rows = len(source)
+        if rows == 0:
+            raise DataError("The table has no rows, so there is nothing to learn from.")
+        self.codec_, self.schema_, self.n_rows_ = codec, codec.schema, rows
+        seed = seed_of(self.random_state)
+        self._fit(source, np.random.default_rng(seed))
+        return self
+
+    def sample(
+        self, n: int | None = None, copies: int = 1, random_state: RandomState = None
+    ) -> Frame:
+        """Draw a synthetic table.
+
+        Parameters
+        ----------
+        n : int, optional
+            Rows; as many as the original has, if not given.
+        copies : int
+            How many tables to draw.
+        random_state : int or numpy Generator, optional
+            Decides the draws; by default the synthesizer's own `random_state`. The same seed gives
+            the same rows.
+
+        Returns
+        -------
+        frame or list of frames
+            Of the kind and types that were given to `fit`; a list if `copies` is more than one.
+        """
+        self._require_fit()
+        copies = _positive("copies", copies)
+        seed = seed_of(self.random_state if random_state is None else random_state)
+        tables = []
+        for copy in range(copies):
+            blocks = track(self._blocks(n, seed, copy), "Sampling")
+            pieces = [self._draw_table(block) for block in blocks]
+            columns = {
+                name: pa.chunked_array([piece[name] for piece in pieces]).combine_chunks()
+                for name in self.codec_.layout.types
+            }
+            tables.append(self.codec_.layout.restore(columns))
+        return tables if copies > 1 else tables[0]
+
+    def sample_coded(self, n: int | None = None, random_state: RandomState = None) -> Coded:
+        """Draw synthetic records as codes: those that `sample` would turn into values."""
+        self._require_fit()
+        seed = seed_of(self.random_state if random_state is None else random_state)
+        blocks = self._blocks(n, seed, 0)
+        return Coded.concatenate([self._draw(block.rows, block.generator()) for block in blocks])
+
+    def sample_to(
+        self,
+        path: str | Path,
+        n: int | None = None,
+        *,
+        copy: int = 0,
+        random_state: RandomState = None,
+        overwrite: bool = False,
+        dialect: Dialect | None = None,
+    ) -> Path:
+        """Draw a synthetic table straight into a CSV or Parquet file, whatever its size.
+
+        The file holds the same rows as `sample` gives for the same seed; `copy` counts the tables
+        of ``sample(copies=...)`` from 0.
+        """
+        self._require_fit()
+        seed = seed_of(self.random_state if random_state is None else random_state)
+        blocks = self._blocks(n, seed, copy)
+
+        def produce(sink: Any) -> None:  # noqa: ANN401  # takes Arrow tables
+            LocalEngine().write_over(blocks, self._draw_frame, sink)
+
+        return write_tables(produce, path, overwrite=overwrite, dialect=dialect)
+
+    def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
+        return plan_blocks(self.n_rows_ if n is None else _positive("n", n), seed, copy)
+
+    def _draw_table(self, block: Block) -> dict[str, pa.Array]:
+        generator = block.generator()
+        coded = self._draw(block.rows, generator)
+        return self.codec_.decode_arrow(coded, self.decode, generator, block.first_row)
+
+    def _draw_frame(self, block: Block) -> pa.Table:
+        return to_arrow(self.codec_.layout.restore(self._draw_table(block)))
+
+    def log_likelihood(self, data: Frame | Coded) -> NDArray[np.float64]:
+        """Return the log probability of each record under the sampler, in nats.
+
+        Parameters
+        ----------
+        data : frame or Coded
+            Records of the same columns; a frame is coded first. Probabilities are those of the
+            codes: the draw of a number inside its bin does not count.
+
+        Returns
+        -------
+        ndarray
+            One number per record; -inf for a record that the sampler cannot draw.
+        """
+        self._require_fit()
+        coded = data if isinstance(data, Coded) else self.codec_.encode(data)
+        if (coded.names, coded.cardinalities) != (self.codec_.names, self.codec_.cardinalities):
+            raise ParameterError(
+                "These codes are not this model's: columns or cardinalities differ."
+            )
+        return self._log_likelihood(coded)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the model to one file of an open format: JSON and NumPy arrays in a zip archive.
+
+        The file is as confidential as what it holds; its header says how many cells rest on fewer
+        than five records.
+        """
+        self._require_fit()
+        cells, rare = self.cells()
+        params = self.get_params()
+        if not isinstance(params["random_state"], int):
+            params["random_state"] = None  # a generator's state is not part of the model
+        content = ModelContent(
+            method=self.method,
+            params=params,
+            rows=self.n_rows_,
+            rare_cells={"below": RARE_BELOW, "cells": rare, "of": cells},
+            codec=self.codec_.to_plain(),
+            arrays=self._state(),
+        )
+        return write_model(content, path, overwrite=overwrite)
+
+    def cells(self) -> tuple[int, int]:
+        """Return how many cells with records the model rests on, and how many hold fewer than 5."""
+        self._require_fit()
+        counts = self._cells()
+        rare = sum(int(np.count_nonzero((c > 0) & (c < RARE_BELOW))) for c in counts)
+        return sum(int(np.count_nonzero(c)) for c in counts), rare
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model file; nothing in it is executed.
+
+        ``Synthesizer.load`` reads a model of any method; a subclass only its own.
+        """
+        content = read_model(path)
+        found = METHODS.get(content.method)
+        if found is None:
+            raise ModelFileError(
+                f"{path} holds a model of the method {content.method!r}, which is not known here."
+            )
+        if not issubclass(found, cls):
+            raise ModelFileError(
+                f"{path} holds a model of {found.__name__}, not of {cls.__name__}."
+            )
+        try:
+            model = found(**content.params)
+            model.codec_ = Codec.from_plain(content.codec)
+            model.schema_ = model.codec_.schema
+            model.n_rows_ = content.rows
+            model._restore(content.arrays)  # noqa: SLF001  # a subclass of this class
+        except (UnderstudyError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ModelFileError(f"{path} is damaged: {error}.") from error
+        return model
+
+    def _require_fit(self) -> None:
+        if not hasattr(self, "codec_"):
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
+
+    def _check_params(self) -> None:
+        """Raise if a parameter has a value that cannot be used."""
+        if self.decode not in get_args(Decoding):
+            raise ParameterError(
+                f"decode must be one of {', '.join(get_args(Decoding))}; got {self.decode!r}."
+            )
+        seed_of(self.random_state)
+
+    @abstractmethod
+    def _fit(self, source: Source, rng: np.random.Generator) -> None:
+        """Learn from codes, in memory or in batches."""
+
+    @abstractmethod
+    def _draw(self, rows: int, rng: np.random.Generator) -> Coded:
+        """Return `rows` synthetic records as codes."""
+
+    @abstractmethod
+    def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:
+        """Return the log probability of each record."""
+
+    @abstractmethod
+    def _state(self) -> dict[str, NDArray[Any]]:
+        """Return what was learnt, as arrays."""
+
+    @abstractmethod
+    def _restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `_state` gave; raise ValueError or KeyError if it does not fit."""
+
+    @abstractmethod
+    def _cells(self) -> list[NDArray[np.int64]]:
+        """Return the counts of records that the model rests on."""
+
+
+def _positive(name: str, value: int) -> int:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+        raise ParameterError(f"{name} must be a whole number from 1; got {value!r}.")
+    return int(value)

@@ -1,0 +1,141 @@
+"""The two baselines that keep no association between columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.counting import Source, marginal_counts
+from understudy.data import Coded
+from understudy.data.bins import Decoding
+from understudy.data.coded import code_dtype
+from understudy.synthesis.base import Synthesizer
+from understudy.synthesis.blocks import RandomState
+
+
+class Independent(Synthesizer):
+    """Draws every column on its own, as often as its values occur in the original.
+
+    The shares of each column are kept and every association between columns is lost: what an
+    attacker learns from such a file is what the published shares tell.
+
+    Parameters
+    ----------
+    decode : {"interpolate", "uniform"}
+        How a number is drawn inside its bin.
+    random_state : int or numpy Generator, optional
+        Decides the draws.
+
+    Attributes
+    ----------
+    counts_ : tuple of ndarray
+        Records with each code, column by column.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"sex": ["f", "m", "f", "f"], "smokes": [True, False, True, True]})
+    >>> model = Independent(random_state=1).fit(frame)
+    >>> model.sample(2).columns
+    ['sex', 'smokes']
+    >>> float(np.exp(model.log_likelihood(frame)[0]))  # 3/4 of f, 3/4 of true
+    0.5625
+    """
+
+    method: ClassVar[str] = "independent"
+
+    counts_: tuple[NDArray[np.int64], ...]
+
+    def __init__(
+        self, *, decode: Decoding = "interpolate", random_state: RandomState = None
+    ) -> None:
+        self.decode = decode
+        self.random_state = random_state
+
+    def _fit(self, source: Source, rng: np.random.Generator) -> None:  # noqa: ARG002  # nothing is drawn
+        self.counts_ = marginal_counts(source)
+
+    def _draw(self, rows: int, rng: np.random.Generator) -> Coded:
+        columns = []
+        for counts in self.counts_:
+            # A random record of the original, found by its position when sorted: exact shares.
+            positions = rng.integers(0, self.n_rows_, size=rows)
+            codes = np.searchsorted(np.cumsum(counts), positions, side="right")
+            columns.append(codes.astype(code_dtype(len(counts))))
+        return Coded(self.codec_.names, tuple(columns), self.codec_.cardinalities)
+
+    def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:
+        total = np.zeros(len(coded))
+        with np.errstate(divide="ignore"):
+            for codes, counts in zip(coded.columns, self.counts_, strict=True):
+                total += np.log(counts / self.n_rows_)[codes]
+        return total
+
+    def _state(self) -> dict[str, NDArray[Any]]:
+        return {"counts": np.concatenate(self.counts_)}
+
+    def _restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        sizes = self.codec_.cardinalities
+        counts = arrays["counts"].astype(np.int64, casting="safe")
+        if counts.shape != (sum(sizes),):
+            raise ValueError(f"{len(counts)} counts for {sum(sizes)} codes")
+        self.counts_ = tuple(np.split(counts, np.cumsum(sizes)[:-1]))
+        if any(c.min(initial=0) < 0 or c.sum() != self.n_rows_ for c in self.counts_):
+            raise ValueError(f"counts that do not sum to {self.n_rows_} records")
+
+    def _cells(self) -> list[NDArray[np.int64]]:
+        return list(self.counts_)
+
+
+class Uniform(Synthesizer):
+    """Draws every code of every column with the same probability: the domain, and nothing else.
+
+    All that such a file tells is which values can occur. Missing counts as one of a column's
+    values where it occurs.
+
+    Parameters
+    ----------
+    decode : {"interpolate", "uniform"}
+        How a number is drawn inside its bin.
+    random_state : int or numpy Generator, optional
+        Decides the draws.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> model = Uniform().fit(pl.DataFrame({"sex": ["f", "f", "m", "f"]}))
+    >>> float(np.exp(model.log_likelihood(pl.DataFrame({"sex": ["m"]}))[0]))
+    0.5
+    """
+
+    method: ClassVar[str] = "random"
+
+    def __init__(
+        self, *, decode: Decoding = "interpolate", random_state: RandomState = None
+    ) -> None:
+        self.decode = decode
+        self.random_state = random_state
+
+    def _fit(self, source: Source, rng: np.random.Generator) -> None:
+        """Learn nothing: the codec knows the domain."""
+
+    def _draw(self, rows: int, rng: np.random.Generator) -> Coded:
+        sizes = self.codec_.cardinalities
+        columns = tuple(rng.integers(0, size, size=rows, dtype=code_dtype(size)) for size in sizes)
+        return Coded(self.codec_.names, columns, sizes)
+
+    def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:
+        return np.full(len(coded), -np.log(coded.cardinalities).sum())
+
+    def _state(self) -> dict[str, NDArray[Any]]:
+        return {}
+
+    def _restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        if arrays:
+            raise ValueError("arrays in a model that has none")
+
+    def _cells(self) -> list[NDArray[np.int64]]:
+        return []

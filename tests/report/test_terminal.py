@@ -1,0 +1,91 @@
+"""What the terminal shows."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+
+from understudy import Codec, Column, Independent
+from understudy.progress import reporting, track
+from understudy.report.terminal import (
+    TerminalProgress,
+    coding_in_words,
+    model_summary,
+    side_by_side,
+)
+
+
+def shown(renderable, width=100):
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+def test_shares_by_hand():
+    before = pl.DataFrame({"sex": ["f", "f", "f", "m"]})
+    after = pl.DataFrame({"sex": ["f", "m", "m", "m"]})
+    codec = Codec.fit(before)
+    text = shown(side_by_side(codec, codec.encode(before), codec.encode(after)))
+    lines = [line.strip("│ ") for line in text.splitlines()]
+    # The longest share, 75 %, fills the bar's twelve places; a third of it fills four.
+    assert lines[1:5] == [
+        "f ████████████  75.0%",
+        "████          25.0%",
+        "m ████          25.0%",
+        "████████████  75.0%",
+    ]
+    assert "differs by 50.0%" in lines[5]  # half of |3/4 - 1/4| twice
+
+
+def test_many_levels_are_cut_to_the_most_frequent():
+    frame = pl.DataFrame({"n": [str(i) for i in range(12)] + ["3", "3", "7"]})
+    codec = Codec.fit(frame)
+    text = shown(side_by_side(codec, codec.encode(frame), codec.encode(frame)))
+    assert "… 5 more" in text
+    assert "3 " in text
+    assert "differs by 0.0%" in text
+
+
+def test_names_and_levels_are_no_markup():
+    frame = pl.DataFrame({"[bold]x[/bold]": ["[red]a[/red]", "b"]})
+    codec = Codec.fit(frame)
+    coded = codec.encode(frame)
+    text = shown(side_by_side(codec, coded, coded)) + shown(model_summary(Independent().fit(frame)))
+    assert text.count("[bold]x[/bold]") == 2
+    assert "[red]a[/red]" in text
+
+
+def test_the_summary_counts_the_rare_cells():
+    frame = pl.DataFrame({"sex": ["f"] * 6 + ["m"] * 4})
+    text = shown(model_summary(Independent(random_state=1).fit(frame)))
+    assert "Independent, fitted to 10 records" in text
+    assert "random_state=1" in text
+    assert "1 of its 2 cells rest on fewer than 5 records" in text  # the four of m
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (Column("a", "identifier"), "made up anew"),
+        (Column("a", "boolean"), "2 levels"),
+        (Column("a", "categorical", levels=("x",)), "1 level"),
+        (Column("a", "integer", levels=(1, 2)), "2 levels"),
+        (Column("a", "real", bins=5, binning="width"), "5 width bins"),
+        (Column("a", "real", special=(0, -8)), "20 quantile bins, 2 special values"),
+        (Column("a", "real", binning="edges", edges=(0, 1, 2)), "2 given bins"),
+    ],
+)
+def test_coding_in_words(column, words):
+    assert coding_in_words(column) == words
+
+
+def test_progress_counts_what_is_taken():
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    with TerminalProgress(console) as bars, reporting(bars):
+        assert list(track(np.arange(3), "Counting")) == [0, 1, 2]
+    assert "Counting" in console.file.getvalue()
+    assert "3/3" in console.file.getvalue()

@@ -1,0 +1,287 @@
+"""The contract of every synthesizer."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+
+from understudy import Independent, Schema, Synthesizer, Uniform, load, scan, write
+from understudy.errors import (
+    DataError,
+    ModelFileError,
+    NotFittedError,
+    ParameterError,
+    SchemaError,
+)
+from understudy.synthesis import METHODS
+from understudy.synthesis.blocks import BLOCK_ROWS
+
+ALL = [pytest.param(cls, id=name) for name, cls in METHODS.items()]
+
+
+@pytest.fixture
+def survey():
+    return load("cmc")
+
+
+@pytest.mark.parametrize("cls", ALL)
+class TestContract:
+    def test_parameters_round_trip(self, cls):
+        model = cls(decode="uniform", random_state=4)
+        assert model.get_params() == {"decode": "uniform", "random_state": 4}
+        assert model.set_params(random_state=5).random_state == 5
+        assert repr(model) == f"{cls.__name__}(decode='uniform', random_state=5)"
+
+    def test_clones_are_unfitted_and_equal_in_parameters(self, cls, survey):
+        model = cls(random_state=4).fit(survey)
+        for copy in (model.clone(), clone(model)):
+            assert copy.get_params() == model.get_params()
+            with pytest.raises(NotFittedError, match="call fit first"):
+                copy.sample()
+
+    def test_the_same_kind_of_frame_comes_out(self, cls):
+        for backend in ("pandas", "polars", "pyarrow"):
+            frame = load("cmc", backend=backend)
+            drawn = cls(random_state=0).fit(frame).sample(7)
+            assert type(drawn) is type(frame)
+            assert list(drawn.columns) == list(frame.columns) or backend == "pyarrow"
+            types = {"pandas": "dtypes", "polars": "dtypes", "pyarrow": "schema"}[backend]
+            assert str(getattr(drawn, types)) == str(getattr(frame, types))
+            assert len(drawn) == 7
+
+    def test_same_seed_same_table(self, cls, survey):
+        model = cls(random_state=9).fit(survey)
+        assert model.sample().equals(model.sample())
+        assert model.sample(random_state=1).equals(model.sample(random_state=1))
+        assert not model.sample(random_state=1).equals(model.sample(random_state=2))
+
+    def test_without_a_seed_tables_differ(self, cls, survey):
+        model = cls().fit(survey)
+        assert not model.sample().equals(model.sample())
+
+    def test_a_generator_moves_on(self, cls, survey):
+        generator = np.random.default_rng(1)
+        model = cls().fit(survey)
+        first, second = (model.sample(random_state=generator) for _ in range(2))
+        assert not first.equals(second)
+        assert first.equals(model.sample(random_state=np.random.default_rng(1)))
+
+    def test_copies_are_a_list_and_the_first_is_the_single_one(self, cls, survey):
+        model = cls(random_state=9).fit(survey)
+        copies = model.sample(50, copies=3)
+        assert len(copies) == 3
+        assert copies[0].equals(model.sample(50))
+        assert not copies[0].equals(copies[1])
+
+    def test_a_longer_table_begins_with_the_whole_blocks_of_a_shorter_one(self, cls, survey):
+        model = cls(random_state=9).fit(survey.select("age", "method"))
+        longer = model.sample(2 * BLOCK_ROWS + 10)
+        assert len(longer) == 2 * BLOCK_ROWS + 10
+        assert longer[:BLOCK_ROWS].equals(model.sample(BLOCK_ROWS))
+
+    @pytest.mark.parametrize("name", ["table.csv", "table.parquet"])
+    def test_sampling_to_a_file_writes_the_rows_of_sample(self, cls, survey, tmp_path, name):
+        model = cls(random_state=9).fit(survey.select("age", "method"))
+        rows = BLOCK_ROWS + 5
+        streamed = model.sample_to(tmp_path / name, rows)
+        whole = write(model.sample(rows), tmp_path / f"whole-{name}")
+        if name.endswith(".csv"):
+            assert streamed.read_bytes() == whole.read_bytes()
+        else:
+            assert pl.read_parquet(streamed).equals(pl.read_parquet(whole))
+
+    def test_a_saved_model_draws_the_same(self, cls, tmp_path):
+        for backend in ("pandas", "polars", "pyarrow"):
+            frame = load("cmc", backend=backend)
+            model = cls(random_state=9).fit(frame)
+            path = model.save(tmp_path / f"{backend}.us")
+            for loaded in (Synthesizer.load(path), cls.load(path)):
+                assert type(loaded) is cls
+                assert loaded.get_params() == model.get_params()
+                assert loaded.sample().equals(model.sample())
+                np.testing.assert_array_equal(
+                    loaded.log_likelihood(frame), model.log_likelihood(frame)
+                )
+
+    def test_a_stream_gives_the_same_model(self, cls, survey, tmp_path):
+        path = write(survey, tmp_path / "cmc.parquet")
+        streamed = cls(random_state=1).fit(scan(path, batch_rows=100))
+        assert streamed.n_rows_ == 1473
+        assert streamed.sample().equals(cls(random_state=1).fit(survey).sample())
+
+    def test_the_schema_is_honoured(self, cls, survey):
+        schema = Schema.infer(survey).edit("age", binning="edges", edges=(16, 30, 49), special=())
+        model = cls().fit(survey, schema)
+        assert model.schema_ == schema
+        assert model.codec_.cardinalities[0] == 2
+
+    @pytest.mark.parametrize("n", [0, -1, 1.5, True, "3"])
+    def test_rows_are_a_whole_number_from_one(self, cls, survey, n):
+        model = cls().fit(survey)
+        with pytest.raises(ParameterError, match=r"n must be a whole number from 1; got "):
+            model.sample(n)
+        with pytest.raises(ParameterError, match="copies"):
+            model.sample(copies=n)
+
+    def test_codes_of_another_table_are_refused(self, cls, survey):
+        model = cls().fit(survey)
+        other = cls().fit(survey.select("age", "method"))
+        with pytest.raises(ParameterError, match="not this model's"):
+            model.log_likelihood(other.sample_coded(3))
+
+
+def test_a_wrong_parameter_is_named(survey):
+    with pytest.raises(ParameterError, match=r"no parameter 'random_sate'.*mean 'random_state'"):
+        Independent().set_params(random_sate=1)
+    with pytest.raises(ParameterError, match=r"interpolate, uniform; got 'quantile'"):
+        Independent(decode="quantile").fit(survey)
+    with pytest.raises(ParameterError, match=r"random_state .* got -1"):
+        Independent(random_state=-1).fit(survey)
+
+
+def test_tables_without_anything_to_learn_are_refused():
+    with pytest.raises(DataError, match="no rows"):
+        Independent().fit(pl.DataFrame({"a": pl.Series([], dtype=pl.Int64)}))
+    with pytest.raises(DataError, match="all are identifiers"):
+        Independent().fit(pl.DataFrame({"id": range(30)}))
+
+
+def test_free_text_is_refused_with_advice():
+    notes = [f"patient {i} came in with a cough and {i % 7} other complaints" for i in range(40)]
+    frame = pl.DataFrame({"note": notes, "age": [30, 40] * 20})
+    with pytest.raises(SchemaError, match=r"'note' looks like free text.*Drop it"):
+        Independent().fit(frame)
+
+
+def test_identifiers_are_made_up_and_not_kept_in_the_model(tmp_path):
+    frame = pl.DataFrame({"name": [f"person {i}" for i in range(30)], "age": [30, 40] * 15})
+    model = Independent(random_state=0).fit(frame)
+    drawn = model.sample(3)
+    assert drawn["name"].to_list() == ["synthetic-1", "synthetic-2", "synthetic-3"]
+    with zipfile.ZipFile(model.save(tmp_path / "m.us")) as archive:
+        assert all(b"person 1" not in archive.read(name) for name in archive.namelist())
+
+
+def test_the_model_file_is_open_and_says_how_confidential_it_is(survey, tmp_path):
+    path = Independent().fit(survey).save(tmp_path / "model.us")
+    with zipfile.ZipFile(path) as archive:
+        header = json.loads(archive.read("model.json"))
+        assert set(archive.namelist()) == {"model.json", "counts.npy"}
+    counts = np.load(path, allow_pickle=False)["counts"]
+    assert counts.sum() == 10 * 1473
+    rare = int(((counts > 0) & (counts < 5)).sum())
+    assert header["rare_cells"] == {"below": 5, "cells": rare, "of": int((counts > 0).sum())}
+    assert header["version"] == 1
+    assert header["method"] == "independent"
+
+
+def test_the_same_model_gives_the_same_bytes(survey, tmp_path):
+    model = Independent(random_state=1).fit(survey)
+    first, second = (model.save(tmp_path / f"{name}.us") for name in "ab")
+    assert first.read_bytes() == second.read_bytes()
+
+
+class TestDamagedFiles:
+    @pytest.fixture
+    def path(self, survey, tmp_path):
+        return Independent(random_state=1).fit(survey).save(tmp_path / "model.us")
+
+    def rewrite(self, path, change):
+        """Write the archive again with its header changed by `change`."""
+        with zipfile.ZipFile(path) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        header = json.loads(members["model.json"])
+        change(header, members)
+        members.setdefault("model.json", b"")
+        if members["model.json"]:
+            members["model.json"] = json.dumps(header).encode()
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in members.items():
+                if data:
+                    archive.writestr(name, data)
+
+    def test_a_newer_format(self, path):
+        self.rewrite(path, lambda header, _: header.update(version=2, understudy="9.9"))
+        with pytest.raises(ModelFileError, match=r"newer understudy \(9.9\).*Update understudy"):
+            Synthesizer.load(path)
+
+    @pytest.mark.parametrize(
+        "change",
+        [
+            lambda header, _: header.update(version="one"),
+            lambda header, _: header.pop("rows"),
+            lambda header, _: header.update(rows=7),
+            lambda header, _: header.update(params={"depth": 3}),
+            lambda header, _: header["codec"].pop("columns"),
+            lambda header, _: header["codec"]["columns"][0].update(kind="colour"),
+            lambda _, members: members.pop("counts.npy"),
+            lambda _, members: members.update({"counts.npy": b"not an array"}),
+            lambda _, members: members.update({"counts.npy": members["counts.npy"][:-8]}),
+        ],
+    )
+    def test_a_damaged_header_or_array(self, path, change):
+        self.rewrite(path, change)
+        with pytest.raises(ModelFileError, match="is damaged"):
+            Synthesizer.load(path)
+
+    def test_an_array_with_a_pickle_is_not_run(self, path, tmp_path):
+        bomb = tmp_path / "bomb.npy"
+        np.save(bomb, np.array([print], dtype=object), allow_pickle=True)
+        self.rewrite(path, lambda _, members: members.update({"counts.npy": bomb.read_bytes()}))
+        with pytest.raises(ModelFileError, match="is damaged"):
+            Synthesizer.load(path)
+
+    def test_an_unknown_method(self, path):
+        self.rewrite(path, lambda header, _: header.update(method="magic"))
+        with pytest.raises(ModelFileError, match="'magic', which is not known"):
+            Synthesizer.load(path)
+
+    def test_another_class(self, path):
+        with pytest.raises(ModelFileError, match="of Independent, not of Uniform"):
+            Uniform.load(path)
+
+    def test_another_archive(self, path):
+        self.rewrite(path, lambda header, _: header.update(format="something else"))
+        with pytest.raises(ModelFileError, match="is not a model of understudy"):
+            Synthesizer.load(path)
+
+    def test_an_archive_without_header(self, path):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("readme.txt", "hello")
+        with pytest.raises(ModelFileError, match="is not a model of understudy"):
+            Synthesizer.load(path)
+
+    def test_a_cut_file(self, path):
+        path.write_bytes(path.read_bytes()[:200])
+        with pytest.raises(ModelFileError, match="not a model of understudy, or it is damaged"):
+            Synthesizer.load(path)
+
+    def test_a_flipped_byte(self, path):
+        content = bytearray(path.read_bytes())
+        content[150] ^= 0xFF
+        path.write_bytes(content)
+        with pytest.raises(ModelFileError, match="damaged"):
+            Synthesizer.load(path)
+
+    def test_no_file(self, tmp_path):
+        with pytest.raises(ModelFileError, match="There is no file"):
+            Synthesizer.load(tmp_path / "absent.us")
+
+    def test_an_existing_file_is_kept(self, path, survey):
+        before = path.read_bytes()
+        with pytest.raises(DataError, match="is there already"):
+            Uniform().fit(survey).save(path)
+        assert path.read_bytes() == before
+
+
+def test_arrow_dictionaries_come_back_with_their_levels():
+    frame = pa.table({"c": pa.array(["b", "a", "b"]).dictionary_encode()})
+    drawn = Independent(random_state=0).fit(frame).sample(5)
+    assert drawn.schema == frame.schema
+    assert drawn["c"].combine_chunks().dictionary.to_pylist() == ["b", "a"]

@@ -1,0 +1,339 @@
+"""The command line as a user meets it: what it writes, what it says, and how it fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from understudy import Schema, Synthesizer, __version__, load, write
+from understudy.cli import Method, main
+from understudy.synthesis import METHODS
+
+SCRIPT = Path(sys.executable).with_name("understudy")
+
+
+@pytest.fixture
+def survey(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # Rich cuts lines at the terminal's width; the tests look for whole sentences.
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    return write(load("cmc"), tmp_path / "survey.csv")
+
+
+@pytest.fixture
+def run(survey, monkeypatch, capsys):
+    """Run the command line with the given arguments; return its exit code, output and messages."""
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["understudy", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        captured = capsys.readouterr()
+        return end.value.code, captured.out, captured.err
+
+    return call
+
+
+def files(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_every_method_has_its_name_on_the_command_line():
+    assert {method.value for method in Method} == set(METHODS)
+
+
+def test_version(run):
+    assert run("--version")[:2] == (0, f"understudy {__version__}\n")
+
+
+@pytest.mark.parametrize("command", ["schema", "synth", "show", "demo"])
+def test_help_of_each_command_has_an_example(run, command):
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert f"Example: understudy {command}" in out
+
+
+def test_help_lists_the_commands_and_completion(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    for word in ("schema", "synth", "show", "demo", "--install-completion", "--quiet"):
+        assert word in out
+
+
+def test_help_and_import_load_nothing_heavy():
+    code = (
+        "import sys, understudy, understudy.cli; "
+        "from typer.testing import CliRunner; "
+        "CliRunner().invoke(understudy.cli.app, ['synth', '--help']); "
+        "heavy = {'numba', 'sklearn', 'altair', 'pandas', 'polars', 'scipy', 'pyarrow'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_completion_is_offered():
+    done = subprocess.run(
+        [SCRIPT],
+        env={
+            "_UNDERSTUDY_COMPLETE": "complete_bash",
+            "COMP_WORDS": "understudy s",
+            "COMP_CWORD": "1",
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == ["schema", "synth", "show"]
+
+
+class TestSchema:
+    def test_it_is_written_and_can_be_read_again(self, run, tmp_path):
+        code, _, err = run(
+            "schema", "survey.csv", "-o", "survey.toml", "--keys", "age, education",
+            "--sensitive", "husband_education", "--target", "method",
+        )  # fmt: skip
+        assert code == 0
+        assert "Wrote survey.toml: 10 columns" in err
+        found = Schema.load(tmp_path / "survey.toml")
+        assert found.keys == ("age", "education")
+        assert (found.sensitive, found.targets) == (("husband_education",), ("method",))
+
+    def test_without_output_it_is_printed(self, run, tmp_path):
+        code, out, _ = run("schema", "survey.csv", "--bins", "5", "--binning", "width")
+        assert code == 0
+        columns = tomllib.loads(out)["column"]
+        assert (columns[0]["binning"], columns[0]["bins"]) == ("width", 5)
+        assert files(tmp_path) == ["survey.csv"]
+
+    def test_a_mistyped_column_gets_a_suggestion(self, run, tmp_path):
+        code, _, err = run("schema", "survey.csv", "-o", "x.toml", "--keys", "agee,sexx")
+        assert code == 2
+        assert "'agee' is not a column. Did you mean 'age'?" in err
+        assert "'sexx' is not a column." in err
+        assert files(tmp_path) == ["survey.csv"]
+
+
+class TestSynth:
+    def test_a_synthetic_file_of_the_same_form(self, run, tmp_path):
+        code, out, err = run("synth", "survey.csv", "-o", "synthetic.csv", "--seed", "1")
+        assert (code, out) == (0, "")
+        assert "Wrote synthetic.csv: 1,473 rows x 10 columns (independent, seed 1)." in err
+        drawn, original = (
+            pl.read_csv(tmp_path / f"{name}.csv") for name in ("synthetic", "survey")
+        )
+        assert (drawn.schema, drawn.shape) == (original.schema, original.shape)
+        assert not drawn.equals(original)
+
+    def test_the_seed_that_is_shown_gives_the_same_file(self, run, tmp_path):
+        _, _, err = run("synth", "survey.csv", "-o", "a.csv")
+        seed = err.split("seed ")[1].split(")")[0]
+        run("synth", "survey.csv", "-o", "b.csv", "--seed", seed)
+        assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+    def test_rows_copies_model_and_parquet(self, run, tmp_path):
+        code, _, _ = run(
+            "synth", "survey.csv", "-o", "s.parquet", "--rows", "20", "--copies", "2",
+            "--seed", "3", "--save-model", "m.us", "--method", "random",
+        )  # fmt: skip
+        assert code == 0
+        assert files(tmp_path) == ["m.us", "s-1.parquet", "s-2.parquet", "survey.csv"]
+        expected = Synthesizer.load(tmp_path / "m.us").sample(20, copies=2)
+        for number, frame in enumerate(expected, 1):
+            assert pl.read_parquet(tmp_path / f"s-{number}.parquet").equals(frame)
+
+    def test_the_schema_decides(self, run, tmp_path):
+        schema = Schema.infer(load("cmc")).edit("age", kind="identifier")
+        schema.save(tmp_path / "s.toml")
+        code, _, _ = run("synth", "survey.csv", "-o", "out.csv", "--schema", "s.toml")
+        assert code == 0
+        assert pl.read_csv(tmp_path / "out.csv")["age"][:3].to_list() == [-1, -2, -3]
+
+    def test_columns_can_be_dropped_with_and_without_schema(self, run, tmp_path):
+        Schema.infer(load("cmc")).save(tmp_path / "s.toml")
+        for extra in ([], ["--schema", "s.toml"]):
+            code, _, _ = run(
+                "synth", "survey.csv", "-o", "out.csv", "--drop", "age,method", "--force", *extra
+            )
+            assert code == 0
+            assert pl.read_csv(tmp_path / "out.csv").width == 8
+
+    def test_a_stream_gives_the_same_file(self, run, tmp_path):
+        for name, extra in (("a.csv", []), ("b.csv", ["--stream"])):
+            assert run("synth", "survey.csv", "-o", name, "--seed", "1", *extra)[0] == 0
+        assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+    def test_the_dialect_is_kept(self, run, tmp_path):
+        text = "höhe;ort\n" + "1,5;Łódź\n2,5;Gdańsk\n" * 5
+        (tmp_path / "d.csv").write_text(text, encoding="iso8859-2")
+        code, _, _ = run("synth", "d.csv", "-o", "out.csv", "--encoding", "iso8859-2")
+        assert code == 0
+        lines = (tmp_path / "out.csv").read_text(encoding="iso8859-2").splitlines()
+        assert lines[0] == "höhe;ort"
+        assert set(lines[1:]) <= {"1,5;Łódź", "2,5;Gdańsk", "1,5;Gdańsk", "2,5;Łódź"}
+
+    def test_quiet_says_nothing_and_verbose_says_more(self, run):
+        assert run("--quiet", "synth", "survey.csv", "-o", "a.csv") == (0, "", "")
+        _, _, err = run("-v", "synth", "survey.csv", "-o", "b.csv")
+        assert "survey.csv: 1,473 rows x 10 columns" in err
+
+
+class TestShow:
+    def test_a_model(self, run):
+        run("synth", "survey.csv", "-o", "s.csv", "--save-model", "m.us")
+        code, out, _ = run("show", "m.us")
+        assert code == 0
+        assert "Independent, fitted to 1,473 records" in out
+        assert "of its 61 cells rest on fewer than 5 records" in out
+        assert "husband_occupation" in out
+
+    def test_a_file_that_is_no_model(self, run):
+        code, _, err = run("show", "survey.csv")
+        assert (code, "not a model of understudy" in err) == (2, True)
+
+
+class TestDemo:
+    def test_it_writes_its_files_and_shows_the_shares(self, run, tmp_path):
+        code, out, err = run("demo")
+        assert code == 0
+        folder = tmp_path / "understudy-demo"
+        assert files(folder) == ["model.us", "schema.toml", "synthetic.csv"]
+        assert "husband_education" in out
+        assert "42.7%" in out  # women who use no method: 629 of 1,473, counted and not drawn
+        assert "age and children share 0.41 bits in the original" in " ".join(out.split())
+        assert f"Wrote {Path('understudy-demo') / 'synthetic.csv'}" in err
+
+    def test_a_second_run_keeps_the_first_unless_forced(self, run, tmp_path):
+        run("demo", "--seed", "1")
+        path = tmp_path / "understudy-demo" / "synthetic.csv"
+        before = path.read_bytes()
+        code, _, err = run("demo", "--seed", "2")
+        assert (code, "is there already" in err) == (2, True)
+        assert path.read_bytes() == before
+        assert run("demo", "--seed", "2", "--force")[0] == 0
+        assert path.read_bytes() != before
+
+
+BINARY = bytes(range(256)) * 40
+
+
+class TestBadInput:
+    """One message each, exit code 2, no traceback, nothing written."""
+
+    @pytest.fixture
+    def fails(self, run, tmp_path):
+        def check(*arguments, says):
+            before = files(tmp_path)
+            code, out, err = run(*arguments)
+            assert code == 2
+            assert says in " ".join(err.split())
+            assert "Traceback" not in out + err
+            assert files(tmp_path) == before
+
+        return check
+
+    @pytest.mark.parametrize(
+        ("content", "says"),
+        [
+            (b"", "d.csv is empty."),
+            (b"\n\n", "d.csv is empty."),
+            (b"age,sex\n", "d.csv has a header but no rows."),
+            (b"age,sex,age\n1,2,3\n", "Column names must differ; repeated: 'age'"),
+            (b",age\n1,2\n", "Column 1 has no name"),
+            (BINARY, "d.csv is a binary file"),
+            (b"PAR1" + BINARY, "d.csv is a damaged Parquet file"),
+            (b"a,b\n1,2\n1,2,3,4\n", "d.csv cannot be read as a table"),
+        ],
+    )
+    def test_files_that_hold_no_table(self, fails, tmp_path, content, says):
+        (tmp_path / "d.csv").write_bytes(content)
+        fails("synth", "d.csv", "-o", "out.csv", says=says)
+        fails("schema", "d.csv", "-o", "out.toml", says=says)
+
+    def test_a_missing_file_with_a_near_miss(self, fails):
+        says = "There is no file survy.csv. Did you mean 'survey.csv'?"
+        fails("synth", "survy.csv", "-o", "out.csv", says=says)
+
+    def test_a_folder(self, fails, tmp_path):
+        fails("synth", tmp_path, "-o", "out.csv", says="is a folder")
+
+    @pytest.mark.parametrize("rows", ["0", "-5", "many"])
+    def test_rows(self, fails, rows):
+        fails("synth", "survey.csv", "-o", "out.csv", "--rows", rows, says="Invalid value for")
+
+    def test_an_existing_output(self, fails, tmp_path):
+        (tmp_path / "out.csv").write_text("precious")
+        fails("synth", "survey.csv", "-o", "out.csv", says="out.csv is there already")
+        assert (tmp_path / "out.csv").read_text() == "precious"
+
+    def test_the_input_as_output_even_with_force(self, fails, tmp_path):
+        before = (tmp_path / "survey.csv").read_bytes()
+        fails("synth", "survey.csv", "-o", "survey.csv", "--force", says="already an input")
+        assert (tmp_path / "survey.csv").read_bytes() == before
+
+    def test_two_outputs_of_one_name(self, fails):
+        fails(
+            "synth",
+            "survey.csv",
+            "-o",
+            "o.csv",
+            "--save-model",
+            "o.csv",
+            says="already an input",
+        )
+
+    def test_a_folder_that_is_not_there(self, fails):
+        fails("synth", "survey.csv", "-o", "no/out.csv", says="There is no folder no")
+
+    def test_an_output_without_a_known_ending(self, fails):
+        fails("synth", "survey.csv", "-o", "out.xlsx", says="should end in one of .csv")
+
+    def test_an_unwritable_folder(self, fails, monkeypatch):
+        # Root may write anywhere, so the answer of the system is replaced.
+        access = os.access
+        monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK and access(path, mode))
+        fails("synth", "survey.csv", "-o", "out.csv", says="cannot be written to")
+
+    @pytest.mark.parametrize(
+        ("content", "says"),
+        [
+            (b"[[column", "is not valid TOML"),
+            (b"\xff\xfe\x00", "is not a text file in UTF-8"),
+            (b"x = 1", "it has no [[column]] section"),
+            (b"understudy_schema = 99", "newer than 1: update understudy"),
+        ],
+    )
+    def test_an_unreadable_schema(self, fails, tmp_path, content, says):
+        (tmp_path / "s.toml").write_bytes(content)
+        fails("synth", "survey.csv", "-o", "out.csv", "--schema", "s.toml", says=says)
+
+    def test_a_schema_that_is_not_there(self, fails):
+        says = "there is no file s.toml"
+        fails("synth", "survey.csv", "-o", "out.csv", "--schema", "s.toml", says=says)
+
+    def test_a_schema_of_another_table(self, fails, tmp_path):
+        schema = Schema.infer(load("cmc")).edit("method", levels=(1, 2)).edit("age", range=(16, 40))
+        text = schema.to_toml().replace('name = "children"', 'name = "childrn"')
+        (tmp_path / "s.toml").write_text(text)
+        for says in (
+            "the table has no column 'childrn'. Did you mean 'children'?",
+            "'method' has 511 rows with a value that is not among its 2 levels: 3.",
+            "'age' has 306 rows outside its range 16 to 40",
+        ):
+            fails("synth", "survey.csv", "-o", "out.csv", "--schema", "s.toml", says=says)
+
+    def test_an_unknown_method_or_command(self, fails):
+        fails("synth", "survey.csv", "-o", "o.csv", "--method", "magic", says="Invalid value for")
+        fails("synthesize", says="No such command")
+
+    def test_markup_in_names_is_shown_as_it_is(self, fails, tmp_path):
+        (tmp_path / "d.csv").write_text("[red]a[/red],[red]a[/red]\n1,2\n")
+        fails("synth", "d.csv", "-o", "out.csv", says="repeated: '[red]a[/red]'")
