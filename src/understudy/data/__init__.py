@@ -1,0 +1,29 @@
+"""Tables at the edge of the package: frames and files, schemas, codes, and bundled examples."""
+
+from understudy.data.bundled import load, load_syntheses
+from understudy.data.codec import Codec, CodedStream
+from understudy.data.coded import Coded
+from understudy.data.dialect import Dialect, detect
+from understudy.data.fetched import fetch
+from understudy.data.files import read, write
+from understudy.data.schema import Column, Schema
+from understudy.data.simulated import simulate
+from understudy.data.stream import FileStream, scan
+
+__all__ = [
+    "Codec",
+    "Coded",
+    "CodedStream",
+    "Column",
+    "Dialect",
+    "FileStream",
+    "Schema",
+    "detect",
+    "fetch",
+    "load",
+    "load_syntheses",
+    "read",
+    "scan",
+    "simulate",
+    "write",
+]

@@ -1,0 +1,168 @@
+"""Small tables that come with the package, for examples, tests and the studies of the papers."""
+
+from __future__ import annotations
+
+import operator
+from importlib import resources
+from typing import TYPE_CHECKING, SupportsIndex
+
+import numpy as np
+import polars as pl
+
+from understudy.data.frames import Backend, Frame, to_backend
+from understudy.errors import DataError, ParameterError, did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+AVAILABLE: Mapping[str, tuple[str, ...]] = {
+    "load": ("cmc", "buyer_beware"),
+    "simulate": ("credit_card",),
+    "fetch": ("adult", "adult_train", "adult_test", "fertility", "sd2011", "credit_card"),
+}
+"""The names that each of `load`, `simulate` and `fetch` knows."""
+
+# Cell, count in the original, counts in the ten syntheses: Table A.1 of the paper in `load`.
+_BUYER_BEWARE_CELLS = """
+    0000  69  68  66  71  73  76  62  72  52  64  67
+    0001  60  60  53  57  56  58  60  67  67  57  67
+    0010  79  77  71  73  71  71  84  65  70  77  74
+    0011  62  70  51  56  68  63  55  74  57  68  52
+    0100  68  73  63  80  54  61  79  65  73  66  71
+    0101  64  60  77  49  66  52  90  52  53  65  71
+    0110  60  58  68  66  61  69  56  67  65  64  53
+    0111  75  72  91  86  81  80  77  82  77  75  72
+    1000  74  77  84  80  73  70  81  82  65  76  73
+    1001  63  69  66  57  68  73  56  68  75  78  55
+    1010  54  50  54  57  51  47  50  39  62  58  54
+    1011  69  61  59  77  71  66  69  75  69  68  81
+    1100  77  79  77  76  83  78  66  65  88  70  89
+    1101  59  65  52  54  57  66  67  59  65  49  60
+    1110  66  60  68  60  64  68  47  65  62  64  60
+    1111   1   1   0   1   3   2   1   3   0   1   1
+"""
+_BUYER_BEWARE_SYNTHESES = 10
+
+
+def load(
+    name: str, *, synthesis: SupportsIndex | None = None, backend: Backend = "polars"
+) -> Frame:
+    """Return a table that comes with the package; no network and no file of yours is needed.
+
+    Parameters
+    ----------
+    name : {"cmc", "buyer_beware"}
+        ``"cmc"``: Contraceptive Method Choice, 1,473 married women and 10 columns [1]_; what the
+        numbers stand for is in ``cmc.LICENSE.md`` next to the file. ``"buyer_beware"``: 1,000
+        simulated records of four binary variables, ``var1`` to ``var4``, of which the last one
+        alone is 1, 1, 1, 1 [2]_.
+    synthesis : int, optional
+        For ``"buyer_beware"``, which of its ten published syntheses (1 to 10) to return in place
+        of the original.
+    backend : {"polars", "pandas", "pyarrow"}, default "polars"
+        The kind of frame to return.
+
+    Returns
+    -------
+    polars.DataFrame, pandas.DataFrame or pyarrow.Table
+        The table. Rows of ``"buyer_beware"`` are ordered by their values: the paper gives counts.
+
+    Raises
+    ------
+    DataError
+        When there is no such table, or no such backend.
+    ParameterError
+        When the table has no such synthesis.
+
+    References
+    ----------
+    .. [1] Lim, T.-S. (1997). Contraceptive Method Choice. UCI Machine Learning Repository.
+       doi:10.24432/C59W2D (CC BY 4.0).
+    .. [2] Latner, J., Neunhoeffer, M., Drechsler, J. Buyer Beware: Understanding the trade-off
+       between utility and risk in CART based models using simulation data, Table A.1.
+
+    Examples
+    --------
+    >>> load("cmc").shape
+    (1473, 10)
+    >>> load("buyer_beware", synthesis=2).shape
+    (1000, 4)
+    """
+    if name not in AVAILABLE["load"]:
+        raise unknown_table(name, "load")
+    if name == "buyer_beware":
+        return to_backend(_buyer_beware(_synthesis_number(synthesis)), backend)
+    if synthesis is not None:
+        raise ParameterError(
+            f"`synthesis` is for 'buyer_beware'; {name!r} has no published syntheses, "
+            f"so {synthesis!r} names none. Leave `synthesis` out."
+        )
+    file = resources.files("understudy.data") / "tables" / f"{name}.csv"
+    return to_backend(pl.read_csv(file.read_bytes()), backend)
+
+
+def load_syntheses(name: str, *, backend: Backend = "polars") -> list[Frame]:
+    """Return all published syntheses of a bundled table, in the order of their numbers.
+
+    Parameters
+    ----------
+    name : {"buyer_beware"}
+        The table; see `load`.
+    backend : {"polars", "pandas", "pyarrow"}, default "polars"
+        The kind of frame to return.
+
+    Returns
+    -------
+    list of frames
+        Ten synthetic versions of ``"buyer_beware"``, 1,000 rows each; the first is number 1.
+
+    Examples
+    --------
+    >>> len(load_syntheses("buyer_beware"))
+    10
+    """
+    if name != "buyer_beware":
+        raise DataError(
+            f"There are no published syntheses of {name!r}, only of 'buyer_beware'."
+            f"{did_you_mean(str(name), ['buyer_beware'])}"
+        )
+    numbers = range(1, _BUYER_BEWARE_SYNTHESES + 1)
+    return [load(name, synthesis=number, backend=backend) for number in numbers]
+
+
+def unknown_table(name: str, function: str) -> DataError:
+    """Return the error for a name that `function` (load, simulate or fetch) does not know.
+
+    Examples
+    --------
+    >>> print(unknown_table("cmcc", "load"))
+    load() has no table 'cmcc'. Did you mean 'cmc'? It has: 'cmc', 'buyer_beware'.
+    """
+    known = AVAILABLE[function]
+    others = [f"{other}({name!r})" for other, names in AVAILABLE.items() if name in names]
+    hint = f" Use {' or '.join(others)}." if others else did_you_mean(str(name), known)
+    listing = ", ".join(map(repr, known))
+    return DataError(f"{function}() has no table {name!r}.{hint} It has: {listing}.")
+
+
+def _synthesis_number(synthesis: SupportsIndex | None) -> int:
+    """Return the column of the table of counts: 0 for the original, else the synthesis."""
+    if synthesis is None:
+        return 0
+    try:
+        number = operator.index(synthesis)
+    except TypeError:
+        number = 0
+    if isinstance(synthesis, bool) or not 1 <= number <= _BUYER_BEWARE_SYNTHESES:
+        raise ParameterError(
+            f"`synthesis` must be a whole number from 1 to {_BUYER_BEWARE_SYNTHESES}, "
+            f"not {synthesis!r}. Leave it out for the original."
+        )
+    return number
+
+
+def _buyer_beware(column: int) -> pl.DataFrame:
+    lines = [line.split() for line in _BUYER_BEWARE_CELLS.split("\n") if line.strip()]
+    cells = np.array([[int(value) for value in cell] for cell, *_ in lines], dtype=np.int64)
+    counts = [int(numbers[column]) for _, *numbers in lines]
+    return pl.DataFrame(np.repeat(cells, counts, axis=0), schema=["var1", "var2", "var3", "var4"])

@@ -1,0 +1,268 @@
+"""From a frame to codes and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+import numpy as np
+import pyarrow as pa
+
+from understudy.data.bins import Decoding
+from understudy.data.coded import Coded, code_dtype
+from understudy.data.coders import (
+    BinCoder,
+    Coder,
+    bins_to_plain,
+    build_coder,
+    levels_of,
+    restore_coder,
+)
+from understudy.data.conformity import (
+    column_problems,
+    form_problems,
+    missing_problems,
+    name_problems,
+    outside_problems,
+    unknown_problems,
+)
+from understudy.data.frames import Frame, Layout, arrow_type, describe_arrow
+from understudy.data.identifiers import make_identifiers
+from understudy.data.schema import Column, Schema
+from understudy.data.schema_file import column_from_plain, column_to_plain
+from understudy.data.stream import FileStream, arrow_batches, columns_of, layout_of
+from understudy.errors import ParameterError, SchemaError
+from understudy.progress import track
+
+
+@dataclass(frozen=True)
+class Codec:
+    """Turns a table into integer codes and codes into a table of the same form.
+
+    Made by `Codec.fit`. Categories are coded in the order of their levels; numbers by special
+    values and bins; missing values have the last code. Identifiers are not coded, but made up
+    when a table is decoded.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"sex": ["f", "m", None], "age": [31, 45, 31]})
+    >>> codec = Codec.fit(frame)
+    >>> coded = codec.encode(frame)
+    >>> coded["sex"].tolist(), coded.cardinality("sex")
+    ([0, 1, 2], 3)
+    >>> codec.decode(coded).equals(frame)
+    True
+    """
+
+    schema: Schema
+    layout: Layout
+    types: Mapping[str, pa.DataType]
+    coders: Mapping[str, Coder]
+
+    @classmethod
+    def fit(cls, data: Frame | FileStream, schema: Schema | None = None) -> Codec:
+        """Make the codec of a table, in memory or streamed.
+
+        Parameters
+        ----------
+        data : frame or FileStream
+            The table; what the schema leaves open (the cut points of bins) is read from it.
+        schema : Schema, optional
+            Inferred if not given.
+
+        Raises
+        ------
+        SchemaError
+            If the table does not fit the schema, or holds free text; with all problems.
+        """
+        schema = schema or Schema.infer(data)
+        layout = layout_of(data)
+        problems = name_problems(schema, tuple(layout.types))
+        resolved: dict[str, Column] = {}
+        types: dict[str, pa.DataType] = {}
+        coders: dict[str, Coder] = {}
+        for name, array in track(columns_of(data), "Coding", len(layout.types)):
+            if name not in schema:
+                continue
+            column = schema[name]
+            wrong = column_problems(column, array) + _text_problems(column)
+            problems += wrong
+            types[name] = array.type
+            if column.kind == "categorical" and not column.levels:
+                column = replace(column, levels=levels_of(array))
+            resolved[name] = column
+            if column.kind != "identifier" and not wrong:
+                coders[name] = build_coder(column, array)
+        if problems:
+            raise SchemaError("The table does not fit the schema:", problems)
+        ordered = Schema(resolved[name] for name in layout.types)
+        return cls(ordered, layout.forget_values(ordered.identifiers), types, coders)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The coded columns, in order."""
+        return tuple(self.coders)
+
+    @property
+    def cardinalities(self) -> tuple[int, ...]:
+        """The number of codes of each coded column; missing is one where it may occur."""
+        return tuple(
+            coder.known + (self.schema[name].missing > 0) for name, coder in self.coders.items()
+        )
+
+    def labels(self, name: str) -> list[str]:
+        """Return what each code of a column stands for, in words."""
+        column = self.schema[name]
+        return self.coders[name].labels() + ["missing"] * (column.missing > 0)
+
+    def encode(self, frame: Frame | FileStream) -> Coded:
+        """Return the codes of a table, all in memory.
+
+        Raises
+        ------
+        SchemaError
+            If columns are absent, or rows hold a value that the codec does not know: all of them
+            are counted before it is raised.
+        """
+        return Coded.concatenate([self._encode(table) for table in arrow_batches(frame)])
+
+    def stream(self, file: FileStream) -> CodedStream:
+        """Return a file as batches of codes."""
+        return CodedStream(self, file)
+
+    def _encode(self, table: pa.Table) -> Coded:
+        modelled = Schema(self.schema[name] for name in self.names)
+        present = [name for name in table.column_names if name not in self.schema.identifiers]
+        problems = name_problems(modelled, present)
+        if problems:
+            raise SchemaError("The table cannot be coded:", problems)
+        columns = []
+        for name, cardinality in zip(self.names, self.cardinalities, strict=True):
+            column, coder = self.schema[name], self.coders[name]
+            array = table.column(name).combine_chunks()
+            wrong = form_problems(column, array)
+            if wrong:
+                problems += wrong
+                continue
+            codes, missing = coder.assign(array)
+            unknown = (codes < 0) & ~missing
+            if column.binned:
+                problems += outside_problems(column, array, unknown)
+            else:
+                problems += unknown_problems(column, array, unknown)
+            if missing.any():
+                problems += missing_problems(column, array)
+                codes = np.where(missing, coder.known, codes)
+            columns.append(codes.astype(code_dtype(cardinality)))
+        if problems:
+            raise SchemaError("The table cannot be coded:", problems)
+        return Coded(self.names, tuple(columns), self.cardinalities)
+
+    def decode(
+        self,
+        coded: Coded,
+        how: Decoding = "interpolate",
+        random_state: int | np.random.Generator | None = None,
+    ) -> Frame:
+        """Return a table for codes, of the kind and types that the codec was made from.
+
+        Parameters
+        ----------
+        coded : Coded
+            Codes of the columns `names`.
+        how : {"interpolate", "uniform"}
+            How a number is drawn inside its bin: between the quartiles of the data there, or
+            evenly between the bin's edges. Neither picks an original record's number on purpose.
+        random_state : int or numpy Generator, optional
+            Decides the draws.
+        """
+        return self.layout.restore(
+            self.decode_arrow(coded, how, np.random.default_rng(random_state))
+        )
+
+    def decode_arrow(
+        self, coded: Coded, how: Decoding, rng: np.random.Generator, first_row: int = 0
+    ) -> dict[str, pa.Array]:
+        """Return Arrow values for codes; `first_row` numbers the identifiers of a later batch."""
+        if how not in get_args(Decoding):
+            raise ParameterError(f"decode must be 'interpolate' or 'uniform'; got {how!r}.")
+        if coded.names != self.names or coded.cardinalities != self.cardinalities:
+            raise ParameterError(
+                "These codes are not this codec's: columns or cardinalities differ."
+            )
+        columns: dict[str, pa.Array] = {}
+        for name in self.schema.names:
+            if name in self.coders:
+                columns[name] = self.coders[name].build(coded[name].astype(np.int64), how, rng)
+            else:
+                columns[name] = make_identifiers(name, self.types[name], len(coded), first_row)
+        return columns
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the codec in values that JSON can hold exactly."""
+        return {
+            "columns": [column_to_plain(column) for column in self.schema],
+            "backend": self.layout.backend,
+            "stored": [self.layout.types[name] for name in self.schema.names],
+            "arrow": [_plain_type(self.types[name]) for name in self.schema.names],
+            "bins": {
+                name: bins_to_plain(coder.bins)
+                for name, coder in self.coders.items()
+                if isinstance(coder, BinCoder)
+            },
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Codec:
+        """Return the codec that `to_plain` put into plain values."""
+        schema = Schema(column_from_plain(column) for column in plain["columns"])
+        names = schema.names
+        types = {
+            name: arrow_type(stored) for name, stored in zip(names, plain["arrow"], strict=True)
+        }
+        coders = {
+            name: restore_coder(schema[name], types[name], plain["bins"].get(name))
+            for name in names
+            if schema[name].kind != "identifier"
+        }
+        layout = Layout(plain["backend"], dict(zip(names, plain["stored"], strict=True)))
+        return cls(schema, layout, types, coders)
+
+
+@dataclass(frozen=True)
+class CodedStream:
+    """A file that is coded batch by batch, for everything that is a sum over rows."""
+
+    codec: Codec
+    file: FileStream
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The coded columns, in order."""
+        return self.codec.names
+
+    @property
+    def cardinalities(self) -> tuple[int, ...]:
+        """The number of codes of each column."""
+        return self.codec.cardinalities
+
+    def coded_batches(self) -> Iterator[Coded]:
+        """Yield the file's rows as codes, in order."""
+        for table in arrow_batches(self.file):
+            yield self.codec._encode(table)  # noqa: SLF001  # the two classes are one idea
+
+
+def _plain_type(kind: pa.DataType) -> dict[str, Any]:
+    # Of categories only their values' type matters here: the levels are in the schema.
+    return describe_arrow(kind.value_type if pa.types.is_dictionary(kind) else kind)
+
+
+def _text_problems(column: Column) -> list[str]:
+    if column.kind != "text":
+        return []
+    return [
+        f"{column.name!r} looks like free text, which cannot be synthesized. Drop it, sort it into "
+        "categories, or declare it as categorical or identifier in the schema."
+    ]

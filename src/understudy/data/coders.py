@@ -1,0 +1,311 @@
+"""The two ways of coding a column: by its levels, or by special values and bins.
+
+A coder gives the known values the codes 0, 1, ... and, where values may be missing, the next code
+to the missing ones. `assign` answers -1 for a value that it does not know.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from understudy.data.bins import (
+    Bins,
+    Decoding,
+    build_bins,
+    given_edges,
+    quantile_edges,
+    width_edges,
+)
+from understudy.data.grids import RealGrid, WholeGrid, grid_of
+from understudy.data.schema import NUMERIC, Column
+from understudy.data.values import Numbers, numbers, numbers_to_arrow, text_to_time, time_to_text
+
+IntCodes = NDArray[np.int64]
+_REDRAWS = 20
+
+
+class Coder(Protocol):
+    """Turns the values of one column into codes, and codes into values."""
+
+    @property
+    def known(self) -> int:
+        """The number of codes for values that are not missing."""
+        ...
+
+    def labels(self) -> list[str]:
+        """Return what each known code stands for, in words."""
+        ...
+
+    def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
+        """Return the code of each value (-1: unknown), and where values are missing."""
+        ...
+
+    def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:
+        """Return values for codes; a code of `known` or more stands for missing."""
+        ...
+
+
+@dataclass(frozen=True)
+class LevelCoder:
+    """Codes categories and booleans by their place in a list of levels."""
+
+    levels: tuple[Any, ...]
+
+    @property
+    def known(self) -> int:
+        """The number of codes for values that are not missing."""
+        return len(self.levels)
+
+    def labels(self) -> list[str]:
+        """Return what each known code stands for, in words."""
+        return [str(level) for level in self.levels]
+
+    def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
+        """Return the code of each value (-1: unknown), and where values are missing."""
+        if not pa.types.is_dictionary(array.type):
+            array = array.dictionary_encode()
+        places = {level: place for place, level in enumerate(self.levels)}
+        values = array.dictionary.to_pylist()
+        codes = np.array([places.get(value, -1) for value in values] + [-1], dtype=np.int64)
+        # A dictionary may itself hold a missing value, and a number may be NaN.
+        gaps = np.array([is_gap(value) for value in values] + [True])
+        rows = array.indices.cast(pa.int64()).fill_null(len(values)).to_numpy(zero_copy_only=False)
+        return codes[rows], gaps[rows]
+
+    def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:  # noqa: ARG002
+        """Return values for codes; a code of `known` or more stands for missing."""
+        indices = pa.array(codes, mask=codes >= self.known)
+        return pa.DictionaryArray.from_arrays(indices, pa.array(list(self.levels)))
+
+
+@dataclass(frozen=True)
+class NumberLevelCoder:
+    """Codes numbers and times that have few values by their place in the list of these."""
+
+    values: NDArray[Any]
+    kind: pa.DataType
+    name: str
+
+    @property
+    def known(self) -> int:
+        """The number of codes for values that are not missing."""
+        return len(self.values)
+
+    def labels(self) -> list[str]:
+        """Return what each known code stands for, in words."""
+        return [_in_words(value, self.kind) for value in self.values]
+
+    def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
+        """Return the code of each value (-1: unknown), and where values are missing."""
+        found = _as_type(numbers(in_unit(array, self.kind), self.name), self.values)
+        return _place_in(self.values, found.values), found.missing
+
+    def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:  # noqa: ARG002
+        """Return values for codes; a code of `known` or more stands for missing."""
+        missing = codes >= self.known
+        if self.known == 0:
+            return numbers_to_arrow(Numbers(codes, missing), self.kind)
+        values = self.values[np.where(missing, 0, codes)]
+        return numbers_to_arrow(Numbers(values, missing), self.kind)
+
+
+@dataclass(frozen=True)
+class BinCoder:
+    """Codes numbers and times: special values first, then bins."""
+
+    special: NDArray[Any]
+    bins: Bins
+    kind: pa.DataType
+    name: str
+
+    @property
+    def known(self) -> int:
+        """The number of codes for values that are not missing."""
+        return len(self.special) + len(self.bins)
+
+    def labels(self) -> list[str]:
+        """Return what each known code stands for, in words."""
+        bounds = [
+            (_in_words(low, self.kind), _in_words(high, self.kind))
+            for low, high in self.bins.bounds
+        ]
+        bins = [low if low == high else f"{low} to {high}" for low, high in bounds]
+        return [_in_words(value, self.kind) for value in self.special] + bins
+
+    def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
+        """Return the code of each value (-1: unknown), and where values are missing."""
+        found = _as_type(numbers(in_unit(array, self.kind), self.name), self.bins.edges)
+        binned = self.bins.assign(found.values)
+        codes = np.where(binned >= 0, binned + len(self.special), -1)
+        if len(self.special):
+            special = _place_in(self.special, found.values)
+            codes = np.where(special >= 0, special, codes)
+        return codes, found.missing
+
+    def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:
+        """Return values for codes; a code of `known` or more stands for missing."""
+        missing = codes >= self.known
+        specials = len(self.special)
+        bins = np.clip(codes - specials, 0, len(self.bins) - 1)
+        values = self.bins.draw(bins, how, rng)
+        if specials:
+            values = self._off_special(values, bins, how, rng)
+            special = self.special[np.minimum(codes, specials - 1)]
+            values = np.where(codes < specials, special, values)
+        return numbers_to_arrow(Numbers(values, missing), self.kind)
+
+    def _off_special(
+        self, values: NDArray[Any], bins: IntCodes, how: Decoding, rng: np.random.Generator
+    ) -> NDArray[Any]:
+        """Draw again where a bin's draw met a special value, which is no part of the bin."""
+        for _ in range(_REDRAWS):
+            hit = np.flatnonzero(np.isin(values, self.special))
+            if not len(hit):
+                return values
+            values[hit] = self.bins.draw(bins[hit], how, rng)
+        hit = np.flatnonzero(np.isin(values, self.special))
+        values[hit] = self.bins.bounds[bins[hit], 0]  # never a special value
+        return values
+
+
+def _in_words(value: Any, kind: pa.DataType) -> str:  # noqa: ANN401  # int64 or float64
+    if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
+        return time_to_text(int(value), kind)
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _as_type(found: Numbers, like: NDArray[Any]) -> Numbers:
+    """Return numbers in the coder's own type; numbers that are not whole match nothing whole."""
+    if like.dtype.kind == "f":
+        return Numbers(found.values.astype(np.float64), found.missing)
+    whole = found.as_whole()
+    broken = whole.missing & ~found.missing
+    values = (
+        np.where(broken, np.iinfo(np.int64).min, whole.values) if broken.any() else whole.values
+    )
+    return Numbers(values, found.missing)
+
+
+def _place_in(levels: NDArray[Any], values: NDArray[Any]) -> IntCodes:
+    """Return the place of each value among `levels` (in any order), -1 where it is not there."""
+    if not len(levels):
+        return np.full(len(values), -1, dtype=np.int64)
+    order = np.argsort(levels, kind="stable")
+    places = np.minimum(np.searchsorted(levels[order], values), len(levels) - 1)
+    found = order[places]
+    return np.where(levels[found] == values, found, -1)
+
+
+def is_gap(value: object) -> bool:
+    """Return whether a value stands for a missing one."""
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def levels_of(array: pa.Array) -> tuple[Any, ...]:
+    """Return the different values of a column, sorted."""
+    return tuple(sorted(value for value in array.unique().to_pylist() if not is_gap(value)))
+
+
+def in_unit(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return times in the unit of `kind`, rounded down; other columns as they are."""
+    if not pa.types.is_temporal(kind) or array.type == kind:
+        return array
+    return array.cast(kind, safe=False)
+
+
+def build_coder(column: Column, array: pa.Array) -> Coder:
+    """Return the coder of a column, with what its schema leaves open read from the data."""
+    kind = array.type
+    if column.kind == "boolean":
+        return LevelCoder((False, True))
+    if column.kind not in NUMERIC:
+        return LevelCoder(column.levels)
+    if pa.types.is_integer(kind):
+        column = _without_fractions(column)
+    if column.levels:
+        return NumberLevelCoder(as_numbers(column.levels, column, kind), kind, column.name)
+    return _bin_coder(column, array)
+
+
+def _without_fractions(column: Column) -> Column:
+    """Return the description of a real column as that of one which is stored as whole numbers."""
+    if column.kind != "real" or any(level % 1 for level in column.levels):
+        return column
+    limits = column.range and (math.ceil(column.range[0]), math.floor(column.range[1]))
+    special = tuple(int(value) for value in column.special if value % 1 == 0)
+    return replace(column, kind="integer", range=limits, special=special)
+
+
+def as_numbers(values: tuple[Any, ...], column: Column, kind: pa.DataType) -> NDArray[Any]:
+    """Return numbers or dates as a schema writes them as numbers of the column's own type."""
+    if column.kind == "datetime":
+        return np.array([text_to_time(value, kind) for value in values], dtype=np.int64)
+    return np.array(values, dtype=np.int64 if column.kind == "integer" else np.float64)
+
+
+def _bin_coder(column: Column, array: pa.Array) -> Coder:
+    kind = array.type
+    special = as_numbers(column.special, column, kind)
+    found = numbers(array, column.name)
+    whole = column.kind != "real"
+    present = (found.as_whole() if whole else found).present.astype(special.dtype, copy=False)
+    ordered = np.sort(present[~np.isin(present, special)] if len(special) else present)
+    if column.range is not None:
+        low, high = as_numbers(column.range, column, kind)
+        ordered = ordered[(ordered >= low) & (ordered <= high)]
+    elif len(ordered):
+        low, high = ordered[0], ordered[-1]
+    elif column.binning != "edges":  # nothing to cut, and nothing outside the special values
+        return NumberLevelCoder(special, kind, column.name)
+    if column.binning == "edges":
+        cuts = column.edges
+        if column.kind == "datetime":
+            cuts = tuple(text_to_time(cut, kind) for cut in cuts)
+        edges = given_edges(cuts, whole)
+    elif column.binning == "width" or not len(ordered):
+        edges = width_edges(low, high, column.bins)
+    else:
+        edges = quantile_edges(ordered, column.bins)
+        # The range may be wider than this table's data.
+        edges[0], edges[-1] = min(edges[0], low), max(edges[-1], high)
+        edges = np.unique(np.append(edges, high)) if len(edges) == 1 else edges
+    grid = grid_of(kind, ordered, column.decimals)
+    return BinCoder(special, build_bins(edges, ordered, grid, special), kind, column.name)
+
+
+def bins_to_plain(bins: Bins) -> dict[str, Any]:
+    """Return bins in values that JSON can hold exactly."""
+    return {
+        "edges": bins.edges.tolist(),
+        "knots": bins.knots.tolist(),
+        "bounds": bins.bounds.tolist(),
+        "whole" if isinstance(bins.grid, WholeGrid) else "real": vars(bins.grid),
+    }
+
+
+def bins_from_plain(plain: Mapping[str, Any]) -> Bins:
+    """Return the bins that `bins_to_plain` put into plain values."""
+    whole = "whole" in plain
+    edges, knots, bounds = (
+        np.array(plain[name], dtype=np.int64 if whole else np.float64)
+        for name in ("edges", "knots", "bounds")
+    )
+    grid = WholeGrid(**plain["whole"]) if whole else RealGrid(**plain["real"])
+    return Bins(edges, knots, bounds, grid)
+
+
+def restore_coder(column: Column, kind: pa.DataType, bins: Mapping[str, Any] | None) -> Coder:
+    """Return the coder of a saved codec."""
+    if bins is None:
+        return build_coder(column, pa.array([], type=kind))
+    if pa.types.is_integer(kind):
+        column = _without_fractions(column)
+    special = as_numbers(column.special, column, kind)
+    return BinCoder(special, bins_from_plain(bins), kind, column.name)

@@ -1,0 +1,170 @@
+"""Does a table fit a schema? Every way in which it does not, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from understudy.data.coders import as_numbers, build_coder
+from understudy.data.frames import Frame
+from understudy.data.schema import NUMERIC, Column, Kind, Schema
+from understudy.data.stream import FileStream, columns_of, layout_of
+from understudy.data.values import form_of, numbers
+from understudy.errors import DataError, did_you_mean
+
+_FORMS: dict[str, tuple[str, ...]] = {
+    "categorical": ("category", "whole", "number", "boolean"),
+    "boolean": ("boolean",),
+    "integer": ("whole", "number"),
+    "real": ("whole", "number"),
+    "datetime": ("time",),
+    "text": ("category",),
+    "identifier": ("category", "whole", "number"),
+}
+_EXAMPLES = 3
+LARGEST_SPAN = 2**63 - 2**11
+"""Differences below this stay within 64 bits, also when they are rounded to a float."""
+
+
+def table_problems(schema: Schema, data: Frame | FileStream) -> list[str]:
+    """Return a sentence for each way in which a table does not fit a schema."""
+    problems = name_problems(schema, tuple(layout_of(data).types))
+    for name, array in columns_of(data):
+        if name in schema:
+            problems += column_problems(schema[name], array)
+    return problems
+
+
+def name_problems(schema: Schema, names: Sequence[str]) -> list[str]:
+    """Return a sentence for each column that the table or the schema has alone."""
+    spare = [name for name in names if name not in schema]
+    absent = [name for name in schema.names if name not in names]
+    problems = [f"the table has no column {name!r}.{did_you_mean(name, spare)}" for name in absent]
+    problems += [
+        f"{name!r} is not in the schema; describe it there, or drop it from the table."
+        for name in spare
+    ]
+    return problems
+
+
+def column_problems(column: Column, array: pa.Array) -> list[str]:
+    """Return a sentence for each way in which a column's values do not fit its description."""
+    try:
+        wrong = form_problems(column, array)
+        if wrong:
+            return wrong
+        problems = missing_problems(column, array)
+        if column.kind in ("identifier", "text"):
+            return problems
+        if column.kind in NUMERIC:
+            return problems + _number_problems(column, array)
+    except DataError as error:
+        return [str(error)]
+    if column.kind == "categorical" and not column.levels:
+        return problems  # left open: to be read from the data
+    codes, missing = build_coder(column, array).assign(array)
+    return problems + unknown_problems(column, array, (codes < 0) & ~missing)
+
+
+def form_problems(column: Column, array: pa.Array) -> list[str]:
+    """Return a sentence if a column's stored type cannot be what its description says."""
+    if form_of(array.type, column.name) in _FORMS[column.kind]:
+        return []
+    return [f"{column.name!r} holds {array.type}, but the schema says {column.kind}."]
+
+
+def missing_problems(column: Column, array: pa.Array) -> list[str]:
+    """Return a sentence if values are missing where the schema says that none are."""
+    gaps = pc.sum(pc.is_null(array, nan_is_null=True)).as_py() or 0
+    if column.missing > 0 or not gaps or column.kind in ("identifier", "text"):
+        return []
+    return [
+        f"{column.name!r} has {_rows(gaps)} without a value, but the schema says that none is "
+        "missing (missing = 0)."
+    ]
+
+
+def _number_problems(column: Column, array: pa.Array) -> list[str]:
+    found = numbers(array, column.name)
+    if column.kind == "integer" and not found.whole:
+        broken = found.as_whole().missing & ~found.missing
+        return [
+            f"{column.name!r} has {_rows(np.count_nonzero(broken))} with a number that is not "
+            "whole, but the schema says integer."
+        ]
+    try:
+        if column.levels:
+            codes, missing = build_coder(column, array).assign(array)
+            return unknown_problems(column, array, (codes < 0) & ~missing)
+        limits = column.edges if column.binning == "edges" else column.range
+        special = as_numbers(column.special, column, array.type)
+        if not limits:
+            return _span_problems(column, found.present)  # left open: to be read from the data
+        low, high = as_numbers(
+            (limits[0], limits[-1]), replace(column, kind=_looser(column)), array.type
+        )
+    except ValueError as error:  # a date in the schema that is none
+        return [f"{column.name!r}: {error}."]
+    outside = (found.values < low) | (found.values > high)
+    outside &= ~np.isin(found.values, special) & ~found.missing
+    return outside_problems(column, array, outside) or _span_problems(column, found.present)
+
+
+def _span_problems(column: Column, present: NDArray[np.generic]) -> list[str]:
+    """Return a sentence if whole numbers lie too far apart to reckon with their differences."""
+    if present.dtype.kind == "f" or not len(present):
+        return []
+    if int(present.max()) - int(present.min()) < LARGEST_SPAN:
+        return []
+    advice = (
+        "Store it in a coarser unit."
+        if column.kind == "datetime"
+        else "If they are labels, declare it as categorical or identifier."
+    )
+    return [f"{column.name!r} holds values too far apart to be grouped in 64 bits. {advice}"]
+
+
+def _looser(column: Column) -> Kind:
+    """Return the kind of a column's limits: cut points of whole numbers may lie between them."""
+    return "real" if column.kind == "integer" else column.kind
+
+
+def unknown_problems(column: Column, array: pa.Array, unknown: NDArray[np.bool_]) -> list[str]:
+    """Return a sentence that counts the rows with a value that is not among the levels."""
+    if not unknown.any():
+        return []
+    values = array.filter(pa.array(unknown)).unique().to_pylist()
+    levels = [level for level in column.levels if isinstance(level, str)]
+    hint = did_you_mean(values[0], levels) if isinstance(values[0], str) else ""
+    return [
+        f"{column.name!r} has {_rows(np.count_nonzero(unknown))} with a value that is not among "
+        f"its {len(column.levels)} levels: {_listed(values)}.{hint}"
+    ]
+
+
+def outside_problems(column: Column, array: pa.Array, outside: NDArray[np.bool_]) -> list[str]:
+    """Return a sentence that counts the rows with a number outside the range."""
+    if not outside.any():
+        return []
+    limits = column.edges if column.binning == "edges" else column.range
+    stated = f" {limits[0]} to {limits[-1]}" if limits else ""
+    values = array.filter(pa.array(outside)).unique().to_pylist()
+    return [
+        f"{column.name!r} has {_rows(np.count_nonzero(outside))} outside its range{stated}: "
+        f"{_listed(values)}."
+    ]
+
+
+def _rows(count: int | np.integer) -> str:
+    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+
+
+def _listed(values: Sequence[object]) -> str:
+    shown = [repr(v) if isinstance(v, str) else str(v) for v in values[:_EXAMPLES]]
+    more = len(values) - _EXAMPLES
+    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")

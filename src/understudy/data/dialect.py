@@ -1,0 +1,227 @@
+"""How a CSV file is written: its encoding, its delimiter and its decimal sign, detected."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import itertools
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from understudy.data.frames import check_names
+from understudy.errors import DataError, did_you_mean
+
+DELIMITERS = (",", ";", "\t", "|")
+MISSING = ("", "?", "NA")
+"""Texts that stand for a missing value in every CSV file."""
+
+_SAMPLE_BYTES = 2**18
+_SAMPLE_ROWS = 200
+_BLANK_LINE = re.compile(rb"\n\r?\n")
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
+_DECIMAL_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written.
+
+    Parameters
+    ----------
+    delimiter : str
+        The character between fields.
+    decimal : {".", ","}
+        The decimal sign of numbers.
+    encoding : str
+        The text encoding, by its Python name.
+    padded : bool
+        Whether a space follows each delimiter. It is read as no part of the value, and not written.
+    """
+
+    delimiter: str = ","
+    decimal: str = "."
+    encoding: str = "utf-8"
+    padded: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n':
+            raise DataError(f"The delimiter is one character; got {self.delimiter!r}.")
+        if self.decimal not in (".", ","):
+            raise DataError(f"The decimal sign is '.' or ','; got {self.decimal!r}.")
+        if self.decimal == self.delimiter:
+            raise DataError(f"Delimiter and decimal sign cannot both be {self.decimal!r}.")
+
+    def polars_options(self, missing: Sequence[str]) -> dict[str, Any]:
+        """Return the arguments with which polars reads this dialect."""
+        return {
+            "separator": self.delimiter,
+            "decimal_comma": self.decimal == ",",
+            "null_values": list(missing),
+            # Types are decided by all rows: a late text must not break a column of numbers.
+            "infer_schema_length": None,
+            "try_parse_dates": True,
+        }
+
+
+def detect(
+    path: str | Path,
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+) -> Dialect | None:
+    """Return how a CSV file is written, detected where not given, or None for a Parquet file."""
+    path = Path(path)
+    if is_parquet(path):
+        return None
+    return resolve_dialect(path, delimiter=delimiter, decimal=decimal, encoding=encoding)[0]
+
+
+def is_parquet(path: Path) -> bool:
+    """Return whether a file is Parquet, by its content; raise if there is no such file."""
+    return check_table_file(path).startswith(b"PAR1")
+
+
+def check_table_file(path: Path) -> bytes:
+    """Return the first bytes of a file that may hold a table, or say why it cannot."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; give a CSV or Parquet file.")
+    try:
+        with path.open("rb") as file:
+            head = file.read(_SAMPLE_BYTES)
+    except FileNotFoundError:
+        near = [item.name for item in path.parent.glob("*")]
+        raise DataError(f"There is no file {path}.{did_you_mean(path.name, near)}") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be opened: {error.strerror}.") from error
+    if not head.strip():
+        raise DataError(f"{path} is empty.")
+    return head
+
+
+def resolve_dialect(
+    path: Path,
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] = (),
+) -> tuple[Dialect, tuple[str, ...]]:
+    """Return a CSV file's dialect, detected where it is not given, and its tokens for missing."""
+    head = check_table_file(path)
+    encoding = _canonical(encoding) if encoding else _detect_encoding(path, head)
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeError as error:
+        raise DataError(
+            f"{path} cannot be read as {encoding}: {error}. Give its encoding."
+        ) from error
+    text = text.removeprefix("\ufeff")
+    cut = len(head) == _SAMPLE_BYTES
+    delimiter = delimiter or _detect_delimiter(text, cut)
+    Dialect(delimiter)  # says what is wrong with a delimiter that was given
+    rows = _split(text, delimiter, cut)
+    check_names(rows[0])
+    decimal = decimal or _detect_decimal(rows[1:], delimiter)
+    if isinstance(missing, str):
+        missing = (missing,)
+    tokens = tuple(dict.fromkeys((*MISSING, *missing)))
+    unstripped = _split(text, delimiter, cut, strip=False)
+    padded = [value.startswith(" ") for row in unstripped for value in row[1:]]
+    return Dialect(delimiter, decimal, encoding, 2 * sum(padded) > len(padded)), tokens
+
+
+def has_blank_lines(file: BinaryIO) -> bool:
+    """Return whether a file has lines with nothing on them, which are no records."""
+    tail = b""
+    while chunk := file.read(2**22):
+        tail += chunk
+        if _BLANK_LINE.search(tail):
+            return True
+        tail = tail[-2:]
+    return False
+
+
+def plain_names(names: Sequence[str]) -> list[str]:
+    """Return a CSV header's names as they are meant: polars leaves quotes in them doubled."""
+    return [name.replace('""', '"') for name in names]
+
+
+def _canonical(encoding: str) -> str:
+    try:
+        return codecs.lookup(encoding).name.replace("utf-8-sig", "utf-8").replace("ascii", "utf-8")
+    except LookupError:
+        raise DataError(
+            f"There is no encoding {encoding!r}; common ones are utf-8, cp1252 and iso8859-2."
+        ) from None
+
+
+def _detect_encoding(path: Path, head: bytes) -> str:
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return encoding
+    if b"\0" in head:
+        raise DataError(f"{path} is a binary file, not a CSV or Parquet table.")
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(2**22):
+                decoder.decode(chunk)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return _guess_encoding(path)
+    return "utf-8"
+
+
+def _guess_encoding(path: Path) -> str:
+    from charset_normalizer import from_path
+
+    guess = from_path(path).best()
+    if guess is None:
+        raise DataError(f"The encoding of {path} cannot be detected, or it is no text; give it.")
+    return _canonical(guess.encoding)
+
+
+def _split(text: str, delimiter: str, cut: bool, *, strip: bool = True) -> list[list[str]]:
+    """Return the first rows of a text; the last one may be `cut` off and is then left out."""
+    # newline="" leaves the line ends inside quoted fields to csv.
+    lines = io.StringIO(text, newline="")
+    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=strip)
+    rows: list[list[str]] = []
+    try:
+        rows.extend(row for row in itertools.islice(reader, _SAMPLE_ROWS + 1) if row)
+    except csv.Error as error:  # a field longer than csv takes; the rows before it will do
+        if not rows:
+            raise DataError(f"The file cannot be read as CSV: {error}.") from error
+    cut = cut or len(rows) > _SAMPLE_ROWS
+    return rows[:-1] if cut and len(rows) > 1 else rows
+
+
+def _detect_delimiter(text: str, cut: bool) -> str:
+    """Return the delimiter that cuts every line into the same, largest number of fields."""
+
+    def score(delimiter: str) -> tuple[bool, int]:
+        widths = [len(row) for row in _split(text, delimiter, cut)]
+        return (min(widths) == max(widths) > 1, widths[0])
+
+    return max(DELIMITERS, key=score)
+
+
+def _detect_decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:
+    if delimiter == ",":
+        return "."
+    values = [value for row in rows for value in row]
+    commas = sum(bool(_DECIMAL_COMMA.fullmatch(value)) for value in values)
+    points = sum(bool(_DECIMAL_POINT.fullmatch(value)) for value in values)
+    return "," if commas > points else "."

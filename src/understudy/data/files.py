@@ -1,0 +1,289 @@
+"""Tables in files: reading CSV and Parquet, and writing them whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from understudy.data.dialect import (
+    Dialect,
+    has_blank_lines,
+    is_parquet,
+    plain_names,
+    resolve_dialect,
+)
+from understudy.data.frames import Backend, Frame, to_arrow, to_backend
+from understudy.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
+
+
+def read(  # one keyword for each thing that can be detected
+    path: str | Path,
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    missing: Sequence[str] = (),
+    backend: Backend = "polars",
+) -> Frame:
+    """Read a table from a CSV or Parquet file.
+
+    Parameters
+    ----------
+    path : path
+        The file. Parquet is recognised by its content; everything else is read as CSV.
+    delimiter, decimal, encoding : str, optional
+        How the CSV is written; detected where not given.
+    missing : sequence of str
+        Texts that stand for a missing value, beside the empty field, ``?`` and ``NA``.
+    backend : {"polars", "pandas", "pyarrow"}
+        The kind of frame to return.
+
+    Raises
+    ------
+    DataError
+        If there is no table in the file; the message says what was found instead.
+    """
+    path = Path(path)
+    if is_parquet(path):
+        return to_backend(_read_parquet(path), backend)
+    dialect, tokens = resolve_dialect(
+        path, delimiter=delimiter, decimal=decimal, encoding=encoding, missing=missing
+    )
+    return to_backend(_read_csv(path, dialect, tokens), backend)
+
+
+def _read_parquet(path: Path) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        frame = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise DataError(f"{path} is a damaged Parquet file: {error}") from error
+    return _with_rows(frame, path)
+
+
+def _read_csv(path: Path, dialect: Dialect, tokens: Sequence[str]) -> pl.DataFrame:
+    import polars as pl
+
+    source: Path | bytes = path
+    if dialect.encoding != "utf-8":
+        try:
+            source = path.read_text(encoding=dialect.encoding).encode("utf-8")
+        except (UnicodeError, LookupError) as error:
+            raise DataError(
+                f"{path} cannot be read as {dialect.encoding}: {error}. Give its encoding."
+            ) from error
+    options = dialect.polars_options(tokens)
+    try:
+        if dialect.padded:
+            source = _tidied(source, dialect)
+        frame = pl.read_csv(source, **options)
+        if not dialect.padded and _may_have_blank_lines(frame, source):
+            frame = pl.read_csv(_tidied(source, dialect), **options)
+    except pl.exceptions.NoDataError:
+        raise DataError(f"{path} has a header but no rows.") from None
+    except pl.exceptions.PolarsError as error:
+        first = str(error).splitlines()[0]
+        raise DataError(
+            f"{path} cannot be read as a table with {dialect.delimiter!r} between its fields: "
+            f"{first}"
+        ) from error
+    frame.columns = plain_names(frame.columns)
+    return _with_rows(frame, path)
+
+
+def _may_have_blank_lines(frame: pl.DataFrame, source: Path | bytes) -> bool:
+    """Return whether rows without a value may be blank lines, as at the end of some files."""
+    import polars as pl
+
+    if frame.width < 2 or not frame.select(pl.all_horizontal(pl.all().is_null()).any()).item():
+        return False
+    with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
+        return has_blank_lines(file)
+
+
+def _tidied(source: Path | bytes, dialect: Dialect) -> bytes:
+    """Return a CSV without blank lines, and without padding, which would make numbers text."""
+    content = source if isinstance(source, bytes) else source.read_bytes()
+    text = io.StringIO(content.decode("utf-8-sig"), newline="")
+    # The csv module, unlike polars, takes `1, "a, b"` for two fields.
+    reader = csv.reader(text, delimiter=dialect.delimiter, skipinitialspace=dialect.padded)
+    rows = ([field.strip() for field in row] if dialect.padded else row for row in reader if row)
+    tidied = io.StringIO(newline="")
+    try:
+        csv.writer(tidied, delimiter=dialect.delimiter).writerows(rows)
+    except csv.Error as error:
+        raise DataError(f"The file cannot be read as CSV: {error}.") from error
+    return tidied.getvalue().encode()
+
+
+def _with_rows(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+    if frame.height == 0:
+        raise DataError(f"{path} has a header but no rows.")
+    return frame
+
+
+def write(
+    frame: Frame, path: str | Path, *, overwrite: bool = False, dialect: Dialect | None = None
+) -> Path:
+    """Write a table to a CSV or Parquet file, whole or not at all.
+
+    The rows go to a temporary file beside `path`, which takes its name only when it is complete.
+
+    Parameters
+    ----------
+    frame : frame
+        A pandas or polars DataFrame or a pyarrow Table.
+    path : path
+        The file; its ending (.csv, .tsv, .txt, .parquet) says what to write.
+    overwrite : bool
+        Whether an existing file may be replaced.
+    dialect : Dialect, optional
+        How to write CSV, for instance as `detect` found the input to be written.
+    """
+    table = to_arrow(frame)
+    return write_tables(lambda sink: sink(table), path, overwrite=overwrite, dialect=dialect)
+
+
+Sink = Callable[["pa.Table"], None]
+
+
+def write_tables(
+    produce: Callable[[Sink], object],
+    path: str | Path,
+    *,
+    overwrite: bool = False,
+    dialect: Dialect | None = None,
+) -> Path:
+    """Write a table that comes in pieces: `produce` is called with a sink and feeds it.
+
+    The pieces have the same columns and types. The result is the same as from one piece.
+    """
+    path = Path(path)
+    suffix = check_target(path, overwrite=overwrite)
+    with _Replacement(path, overwrite) as temporary:
+        if suffix in (".parquet", ".pq"):
+            _write_parquet(produce, temporary)
+        else:
+            delimiter = "\t" if suffix == ".tsv" else ","
+            _write_csv(produce, temporary, dialect or Dialect(delimiter=delimiter))
+    return path
+
+
+def _write_parquet(produce: Callable[[Sink], object], temporary: Path) -> None:
+    import pyarrow.parquet as pq
+
+    writers: list[pq.ParquetWriter] = []
+
+    def sink(table: pa.Table) -> None:
+        if not writers:
+            writers.append(pq.ParquetWriter(temporary, table.schema))
+        writers[0].write_table(table)
+
+    try:
+        produce(sink)
+    finally:
+        for writer in writers:
+            writer.close()
+
+
+def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dialect) -> None:
+    import polars as pl
+
+    # newline="" leaves line ends as polars writes them; the encoding is the input's.
+    with temporary.open("w", encoding=dialect.encoding, newline="") as file:
+        headed = False
+
+        def sink(table: pa.Table) -> None:
+            nonlocal headed
+            frame = cast("pl.DataFrame", pl.from_arrow(table))
+            text = frame.write_csv(
+                include_header=not headed,
+                separator=dialect.delimiter,
+                decimal_comma=dialect.decimal == ",",
+            )
+            headed = True
+            try:
+                file.write(text)
+            except UnicodeEncodeError as error:
+                character = error.object[error.start]
+                raise DataError(
+                    f"The table holds {character!r}, which {dialect.encoding} cannot write. "
+                    "Choose another encoding, such as utf-8."
+                ) from error
+
+        produce(sink)
+
+
+def write_bytes(content: bytes, path: str | Path, *, overwrite: bool = False) -> Path:
+    """Write a file whole or not at all; an existing one is kept unless `overwrite`."""
+    path = Path(path)
+    check_writable(path, overwrite=overwrite)
+    with _Replacement(path, overwrite) as temporary:
+        temporary.write_bytes(content)
+    return path
+
+
+def check_target(path: Path, *, overwrite: bool) -> str:
+    """Raise unless a table can be written to `path`; return its ending."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise DataError(
+            f"{path} should end in one of {', '.join(SUFFIXES)}: the ending says what to write."
+        )
+    check_writable(path, overwrite=overwrite)
+    return suffix
+
+
+def check_writable(path: Path, *, overwrite: bool) -> None:
+    """Raise unless a file can be written to `path`, before any work is done for it."""
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; give the name of a file in it.")
+    if path.exists() and not overwrite:
+        raise DataError(f"{path} is there already; allow overwriting or choose another name.")
+    if not path.parent.is_dir():
+        raise DataError(f"There is no folder {path.parent}; create it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise DataError(f"The folder {path.parent} cannot be written to.")
+
+
+class _Replacement:
+    """A temporary file beside `path` that takes its place at the end, or vanishes on an error."""
+
+    def __init__(self, path: Path, overwrite: bool) -> None:
+        self.path = path
+        self.overwrite = overwrite
+
+    def __enter__(self) -> Path:
+        try:
+            handle, name = tempfile.mkstemp(
+                prefix=f".{self.path.name}.", suffix=".part", dir=self.path.parent
+            )
+        except OSError as error:
+            raise DataError(f"{self.path} cannot be written: {error.strerror}.") from error
+        os.close(handle)
+        # mkstemp makes a private file; the finished one has the usual permissions.
+        mask = os.umask(0)
+        os.umask(mask)
+        self.temporary = Path(name)
+        self.temporary.chmod(0o666 & ~mask)
+        return self.temporary
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        try:
+            if kind is None:
+                check_writable(self.path, overwrite=self.overwrite)
+                self.temporary.replace(self.path)
+        finally:
+            self.temporary.unlink(missing_ok=True)

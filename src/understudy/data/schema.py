@@ -1,0 +1,376 @@
+"""The schema: what each column of a table is, in terms that a person can read and correct."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from understudy.data.frames import Frame
+from understudy.errors import SchemaError, did_you_mean, unknown_columns
+
+Kind = Literal["categorical", "integer", "real", "datetime", "boolean", "identifier", "text"]
+Role = Literal["ordinary", "key", "sensitive", "target", "identifier"]
+Binning = Literal["quantile", "width", "edges"]
+Level = str | int | float | bool
+
+NUMERIC: tuple[Kind, ...] = ("integer", "real", "datetime")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: its kind, its role, and how its values become codes.
+
+    Times are written as ISO text in `levels`, `special`, `range` and `edges`.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    kind : {"categorical", "integer", "real", "datetime", "boolean", "identifier", "text"}
+        What the values are. Identifiers are made up anew; text is refused by every synthesizer.
+    role : {"ordinary", "key", "sensitive", "target", "identifier"}
+        What the column is to an attacker or an analyst.
+    levels : tuple
+        The values themselves, in order: for categories, and for numbers with few values. A
+        categorical column without levels has them read from the data that it is coded with.
+    binning : {"quantile", "width", "edges"}
+        How numbers that have no `levels` are cut: the same number of records in each bin, the
+        same width, or at the given `edges`.
+    bins : int
+        How many bins.
+    edges : tuple
+        Cut points for `binning="edges"`, in increasing order.
+    special : tuple
+        Numbers that are levels of their own, outside the bins, such as 0 or a code like -8.
+    range : tuple of two, or None
+        Smallest and largest number allowed outside `special`.
+    decimals : int or None
+        Decimals of real numbers; None keeps all.
+    missing : float
+        Share of missing values; 0 means that none may be missing.
+
+    Examples
+    --------
+    >>> Column("age", "integer", role="key", range=(16, 49)).codes
+    20
+    """
+
+    name: str
+    kind: Kind
+    role: Role = "ordinary"
+    levels: tuple[Level, ...] = ()
+    binning: Binning = "quantile"
+    bins: int = 20
+    edges: tuple[Any, ...] = ()
+    special: tuple[Any, ...] = ()
+    range: tuple[Any, Any] | None = None
+    decimals: int | None = None
+    missing: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("levels", "edges", "special"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if self.range is not None:
+            object.__setattr__(self, "range", tuple(self.range))
+        # A column that identifies people is never modelled, whichever of the two says so.
+        if self.role == "identifier" and self.kind in get_args(Kind):
+            object.__setattr__(self, "kind", "identifier")
+        if self.kind == "identifier" and self.role == "ordinary":
+            object.__setattr__(self, "role", "identifier")
+
+    @property
+    def binned(self) -> bool:
+        """Whether the column's numbers are cut into bins."""
+        return self.kind in NUMERIC and not self.levels
+
+    @property
+    def codes(self) -> int:
+        """The number of codes at most: levels or special values and bins, and one for missing."""
+        if self.kind == "boolean":
+            known = 2
+        elif self.binned:
+            bins = len(self.edges) - 1 if self.binning == "edges" else self.bins
+            known = len(self.special) + bins
+        else:
+            known = len(self.levels)
+        return known + (self.missing > 0)
+
+    def problems(self) -> Iterator[str]:
+        """Yield a sentence for everything that is wrong with this column."""
+        for name, allowed in (("kind", Kind), ("role", Role), ("binning", Binning)):
+            value, options = getattr(self, name), get_args(allowed)
+            if value not in options:
+                yield (
+                    f"{self.name!r}: {name} must be one of {', '.join(options)}; "
+                    f"got {value!r}.{did_you_mean(str(value), options)}"
+                )
+        if not isinstance(self.missing, int | float) or not 0 <= self.missing <= 1:
+            yield f"{self.name!r}: missing is a share between 0 and 1; got {self.missing!r}."
+        yield from self._level_problems()
+        if self.kind == "identifier" and self.role != "identifier":
+            yield (
+                f"{self.name!r}: an identifier cannot have the role {self.role!r}; "
+                "set its kind to what its values are."
+            )
+        if self.kind in NUMERIC:
+            yield from self._number_problems()
+
+    def _level_problems(self) -> Iterator[str]:
+        bad = [level for level in self.levels if not isinstance(level, Level)]
+        if bad:
+            yield f"{self.name!r}: levels are texts, numbers or true and false; got {bad[0]!r}."
+            return
+        if len({_sort_of(level) for level in self.levels}) > 1:
+            yield (
+                f"{self.name!r}: levels are all texts, all numbers, or true and false; "
+                f"got {list(self.levels)}."
+            )
+        repeated = [repr(level) for level, times in Counter(self.levels).items() if times > 1]
+        if repeated:
+            yield f"{self.name!r}: levels are repeated: {', '.join(repeated)}."
+
+    def _number_problems(self) -> Iterator[str]:
+        wrong = self._wrong_types()
+        yield from wrong
+        if wrong or not self.binned:
+            return
+        if self.binning == "edges":
+            if len(self.edges) < 2 or list(self.edges) != sorted(set(self.edges)):
+                yield (
+                    f"{self.name!r}: edges are at least two numbers in increasing order; "
+                    f"got {list(self.edges)}."
+                )
+        elif self.edges:
+            yield (
+                f"{self.name!r}: edges are given, but binning is {self.binning!r}; "
+                "set binning to 'edges' or remove the edges."
+            )
+        if not isinstance(self.bins, int) or isinstance(self.bins, bool) or self.bins < 1:
+            yield f"{self.name!r}: bins is a whole number from 1; got {self.bins!r}."
+        if self.range is not None and (len(self.range) != 2 or self.range[0] > self.range[1]):
+            yield f"{self.name!r}: range is [smallest, largest]; got {list(self.range)}."
+        if self.decimals is not None and (
+            not isinstance(self.decimals, int) or not 0 <= self.decimals <= 15
+        ):
+            yield f"{self.name!r}: decimals is a whole number from 0 to 15; got {self.decimals!r}."
+
+    def _wrong_types(self) -> list[str]:
+        allowed: Any = {"integer": int, "real": (int, float), "datetime": str}[self.kind]
+        noun = {
+            "integer": "whole numbers",
+            "real": "finite numbers",
+            "datetime": "dates as ISO text",
+        }
+        wrong = []
+        for name in ("levels", "edges", "special", "range"):
+            values = getattr(self, name) or ()
+            # Cut points between whole numbers may lie between them.
+            accepted = (int, float) if name == "edges" and self.kind == "integer" else allowed
+            bad = [v for v in values if not isinstance(v, accepted) or isinstance(v, bool)]
+            # Infinity can be a value of its own, but no bin reaches it.
+            endless = math.isnan if name in ("levels", "special") else _endless
+            bad += [v for v in values if isinstance(v, float) and endless(v)]
+            if bad:
+                wrong.append(
+                    f"{self.name!r}: {name} of this {self.kind} column are {noun[self.kind]}; "
+                    f"got {bad[0]!r}."
+                )
+        return wrong
+
+
+def _endless(value: float) -> bool:
+    return not math.isfinite(value)
+
+
+def _sort_of(level: Level) -> type:
+    return float if type(level) is int else type(level)
+
+
+_EDITABLE = tuple(item.name for item in fields(Column) if item.name != "name")
+
+
+@dataclass(frozen=True)
+class Schema:
+    """An ordered, frozen description of a table's columns.
+
+    Infer it from a table, look at it, correct it, and give it to a synthesizer.
+
+    Parameters
+    ----------
+    columns : iterable of Column
+        The columns in order.
+
+    Raises
+    ------
+    SchemaError
+        With every problem that was found, not only the first.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> schema = Schema.infer(pl.DataFrame({"sex": ["f", "m", "f"], "age": [31, 45, 31]}))
+    >>> schema["sex"].levels, schema["age"].levels
+    (('f', 'm'), (31, 45))
+    >>> schema.edit("age", role="key").keys
+    ('age',)
+    """
+
+    columns: tuple[Column, ...]
+    _places: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __init__(self, columns: Iterable[Column]) -> None:
+        ordered = tuple(columns)
+        object.__setattr__(self, "columns", ordered)
+        object.__setattr__(self, "_places", {c.name: place for place, c in enumerate(ordered)})
+        problems = [problem for column in ordered for problem in column.problems()]
+        if len(self._places) < len(ordered):
+            names = [column.name for column in ordered]
+            repeated = sorted({name for name in names if names.count(name) > 1})
+            problems.insert(0, f"columns are described twice: {', '.join(map(repr, repeated))}.")
+        if problems:
+            raise SchemaError("The schema has problems:", problems)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    def __getitem__(self, name: str) -> Column:
+        self._require([name])
+        return self.columns[self._places[name]]
+
+    def _require(self, names: Iterable[str]) -> None:
+        problems = unknown_columns(names, self.names)
+        if problems:
+            raise SchemaError("The schema has no such column:", problems)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names, in order."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that an attacker may know of a person."""
+        return self._with_role("key")
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """The columns that an attacker wants to learn."""
+        return self._with_role("sensitive")
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The columns that an analyst wants to predict."""
+        return self._with_role("target")
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """The columns that are left out of every model and made up anew."""
+        return tuple(column.name for column in self.columns if column.kind == "identifier")
+
+    def _with_role(self, role: Role) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns if column.role == role)
+
+    @classmethod
+    def infer(
+        cls,
+        frame: Frame,
+        *,
+        bins: int = 20,
+        binning: Literal["quantile", "width"] = "quantile",
+        special_share: float = 0.05,
+    ) -> Schema:
+        """Describe the columns of a table by looking at its values.
+
+        Parameters
+        ----------
+        frame : frame or FileStream
+            The table, in memory or as `scan` gives it.
+        bins : int
+            Bins for numbers; a column with no more distinct numbers keeps each as a level.
+        binning : {"quantile", "width"}
+            How numbers are cut into bins.
+        special_share : float
+            A number that makes up more than this share of a column's records becomes a level of
+            its own; 1 for none.
+        """
+        from understudy.data.inference import infer_columns
+
+        return cls(infer_columns(frame, bins=bins, binning=binning, special_share=special_share))
+
+    def edit(self, *names: str, **changes: Any) -> Schema:  # noqa: ANN401  # any field of Column
+        """Return the schema with fields of the named columns changed."""
+        self._require(names)
+        unknown = [
+            f"a column has no field {name!r}.{did_you_mean(name, _EDITABLE)}"
+            for name in changes
+            if name not in _EDITABLE
+        ]
+        if unknown:
+            raise SchemaError("The schema cannot be edited like this:", unknown)
+        return Schema(
+            replace(column, **changes) if column.name in names else column for column in self
+        )
+
+    def with_roles(
+        self,
+        *,
+        keys: Sequence[str] = (),
+        sensitive: Sequence[str] = (),
+        target: Sequence[str] = (),
+    ) -> Schema:
+        """Return the schema with the given columns in these roles; the others keep theirs."""
+        self._require([*keys, *sensitive, *target])
+        return (
+            self.edit(*keys, role="key")
+            .edit(*sensitive, role="sensitive")
+            .edit(*target, role="target")
+        )
+
+    def drop(self, *names: str) -> Schema:
+        """Return the schema without the named columns."""
+        self._require(names)
+        return Schema(column for column in self if column.name not in names)
+
+    def check(self, frame: Frame) -> None:
+        """Raise with every way in which a table does not fit: columns, kinds, levels, ranges."""
+        from understudy.data.conformity import table_problems
+
+        problems = table_problems(self, frame)
+        if problems:
+            raise SchemaError("The table does not fit the schema:", problems)
+
+    def to_toml(self) -> str:
+        """Return the schema as TOML with comments for the person who edits it."""
+        from understudy.data.schema_file import schema_to_toml
+
+        return schema_to_toml(self)
+
+    @classmethod
+    def from_toml(cls, text: str) -> Schema:
+        """Read a schema from TOML."""
+        from understudy.data.schema_file import schema_from_toml
+
+        return schema_from_toml(text)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
+        """Write the schema to a TOML file."""
+        from understudy.data.files import write_bytes
+
+        write_bytes(self.to_toml().encode(), path, overwrite=overwrite)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Schema:
+        """Read a schema from a TOML file."""
+        from understudy.data.schema_file import load_schema
+
+        return load_schema(path)

@@ -1,0 +1,190 @@
+"""The schema as a TOML file: plain enough to correct by hand, with comments that say how."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from understudy.data.schema import Column, Schema
+from understudy.errors import SchemaError, did_you_mean
+
+FORMAT = 1
+
+_HEADER = """\
+What understudy knows of each column. Correct it where it is wrong, then use it with
+  understudy synth DATA --schema THIS-FILE -o SYNTHETIC
+It lists values of the data: treat it as confidentially as the data.
+
+name      the column's name in the table
+kind      categorical, integer, real, datetime, boolean;
+          identifier: names a person, is left out of the model and made up anew;
+          text: free text, which cannot be synthesized: drop it or choose another kind
+role      ordinary; key (an attacker may know it), sensitive (an attacker wants to learn it),
+          target (an analyst wants to predict it), identifier
+levels    all values, in order; numbers have this only when they have few values
+binning   how other numbers are grouped: quantile (same number of records in each group),
+          width (same width), or edges (at the numbers listed in edges)
+bins      how many groups
+edges     the limits of the groups, in increasing order, for binning = "edges"
+special   numbers that mean something of their own, such as 0 or -8: each is a group by itself
+range     smallest and largest number outside special
+decimals  decimals of real numbers; leave it out to keep all
+missing   share of records without a value; 0 means that every record must have one"""
+
+_REMARKS = {
+    "kind": "categorical, integer, real, datetime, boolean, identifier, text",
+    "role": "ordinary, key, sensitive, target, identifier",
+    "levels": "all values, in order",
+    "binning": "quantile, width, edges",
+    "bins": "number of groups",
+    "edges": "limits of the groups",
+    "special": "each a group of its own",
+    "range": "smallest and largest, outside special",
+    "decimals": "decimals kept",
+    "missing": "share of missing values",
+}
+
+
+def column_to_plain(column: Column) -> dict[str, Any]:
+    """Return the fields that matter for a column of its kind, as TOML and JSON can hold them."""
+    plain: dict[str, Any] = {"name": column.name, "kind": column.kind, "role": column.role}
+    if column.binned:
+        if column.binning == "edges":
+            plain |= {"binning": column.binning, "edges": list(column.edges)}
+        else:
+            plain |= {"binning": column.binning, "bins": column.bins}
+        plain["special"] = [_finite(value) for value in column.special]
+        if column.range is not None:
+            plain["range"] = list(column.range)
+    elif column.kind not in ("boolean", "identifier", "text"):
+        plain["levels"] = [_finite(value) for value in column.levels]
+    if column.decimals is not None:
+        plain["decimals"] = column.decimals
+    return plain | {"missing": column.missing}
+
+
+def _finite(value: Any) -> Any:  # noqa: ANN401  # any level
+    """Return infinities as text: JSON has no number for them."""
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
+
+
+def column_from_plain(plain: Mapping[str, Any]) -> Column:
+    """Return the column that `column_to_plain` put into plain values."""
+    values = dict(plain)
+    for name in ("levels", "edges", "special", "range"):
+        if name in values:
+            values[name] = tuple(_read_value(value, values["kind"]) for value in values[name])
+    return Column(**values)
+
+
+def _read_value(value: Any, kind: str) -> Any:  # noqa: ANN401  # any level
+    if kind == "datetime" and isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    if kind == "real" and value in ("inf", "-inf"):
+        return float(value)
+    return value
+
+
+def schema_to_toml(schema: Schema) -> str:
+    """Return a schema as commented TOML."""
+    import tomlkit
+
+    document = tomlkit.document()
+    for line in _HEADER.splitlines():
+        document.add(tomlkit.comment(line) if line else tomlkit.nl())
+    document.add(tomlkit.nl())
+    document.add("understudy_schema", tomlkit.item(FORMAT).comment("version of this file's format"))
+    columns = tomlkit.aot()
+    for column in schema:
+        table = tomlkit.table()
+        for name, value in column_to_plain(column).items():
+            item = tomlkit.item(value)
+            if name in _REMARKS:
+                item.comment(_REMARKS[name])
+            table.add(name, item)
+        columns.append(table)
+    document.add("column", columns)
+    return tomlkit.dumps(document)
+
+
+def schema_from_toml(text: str, source: str = "The schema") -> Schema:
+    """Return the schema in a TOML text, or raise with every problem in it."""
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SchemaError(f"{source} is not valid TOML:", [f"{error}."]) from error
+    problems = []
+    version = document.get("understudy_schema")
+    if version != FORMAT:
+        problems.append(
+            f"understudy_schema must be {FORMAT}; got {version!r}."
+            if version is None or not isinstance(version, int) or version < FORMAT
+            else f"it has format {version}, newer than {FORMAT}: update understudy to read it."
+        )
+    described = document.get("column")
+    if not isinstance(described, list) or not described:
+        problems.append("it has no [[column]] section.")
+        described = []
+    columns = []
+    for place, plain in enumerate(described, 1):
+        wrong = list(_plain_problems(plain, place))
+        problems += wrong
+        if not wrong:
+            columns.append(column_from_plain(plain))
+    if problems:
+        problems += [problem for column in columns for problem in column.problems()]
+        raise SchemaError(f"{source} has problems:", problems)
+    return Schema(columns)
+
+
+_FIELDS = tuple(item.name for item in fields(Column))
+
+
+def _plain_problems(plain: Any, place: int) -> list[str]:  # noqa: ANN401  # whatever a file held
+    if not isinstance(plain, dict):
+        return [f"column {place} is not a section of fields."]
+    label = repr(plain["name"]) if isinstance(plain.get("name"), str) else f"column {place}"
+    problems = [
+        f"{label}: {name} is missing." for name in ("name", "kind") if name not in plain
+    ] + [
+        f"{label}: there is no field {name!r}.{did_you_mean(name, _FIELDS)}"
+        for name in plain
+        if name not in _FIELDS
+    ]
+    problems += [
+        f"{label}: {name} is text; got {plain[name]!r}."
+        for name in ("name", "kind", "role", "binning")
+        if name in plain and not isinstance(plain[name], str)
+    ]
+    problems += [
+        f"{label}: {name} is a list; got {plain[name]!r}."
+        for name in ("levels", "edges", "special", "range")
+        if name in plain and not isinstance(plain[name], list)
+    ]
+    return problems
+
+
+def load_schema(path: str | Path) -> Schema:
+    """Return the schema in a TOML file."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        near = did_you_mean(path.name, [item.name for item in path.parent.glob("*")])
+        raise SchemaError(
+            "The schema cannot be read:", [f"there is no file {path}.{near}"]
+        ) from None
+    except UnicodeDecodeError:
+        raise SchemaError(
+            "The schema cannot be read:", [f"{path} is not a text file in UTF-8."]
+        ) from None
+    except OSError as error:
+        raise SchemaError(
+            "The schema cannot be read:", [f"{path} cannot be opened: {error.strerror}."]
+        ) from error
+    return schema_from_toml(text, str(path))

@@ -1,0 +1,171 @@
+"""Tables that need not fit in memory: a file read in batches, or a few columns at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from understudy.data.dialect import (
+    Dialect,
+    has_blank_lines,
+    is_parquet,
+    plain_names,
+    resolve_dialect,
+)
+from understudy.data.frames import Frame, Layout, check_names, to_arrow
+from understudy.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MEMORY_FOR_COLUMNS = 2**29
+"""Bytes that columns read together may take, about, while a file is described."""
+
+
+@dataclass(frozen=True)
+class FileStream:
+    """A Parquet or CSV file that is read in pieces; made by `scan`.
+
+    It goes wherever a frame goes that is only counted: schemas, codecs and the fitting of
+    synthesizers that need no more than sums over batches.
+    """
+
+    path: Path
+    batch_rows: int
+    dialect: Dialect | None
+    missing: tuple[str, ...] = ()
+    rows: int = field(init=False)
+    empty: Any = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        lazy = self._lazy()
+        object.__setattr__(self, "rows", int(_collect(lazy.select(_row_count())).item()))
+        object.__setattr__(self, "empty", _collect(lazy.head(0)))
+        if self.rows == 0:
+            raise DataError(f"{self.path} has a header but no rows.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns' names, in order."""
+        return tuple(self.empty.columns)
+
+    def _lazy(self) -> pl.LazyFrame:
+        import polars as pl
+
+        if self.dialect is None:
+            return pl.scan_parquet(self.path)
+        return pl.scan_csv(
+            self.path,
+            with_column_names=plain_names,
+            **self.dialect.polars_options(self.missing),
+        )
+
+    def rows_without_values(self) -> int:
+        """Return in how many rows every value is missing."""
+        import polars as pl
+
+        return int(
+            _collect(self._lazy().select(pl.all_horizontal(pl.all().is_null()).sum())).item()
+        )
+
+    def batches(self) -> Iterator[pl.DataFrame]:
+        """Yield the rows in order, at most `batch_rows` at a time."""
+        for batch in self._lazy().collect_batches(chunk_size=self.batch_rows, maintain_order=True):
+            yield from batch.iter_slices(self.batch_rows)
+
+    def columns(self) -> Iterator[tuple[str, pa.Array]]:
+        """Yield each column whole, reading as many together as fit the memory set aside."""
+        together = max(1, MEMORY_FOR_COLUMNS // (16 * max(self.rows, 1)))
+        for start in range(0, len(self.names), together):
+            names = self.names[start : start + together]
+            part = to_arrow(_collect(self._lazy().select(names)))
+            for name in names:
+                yield name, part[name].combine_chunks()
+
+
+def _row_count() -> pl.Expr:
+    import polars as pl
+
+    return pl.len()
+
+
+def _collect(lazy: pl.LazyFrame) -> pl.DataFrame:
+    import polars as pl
+
+    try:
+        return lazy.collect(engine="streaming")
+    except pl.exceptions.PolarsError as error:
+        raise DataError(f"The file cannot be read: {error}") from error
+
+
+def scan(
+    path: str | Path,
+    *,
+    batch_rows: int = 1_000_000,
+    **options: Any,  # noqa: ANN401  # as in `read`
+) -> FileStream:
+    """Open a Parquet or CSV file that may be larger than memory, to be read in batches.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    batch_rows : int
+        Rows held in memory at a time.
+    **options
+        For CSV files, as in `read`: delimiter, decimal, encoding and missing. The text must be
+        UTF-8, since a stream is not rewritten.
+    """
+    if batch_rows < 1:
+        raise DataError(f"batch_rows must be at least 1; got {batch_rows}.")
+    path = Path(path)
+    if is_parquet(path):
+        return FileStream(path, batch_rows, None)
+    dialect, missing = resolve_dialect(path, **options)
+    if dialect.encoding != "utf-8":
+        raise DataError(
+            f"{path} is in {dialect.encoding}; only UTF-8 text can be read in batches. "
+            "Convert it, or read it whole with understudy.read."
+        )
+    if dialect.padded:
+        raise DataError(
+            f"{path} has spaces after its delimiters, which cannot be left out in batches. "
+            "Remove them, or read it whole with understudy.read."
+        )
+    stream = FileStream(path, batch_rows, dialect, missing)
+    check_names(stream.names)
+    with path.open("rb") as file:
+        if len(stream.names) > 1 and has_blank_lines(file) and stream.rows_without_values():
+            raise DataError(
+                f"{path} has blank lines, which are no records. "
+                "Remove them, or read it whole with understudy.read."
+            )
+    return stream
+
+
+def layout_of(data: Frame | FileStream) -> Layout:
+    """Return how a frame, or a stream's batches, are stored."""
+    return Layout.of(data.empty if isinstance(data, FileStream) else data)
+
+
+def columns_of(data: Frame | FileStream) -> Iterator[tuple[str, pa.Array]]:
+    """Yield each column's name and values, from memory or from a file."""
+    if isinstance(data, FileStream):
+        yield from data.columns()
+    else:
+        table = to_arrow(data)
+        for name, column in zip(table.column_names, table.columns, strict=True):
+            yield name, column.combine_chunks()
+
+
+def arrow_batches(data: Frame | FileStream) -> Iterator[pa.Table]:
+    """Yield a frame as one Arrow table, or a stream as one table per batch."""
+    if isinstance(data, FileStream):
+        for batch in data.batches():
+            yield to_arrow(batch)
+    else:
+        yield to_arrow(data)

@@ -1,0 +1,206 @@
+"""The values of one Arrow column as NumPy numbers, and dates as text that a person can read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from understudy.errors import DataError
+
+Form = Literal["boolean", "category", "whole", "number", "time"]
+"""What the stored type alone says of a column's values."""
+
+LARGEST_WHOLE = {pa.float16(): 2.0**11, pa.float32(): 2.0**24}
+"""Beyond this, floats skip whole numbers, so they cannot be told to be whole; else 2**53."""
+
+
+TICKS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)$")
+
+
+def form_of(kind: pa.DataType, name: str) -> Form:
+    """Return what the stored type says of the values, or raise if no table of ours can hold it."""
+    if pa.types.is_dictionary(kind):
+        inner = kind.value_type
+        if _is_text(inner) or pa.types.is_integer(inner) or pa.types.is_boolean(inner):
+            return "category"
+        raise DataError(
+            f"Column {name!r} has categories of type {inner}; categories are text, whole numbers "
+            "or booleans. Convert them to text."
+        )
+    if _is_text(kind) or pa.types.is_null(kind):
+        return "category"
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    if pa.types.is_integer(kind) or pa.types.is_duration(kind):
+        return "whole"
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "number"
+    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
+        return "time"
+    raise DataError(
+        f"Column {name!r} holds {kind}, which a table of records cannot use. "
+        "Drop it, or convert it to text, numbers or dates."
+    )
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of a column, whole ones as int64 and others as float64, and where they miss."""
+
+    values: NDArray[Any]
+    missing: NDArray[np.bool_]
+    largest_whole: float = 2.0**53
+
+    @property
+    def present(self) -> NDArray[Any]:
+        """The values that are not missing, in row order."""
+        return self.values[~self.missing] if self.missing.any() else self.values
+
+    @property
+    def whole(self) -> bool:
+        """Whether every value is a whole number."""
+        if self.values.dtype.kind == "i":
+            return True
+        return bool(np.all(self._whole_places() | self.missing))
+
+    def as_whole(self) -> Numbers:
+        """Return the same numbers as int64; those that are not whole become missing."""
+        if self.values.dtype.kind == "i":
+            return self
+        whole = self._whole_places()
+        return Numbers(np.where(whole, self.values, 0.0).astype(np.int64), self.missing | ~whole)
+
+    def _whole_places(self) -> NDArray[np.bool_]:
+        small = np.abs(self.values) < self.largest_whole
+        return np.asarray(small & (self.values == np.trunc(self.values)))
+
+
+def numbers(array: pa.Array, name: str) -> Numbers:
+    """Return the numbers of an Arrow column of numbers or times; NaN counts as missing."""
+    kind = array.type
+    missing = pc.is_null(array, nan_is_null=True).to_numpy(zero_copy_only=False)
+    try:
+        if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+            array = array.cast(pa.float64())
+            largest = LARGEST_WHOLE.get(kind, 2.0**53)
+            values = array.to_numpy(zero_copy_only=False)  # with NaN for null
+            return Numbers(
+                np.where(missing, 0.0, values) if missing.any() else values, missing, largest
+            )
+        if pa.types.is_date32(kind) or pa.types.is_time32(kind):
+            array = array.cast(pa.int32())
+        array = array.cast(pa.int64())
+    except pa.ArrowInvalid as error:
+        raise DataError(
+            f"Column {name!r} holds whole numbers beyond 64 bits with a sign. If they are labels, "
+            "convert the column to text."
+        ) from error
+    return Numbers(array.fill_null(0).to_numpy(zero_copy_only=False), missing)
+
+
+def numbers_to_arrow(numbers: Numbers, kind: pa.DataType) -> pa.Array:
+    """Return numbers as an Arrow column of type `kind`."""
+    values = numbers.values
+    if pa.types.is_integer(kind) and values.dtype.kind == "f":
+        values = np.rint(values)  # a level of the schema that this table's type cannot hold
+    array = pa.array(values, mask=numbers.missing)
+    if pa.types.is_decimal(kind) and values.dtype.kind == "i":
+        # A decimal must have room for every int64 before it is narrowed to its own precision.
+        array = array.cast(pa.decimal256(19 + kind.scale, kind.scale))
+    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
+        array = array.cast(pa.int32())
+    return array.cast(kind)
+
+
+def time_to_text(ticks: int, kind: pa.DataType) -> str:
+    """Return a date, time or timestamp as ISO text; timestamps with a zone are given in UTC.
+
+    Examples
+    --------
+    >>> time_to_text(18262, pa.date32())
+    '2020-01-01'
+    """
+    text = str(np.datetime64(ticks, unit_of(kind)))
+    return text.split("T")[1] if pa.types.is_time(kind) else text
+
+
+def text_to_time(text: str, kind: pa.DataType) -> int:
+    """Return the ticks of a date, time or timestamp given as ISO text, with or without an offset.
+
+    Raises
+    ------
+    ValueError
+        If the text is no time, or is further away than `kind` can hold.
+    """
+    full = f"1970-01-01T{text}" if pa.types.is_time(kind) else text.removesuffix("Z")
+    offset = _OFFSET.search(full)
+    seconds_ahead = 0
+    if offset:  # NumPy knows no offsets
+        full = full[: offset.start()]
+        seconds_ahead = int(f"{offset[1]}60") * (60 * int(offset[2]) + int(offset[3]))
+    day = np.datetime64(full, "D")
+    if np.isnat(day):
+        raise ValueError(f"{text!r} is no date")
+    unit = unit_of(kind)
+    ticks = int(np.datetime64(full, unit).astype(np.int64))
+    if unit == "D":
+        return ticks
+    second = TICKS_PER_SECOND[unit]
+    # NumPy would wrap around without a word.
+    if (abs(int(day.astype(np.int64))) + 2) * 86400 * second >= 2**63:
+        raise ValueError(f"{text} is further away than {kind} can hold")
+    return ticks - seconds_ahead * second
+
+
+def unit_of(kind: pa.DataType) -> Literal["D", "s", "ms", "us", "ns"]:
+    """Return the unit of a temporal type, by its NumPy name."""
+    if pa.types.is_date32(kind):
+        return "D"
+    if pa.types.is_date64(kind):
+        return "ms"
+    unit: Literal["s", "ms", "us", "ns"] = kind.unit
+    return unit
+
+
+def decimals_of(values: NDArray[np.float64], single: bool = False) -> int | None:
+    """Return how many decimals hold all `values` exactly, or None when more than nine are needed.
+
+    Values stored in `single` precision are compared as such: there 0.1 has one decimal.
+
+    Examples
+    --------
+    >>> decimals_of(np.array([1.5, 2.25, 3.0]))
+    2
+    """
+    finite = values[np.isfinite(values)]
+    largest = LARGEST_WHOLE[pa.float32()] if single else 2.0**53
+    scale = float(np.max(np.abs(finite), initial=0.0))
+    for decimals in range(10):
+        if scale * 10.0**decimals >= largest:
+            return None  # floats of this size hold no more decimals: all would seem to fit
+        # Most often the first few values tell that more decimals are needed.
+        if _has_decimals(finite[:100], decimals, single) and _has_decimals(
+            finite, decimals, single
+        ):
+            return decimals
+    return None
+
+
+def _has_decimals(values: NDArray[np.float64], decimals: int, single: bool) -> bool:
+    rounded = np.round(values, decimals)
+    if single:
+        rounded = rounded.astype(np.float32).astype(np.float64)
+    return np.array_equal(rounded, values)

@@ -1,0 +1,136 @@
+"""How a CSV file is written, found out by looking at it."""
+
+from __future__ import annotations
+
+import pytest
+
+from understudy.data.dialect import Dialect, detect, resolve_dialect
+from understudy.data.files import read, write
+from understudy.errors import DataError
+
+
+@pytest.fixture
+def csv(tmp_path):
+    def make(content, encoding="utf-8"):
+        path = tmp_path / "data.csv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
+        return path
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect"),
+    [
+        ("a,b\n1,2\n", Dialect()),
+        ("a;b\n1,5;2\n2,5;3\n", Dialect(";", ",")),
+        ("a;b\n1.5;2\n", Dialect(";", ".")),
+        ("a\tb\n1,5\t2\n", Dialect("\t", ",")),
+        ("a|b\nx|y\n", Dialect("|")),
+        ("a, b\n1, 2\n", Dialect(padded=True)),
+        ("a\n1\n", Dialect()),
+        ('a;b\n"x, y, z";1\n"u";2\n', Dialect(";")),  # commas inside quotes part nothing
+        ('a,b\n"x;\ny;z",1\n', Dialect()),
+        ("a,b\r\n1,2\r\n", Dialect()),
+        ("a;b\n1.234,5;2\n2,5;3\n", Dialect(";", ",")),
+        ("a,b\nx\u2028y,1\n", Dialect()),  # no line end in CSV
+    ],
+)
+def test_delimiter_decimal_sign_and_padding_are_detected(csv, text, dialect):
+    assert detect(csv(text)) == dialect
+
+
+@pytest.mark.parametrize(
+    ("encoding", "found"),
+    [("utf-8", "utf-8"), ("utf-8-sig", "utf-8"), ("utf-16", "utf-16"), ("utf-32", "utf-32")],
+)
+def test_unicode_is_detected_with_and_without_a_mark(csv, encoding, found):
+    assert detect(csv("näme,b\nž,1\n", encoding)).encoding == found
+
+
+@pytest.mark.parametrize(
+    ("encoding", "words"),
+    [
+        ("cp1252", ["Müller-Lüdenscheidt", "Straße", "naïve café", "“quoted” words"]),
+        ("iso8859-2", ["Łódź", "Žluťoučký kůň", "příliš žluťoučký", "úpěl ďábelské ódy"]),
+    ],
+)
+def test_a_file_in_an_old_encoding_is_read_as_it_was_meant(csv, encoding, words):
+    path = csv("word;n\n" + "".join(f"{word};{n}\n" for n, word in enumerate(words * 20)), encoding)
+    given = read(path, encoding=encoding)
+    assert given["word"].to_list() == words * 20
+    assert read(path)["n"].to_list() == list(range(80))  # whatever is detected, it is a table
+
+
+def test_ascii_is_utf_8(csv):
+    assert resolve_dialect(csv("a,b\n1,2\n"), encoding="ascii")[0].encoding == "utf-8"
+
+
+def test_an_umlaut_after_the_sample_is_found(csv):
+    path = csv("a,b\n" + "x,1\n" * 100_000 + "ü,2\n", "cp1252")
+    assert detect(path).encoding != "utf-8"
+    assert read(path, encoding="cp1252")["a"][-1] == "ü"
+
+
+def test_the_sample_may_end_inside_a_row_or_a_quoted_field(csv):
+    long = "y" * 100_000
+    assert detect(csv(f'a;b\n1;2\n3;"{long}\n{long}\n{long}"\n')) == Dialect(";")
+    assert detect(csv("a;b\n" + '"x\n";"y,y"\n' * 300)) == Dialect(";")
+
+
+def test_what_is_given_is_not_detected(csv):
+    path = csv("a;b,c\n1;2,5\n")
+    assert resolve_dialect(path, delimiter=",")[0] == Dialect(",")
+    assert resolve_dialect(path, delimiter=";", decimal=".")[0] == Dialect(";", ".")
+
+
+def test_tokens_for_missing_are_added_to_the_usual_ones(csv):
+    path = csv("a,b\n1,2\n")
+    assert resolve_dialect(path, missing=["-9", "NA"])[1] == ("", "?", "NA", "-9")
+    assert resolve_dialect(path, missing="-9")[1] == ("", "?", "NA", "-9")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"delimiter": ";;"}, "delimiter is one character; got ';;'"),
+        ({"delimiter": '"'}, "delimiter is one character"),
+        ({"delimiter": ""}, "delimiter is one character"),
+        ({"decimal": "'"}, "decimal sign is '.' or ','"),
+        ({"delimiter": ",", "decimal": ","}, "cannot both be ','"),
+    ],
+)
+def test_a_dialect_that_cannot_be_is_refused(arguments, message):
+    with pytest.raises(DataError, match=message):
+        Dialect(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        (b"", {}, "is empty"),
+        (b" \n\n", {}, "is empty"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", {}, "is a binary file"),
+        (b"a,a\n1,2\n", {}, "must differ; repeated: 'a'"),
+        (b",a\n1,2\n", {}, "Column 1 has no name"),
+        (b"a,b\n1,2\n", {"encoding": "klingon"}, "no encoding 'klingon'"),
+        (b"a,b\n\xfc,2\n", {"encoding": "utf-8"}, "cannot be read as utf-8"),
+        (b"a,b\n1,2\n", {"delimiter": "--"}, "one character; got '--'"),
+        (b'"a,b\n1,' + b"x" * 200_000, {}, "cannot be read as CSV"),
+    ],
+)
+def test_what_is_no_table_is_refused(csv, content, options, message):
+    with pytest.raises(DataError, match=message):
+        resolve_dialect(csv(content), **options)
+
+
+def test_a_missing_file_gets_a_near_miss_and_a_folder_is_named(csv, tmp_path):
+    csv("a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"no file .*date.csv. Did you mean 'data.csv'"):
+        detect(tmp_path / "date.csv")
+    with pytest.raises(DataError, match="is a folder"):
+        detect(tmp_path)
+
+
+def test_parquet_has_no_dialect(tmp_path, survey):
+    assert detect(write(survey, tmp_path / "x.parquet")) is None
