@@ -1,0 +1,90 @@
+"""The documentation stays true: what it shows is run, and the output that it shows is compared."""
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [page for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))] if page.exists()]
+PICTURES = sorted((DOCS / "images").glob("*.svg"))
+COMMAND = Path(sys.executable).with_name("understudy")
+
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+OUTSIDE = re.compile(
+    r"<script|<link\b|<iframe|@import|@font-face|<img[^>]*src=[\"']?(?:https?:)?//"
+    r"|url\([\"']?(?:https?:)?//|!\[[^\]]*\]\((?:https?:)?//|(?:xlink:)?href=[\"'](?:https?:)?//",
+    re.IGNORECASE,
+)
+
+
+def assert_shown(shown, got):
+    """Compare output as doctests do: spaces do not count, and three dots stand for anything."""
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    assert doctest.OutputChecker().check_output(shown, got, flags), f"shown:\n{shown}\ngot:\n{got}"
+
+
+def run_python(code, page, namespace):
+    """Return what a block prints."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, str(page), "exec"), namespace)  # noqa: S102  # our own pages
+    return printed.getvalue()
+
+
+def run_console(block):
+    """Run the commands of a block that are ours, and compare what follows each."""
+    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        line, _, shown = part.partition("\n")
+        command, *arguments = shlex.split(line)
+        if command != "understudy":
+            continue
+        done = subprocess.run(
+            [COMMAND, *arguments],
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            env=os.environ | {"COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
+        )
+        assert done.returncode == 0, f"{line}\n{done.stdout}"
+        if shown.strip():
+            assert_shown(shown, done.stdout)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_what_a_page_shows_happens(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    # A page may set the first of them; files that a developer has must not change what is shown.
+    monkeypatch.setenv("UNDERSTUDY_DATA", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    namespace = {"__name__": "page"}
+    printed = None
+    for language, block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if language == "python":
+            printed = run_python(block, page, namespace)
+            continue
+        if language == "console":
+            run_console(block)
+        elif language == "text" and printed is not None:
+            assert_shown(block, printed)
+        printed = None  # output follows its block at once
+
+
+@pytest.mark.parametrize("file", [*PAGES, *PICTURES], ids=lambda file: file.name)
+def test_nothing_is_loaded_from_elsewhere(file):
+    assert not OUTSIDE.search(file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda picture: picture.name)
+def test_pictures_name_no_address(picture):
+    text = picture.read_text(encoding="utf-8")
+    assert re.findall(r"https?://[^\s\"<]+", text) == ["http://www.w3.org/2000/svg"]
