@@ -40,7 +40,7 @@ bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
 	$(BIN)/python benchmarks/counting.py
 
 docs: .venv/.installed-docs  ## build the documentation into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:  ## remove everything that the other targets made
 	rm -rf .venv site dist build understudy-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

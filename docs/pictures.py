@@ -1,7 +1,7 @@
 """Draw the pictures of the documentation that come out of the program itself.
 
-Run with ``python docs/pictures.py``: it writes ``docs/images/demo.svg`` anew, and the same file as
-long as the program shows the same.
+Run with ``python docs/pictures.py``: it writes ``demo.svg`` and ``network.svg`` in ``docs/images``
+anew, and the same files as long as the program shows the same.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from understudy import BayesNet, load
 from understudy.demonstration import run_demo
+from understudy.report.network import draw_network
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -81,5 +83,13 @@ def demo() -> str:
     return drawn(console, "understudy demo", "demo")
 
 
+def network() -> None:
+    """Draw the protected network that the how-to on networks shows."""
+    protect = {"husband_education": "method"}
+    model = BayesNet(2, "genetic", protect=protect, random_state=1).fit(load("cmc"))
+    draw_network(model, IMAGES / "network.svg", overwrite=True)
+
+
 if __name__ == "__main__":
+    network()
     (IMAGES / "demo.svg").write_text(demo(), encoding="utf-8")

@@ -12,7 +12,8 @@ import polars as pl
 import pytest
 
 from understudy import Schema, Synthesizer, __version__, load, write
-from understudy.cli import Method, main
+from understudy.cli import main
+from understudy.cli_options import Method
 from understudy.synthesis import METHODS
 
 SCRIPT = Path(sys.executable).with_name("understudy")
@@ -114,6 +115,10 @@ class TestSchema:
         assert (columns[0]["binning"], columns[0]["bins"]) == ("width", 5)
         assert files(tmp_path) == ["survey.csv"]
 
+    def test_a_stream_has_the_same_schema(self, run):
+        whole, streamed = (run("schema", "survey.csv", *extra) for extra in ([], ["--stream"]))
+        assert whole == streamed
+
     def test_a_mistyped_column_gets_a_suggestion(self, run, tmp_path):
         code, _, err = run("schema", "survey.csv", "-o", "x.toml", "--keys", "agee,sexx")
         assert code == 2
@@ -167,8 +172,8 @@ class TestSynth:
             assert pl.read_csv(tmp_path / "out.csv").width == 8
 
     def test_a_stream_gives_the_same_file(self, run, tmp_path):
-        for name, extra in (("a.csv", []), ("b.csv", ["--stream"])):
-            assert run("synth", "survey.csv", "-o", name, "--seed", "1", *extra)[0] == 0
+        common = ("synth", "survey.csv", "--seed", "1", "--drop", "age")
+        assert run(*common, "-o", "a.csv")[0] == run(*common, "-o", "b.csv", "--stream")[0] == 0
         assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
     def test_the_dialect_is_kept(self, run, tmp_path):
@@ -198,6 +203,43 @@ class TestShow:
     def test_a_file_that_is_no_model(self, run):
         code, _, err = run("show", "survey.csv")
         assert (code, "not a model of understudy" in err) == (2, True)
+
+
+class TestBayes:
+    def test_a_protected_network_from_start_to_picture(self, run, tmp_path):
+        code, _, err = run(
+            "synth", "survey.csv", "-o", "s.csv", "--method", "bayes", "--structure", "genetic",
+            "--parents", "3", "--generations", "30", "--protect", "husband_education:method",
+            "--protect", "religion:", "--threads", "2", "--seed", "1", "--save-model", "m.us",
+        )  # fmt: skip
+        assert code == 0
+        assert "Wrote s.csv: 1,473 rows x 10 columns (bayes, seed 1)." in err
+        model = Synthesizer.load(tmp_path / "m.us")
+        assert model.protect == {"husband_education": "method", "religion": None}
+        assert pl.read_csv(tmp_path / "s.csv").equals(model.sample())
+        code, out, err = run("show", "m.us", "--draw", "n.svg")
+        assert code == 0
+        shown = " ".join(out.split())
+        assert "Network:" in shown
+        assert "husband_education is protected: given method, it is independent" in shown
+        assert "religion is protected: it is independent of every other column." in shown
+        assert "after 30 generations" in shown
+        for parent, child, bits in model.edge_information():
+            assert f"{parent} ({bits:.3f})" in shown, child
+        assert "<svg" in (tmp_path / "n.svg").read_text()
+
+    def test_the_bound_of_an_optimal_network_is_shown(self, run):
+        run(
+            "synth", "survey.csv", "-o", "s.csv", "--method", "bayes", "--structure", "optimal",
+            "--root", "method", "--save-model", "m.us",
+        )  # fmt: skip
+        assert "no network has more than" in run("show", "m.us")[1]
+
+    def test_a_model_without_network_cannot_be_drawn(self, run, tmp_path):
+        run("synth", "survey.csv", "-o", "s.csv", "--save-model", "m.us")
+        code, _, err = run("show", "m.us", "--draw", "n.svg")
+        assert (code, "has no network to draw: its method is independent" in err) == (2, True)
+        assert "n.svg" not in files(tmp_path)
 
 
 class TestDemo:
@@ -329,6 +371,34 @@ class TestBadInput:
             "'age' has 306 rows outside its range 16 to 40",
         ):
             fails("synth", "survey.csv", "-o", "out.csv", "--schema", "s.toml", says=says)
+
+    def test_options_of_another_method(self, fails):
+        says = "--parents, --root does not go with --method independent."
+        fails("synth", "survey.csv", "-o", "o.csv", "--parents", "2", "--root", "age", says=says)
+
+    @pytest.mark.parametrize(
+        ("protect", "says"),
+        [
+            ("method", "--protect is SENSITIVE:TARGET or SENSITIVE:; got 'method'"),
+            ("methd:age", "protect: 'methd' is not a column. Did you mean 'method'?"),
+        ],
+    )
+    def test_protection(self, fails, protect, says):
+        fails(
+            "synth",
+            "survey.csv",
+            "-o",
+            "o.csv",
+            "--method",
+            "bayes",
+            "--protect",
+            protect,
+            says=says,
+        )
+
+    def test_greedy_from_a_stream(self, fails):
+        says = "The greedy search needs the codes of all records in memory"
+        fails("synth", "survey.csv", "-o", "o.csv", "--method", "bayes", "--stream", says=says)
 
     def test_an_unknown_method_or_command(self, fails):
         fails("synth", "survey.csv", "-o", "o.csv", "--method", "magic", says="Invalid value for")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         write,
     )
     from understudy.errors import UnderstudyError
-    from understudy.synthesis import Independent, Synthesizer, Uniform
+    from understudy.synthesis import BayesNet, Independent, Synthesizer, Uniform
 
 # Names are looked up when they are first used: `import understudy` itself loads nothing heavy.
 _HOMES = {
@@ -40,11 +40,12 @@ _HOMES = {
         "write",
     ),
     "understudy.errors": ("UnderstudyError",),
-    "understudy.synthesis": ("Independent", "Synthesizer", "Uniform"),
+    "understudy.synthesis": ("BayesNet", "Independent", "Synthesizer", "Uniform"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "BayesNet",
     "Codec",
     "Coded",
     "Column",

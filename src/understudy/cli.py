@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from understudy import cli_options as options
 from understudy._version import __version__
-from understudy.errors import DataError, UnderstudyError, unknown_columns
+from understudy.errors import DataError, ParameterError, UnderstudyError, unknown_columns
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from understudy.data import Schema
     from understudy.synthesis import Synthesizer
-
-
-class Method(StrEnum):
-    """How to synthesize."""
-
-    independent = "independent"
-    random = "random"
-
-
-class Decode(StrEnum):
-    """How to draw numbers inside their bins."""
-
-    interpolate = "interpolate"
-    uniform = "uniform"
-
-
-class Binning(StrEnum):
-    """How to cut numbers into bins."""
-
-    quantile = "quantile"
-    width = "width"
 
 
 app = typer.Typer(
@@ -91,71 +71,23 @@ def understudy(
     ctx.obj = {"quiet": quiet}
 
 
-Data = Annotated[Path, typer.Argument(help="The table: a CSV or Parquet file.", show_default=False)]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        help="Character between the fields of the CSV.",
-        rich_help_panel="CSV",
-        show_default="detected",
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(
-        help="Decimal sign of its numbers.", rich_help_panel="CSV", show_default="detected"
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(help="Its text encoding.", rich_help_panel="CSV", show_default="detected"),
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A text that stands for a missing value, as the empty field, ? and NA do.",
-        rich_help_panel="CSV",
-        show_default=False,
-    ),
-]
-Drop = Annotated[
-    str, typer.Option(help="Columns to leave out, separated by commas.", show_default=False)
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
-
-
 @app.command()
 def schema(
     ctx: typer.Context,
-    data: Data,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="The schema file to write.", show_default="the terminal"
-        ),
-    ] = None,
-    keys: Annotated[
-        str,
-        typer.Option(
-            help="Columns that an attacker may know, separated by commas.", show_default=False
-        ),
-    ] = "",
-    sensitive: Annotated[
-        str, typer.Option(help="Columns that an attacker wants to learn.", show_default=False)
-    ] = "",
-    target: Annotated[
-        str, typer.Option(help="Columns that an analyst wants to predict.", show_default=False)
-    ] = "",
-    bins: Annotated[int, typer.Option(help="Groups for numbers with many values.", min=1)] = 20,
-    binning: Annotated[
-        Binning, typer.Option(help="Groups of the same size or of the same width.")
-    ] = Binning.quantile,
-    drop: Drop = "",
-    force: Force = False,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
+    data: options.Data,
+    output: options.SchemaOutput = None,
+    keys: options.Keys = "",
+    sensitive: options.Sensitive = "",
+    target: options.Target = "",
+    bins: options.Bins = 20,
+    binning: options.BinningOption = options.Binning.quantile,
+    stream: options.Stream = False,
+    drop: options.Drop = "",
+    force: options.Force = False,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    missing: options.Missing = None,
 ) -> None:
     """Describe a table's columns in a file that you can read and correct.
 
@@ -164,9 +96,9 @@ def schema(
     from understudy.data import Schema
 
     _check_outputs([output] if output else [], [data], force)
-    options = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    written = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
     with _progress(ctx):
-        frame = _read(data, drop, options | {"missing": missing or ()})
+        frame = _read(data, drop, written | {"missing": missing or ()}, stream=stream)
         found = Schema.infer(frame, bins=bins, binning=binning.value)
     found = found.with_roles(keys=_split(keys), sensitive=_split(sensitive), target=_split(target))
     if output is None:
@@ -183,65 +115,28 @@ def schema(
 @app.command()
 def synth(
     ctx: typer.Context,
-    data: Data,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            help="The synthetic table to write: .csv, .tsv or .parquet.",
-            show_default=False,
-        ),
-    ],
-    method: Annotated[
-        Method,
-        typer.Option(
-            help="independent: every column on its own; random: any value, equally often."
-        ),
-    ] = Method.independent,
-    schema: Annotated[
-        Path | None,
-        typer.Option(
-            help="What the columns are, from `understudy schema`.", show_default="inferred"
-        ),
-    ] = None,
-    rows: Annotated[
-        int | None,
-        typer.Option(help="Rows to make.", min=1, show_default="as many as the data has"),
-    ] = None,
-    copies: Annotated[
-        int,
-        typer.Option(
-            help="Synthetic tables to make; more than one are numbered: synthetic-1.csv, ...", min=1
-        ),
-    ] = 1,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            help="Number that decides the draws; the same one gives the same table.",
-            min=0,
-            show_default="a new one, which is shown",
-        ),
-    ] = None,
-    save_model: Annotated[
-        Path | None,
-        typer.Option(
-            help="Also write the fitted model, which is confidential.", show_default=False
-        ),
-    ] = None,
-    decode: Annotated[
-        Decode, typer.Option(help="Numbers inside a group: between its quartiles, or evenly.")
-    ] = Decode.interpolate,
-    stream: Annotated[
-        bool,
-        typer.Option("--stream", help="Read the data in batches, for a file larger than memory."),
-    ] = False,
-    drop: Drop = "",
-    force: Force = False,
-    delimiter: Delimiter = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    missing: Missing = None,
+    data: options.Data,
+    output: options.SyntheticOutput,
+    method: options.MethodOption = options.Method.independent,
+    schema: options.SchemaFile = None,
+    rows: options.Rows = None,
+    copies: options.Copies = 1,
+    seed: options.Seed = None,
+    parents: options.Parents = None,
+    structure: options.StructureOption = None,
+    protect: options.Protect = None,
+    root: options.Root = None,
+    generations: options.Generations = None,
+    threads: options.Threads = None,
+    save_model: options.SaveModel = None,
+    decode: options.DecodeOption = options.Decode.interpolate,
+    stream: options.Stream = False,
+    drop: options.Drop = "",
+    force: options.Force = False,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    missing: options.Missing = None,
 ) -> None:
     """Make a synthetic table from a confidential one.
 
@@ -262,7 +157,18 @@ def synth(
     written = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
     with _progress(ctx):
         frame = _read(data, drop, written | {"missing": missing or ()}, stream=stream)
-        model = _synthesizer(method, decode=decode.value, random_state=seed)
+        model = _synthesizer(
+            method,
+            {"decode": decode.value, "random_state": seed},
+            {
+                "parents": parents,
+                "structure": structure and structure.value,
+                "protect": _protection(protect),
+                "root": root,
+                "generations": generations,
+                "threads": threads,
+            },
+        )
         model.fit(frame, _without(described, drop))
         if save_model is not None:
             model.save(save_model, overwrite=force)
@@ -283,33 +189,40 @@ def synth(
 
 @app.command()
 def show(
-    model: Annotated[
-        Path,
-        typer.Argument(
-            help="A model file, from `understudy synth --save-model`.", show_default=False
-        ),
-    ],
+    ctx: typer.Context,
+    model: options.ModelFile,
+    draw: options.Draw = None,
+    force: options.Force = False,
 ) -> None:
-    """Show what is in a model file: its method, and how it sees each column.
+    """Show what is in a model file: its method, how it sees each column, and its network.
 
-    Example: `understudy show model.us`
+    Example: `understudy show model.us --draw network.svg`
     """
     from rich.console import Console
 
     from understudy.report.terminal import model_summary
-    from understudy.synthesis import Synthesizer
+    from understudy.synthesis import BayesNet, Synthesizer
 
-    Console().print(model_summary(Synthesizer.load(model)))
+    if draw is not None:
+        _check_outputs([draw], [model], force)
+    fitted = Synthesizer.load(model)
+    if draw is not None:
+        if not isinstance(fitted, BayesNet):
+            raise ParameterError(f"{model} has no network to draw: its method is {fitted.method}.")
+        from understudy.report.network import draw_network
+
+        draw_network(fitted, draw, overwrite=force)
+    Console().print(model_summary(fitted))
+    if draw is not None:
+        _say(ctx, f"Wrote {draw}: the network.")
 
 
 @app.command()
 def demo(
     ctx: typer.Context,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for what it makes.")
-    ] = Path("understudy-demo"),
-    seed: Annotated[int, typer.Option(help="Number that decides the draws.", min=0)] = 1,
-    force: Force = False,
+    output: options.DemoFolder = Path("understudy-demo"),
+    seed: options.DemoSeed = 1,
+    force: options.Force = False,
 ) -> None:
     """Synthesize the bundled survey, and set its columns beside the original's.
 
@@ -367,29 +280,46 @@ def _check_outputs(outputs: list[Path], inputs: list[Path | None], force: bool) 
         taken.add(output.resolve())
 
 
-def _synthesizer(method: Method, **params: Any) -> Synthesizer:  # noqa: ANN401  # of any synthesizer
+def _synthesizer(
+    method: options.Method, common: dict[str, Any], own: dict[str, Any]
+) -> Synthesizer:
+    """Return the synthesizer of a method, with those of its own options that were given."""
     from understudy.synthesis import METHODS
 
-    return METHODS[method.value](**params)
+    cls = METHODS[method.value]
+    given = {name: value for name, value in own.items() if value is not None}
+    wrong = [f"--{name}" for name in given if name not in inspect.signature(cls).parameters]
+    if wrong:
+        raise ParameterError(f"{', '.join(wrong)} does not go with --method {method.value}.")
+    return cls(**common, **given)
 
 
-def _read(data: Path, drop: str, options: dict[str, Any], *, stream: bool = False) -> Any:  # noqa: ANN401
+def _protection(texts: list[str] | None) -> dict[str, str | None] | None:
+    """Return the targets of sensitive columns that were given as SENSITIVE:TARGET."""
+    if not texts:
+        return None
+    pairs = [text.rpartition(":") for text in texts]
+    bad = [text for text, (sensitive, _, _) in zip(texts, pairs, strict=True) if not sensitive]
+    if bad:
+        raise ParameterError(f"--protect is SENSITIVE:TARGET or SENSITIVE:; got {bad[0]!r}.")
+    return {sensitive: target or None for sensitive, _, target in pairs}
+
+
+def _read(data: Path, drop: str, written: dict[str, Any], *, stream: bool = False) -> Any:  # noqa: ANN401
     from understudy.data import read, scan
 
     unwanted = _split(drop)
     if stream:
-        file = scan(data, **options)
-        if unwanted:
-            raise DataError("--drop does not go with --stream; remove the columns from the file.")
+        file = scan(data, drop=unwanted, **written)
         logging.getLogger("understudy").info("%s: %s rows in batches", data, f"{file.rows:,}")
         return file
-    frame = read(data, **options)
+    frame = read(data, **written)
     logging.getLogger("understudy").info(
         "%s: %s rows x %s columns", data, f"{frame.height:,}", frame.width
     )
     problems = unknown_columns(unwanted, frame.columns)
     if problems:
-        raise DataError(f"--drop: {' '.join(problems)}")
+        raise DataError(f"Columns to drop: {' '.join(problems)}")
     return frame.drop(unwanted)
 
 

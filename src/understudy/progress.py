@@ -6,18 +6,23 @@ pipelines that did not ask for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol, TypeVar
 
 Item = TypeVar("Item")
 
+Description = str | Callable[[], str]
+"""What is going on; a function if that changes on the way."""
+
 
 class Reporter(Protocol):
     """Shows progress: wraps an iterable and counts what is taken from it."""
 
-    def track(self, items: Iterable[Item], description: str, total: float | None) -> Iterable[Item]:
+    def track(
+        self, items: Iterable[Item], description: Description, total: float | None
+    ) -> Iterable[Item]:
         """Return `items`, counted as they are taken."""
         ...
 
@@ -35,8 +40,12 @@ def reporting(reporter: Reporter) -> Iterator[None]:
         _reporter.reset(token)
 
 
-def track(items: Iterable[Item], description: str, total: float | None = None) -> Iterable[Item]:
+def track(
+    items: Iterable[Item], description: Description, total: float | None = None
+) -> Iterable[Item]:
     """Return `items`, counted by the reporter if there is one.
+
+    A description that is a function is asked again after each item.
 
     Examples
     --------

@@ -24,7 +24,7 @@ print(pairwise_information(few)[0, 1] == pairwise_information(wide)[0, 1])
 
 
 def run(cache):
-    return subprocess.run(  # noqa: S603  # our own code
+    return subprocess.run(  # our own code
         [sys.executable, "-W", "error", "-c", COUNT],
         env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
         capture_output=True,
@@ -45,7 +45,7 @@ def test_a_new_machine_is_told_once_why_it_waits_and_later_runs_are_silent(tmp_p
 
 def test_the_package_does_not_load_the_compiler_before_it_counts():
     code = "import sys, understudy.counting; print('numba' in sys.modules)"
-    done = subprocess.run(  # noqa: S603  # our own code
+    done = subprocess.run(  # our own code
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"

@@ -117,6 +117,6 @@ def test_progress_is_reported(letters, in_batches):
     assert listener.seen == (
         ("Counting", None, 4),
         ("Counting", None, 6),
-        ("Writing", 2, 2),
-        ("Writing", 2, 1),
+        ("Sampling", 2, 2),
+        ("Sampling", 2, 1),
     )

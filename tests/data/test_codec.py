@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from understudy.data.codec import Codec
 from understudy.data.coded import Coded
-from understudy.data.coders import BinCoder
 from understudy.data.frames import Layout, to_arrow
 from understudy.data.schema import Column, Schema
 from understudy.data.simulated import simulate
@@ -306,7 +305,7 @@ def test_drawn_numbers_keep_type_range_decimals_and_special_values(as_frame, how
     assert drawn.max() <= amounts.max()
     assert drawn[drawn != 0].min() >= amounts[amounts != 0].min()
     assert ages.dtype == np.int64
-    assert (ages.min(), ages.max()) >= (18, 18)
+    assert ages.min() >= 18
     assert ages.max() <= 98
 
 
@@ -502,25 +501,21 @@ def test_arbitrary_frames_survive_the_round_trip(library, table, how, binning, b
         if not column.binned:
             assert _values(new) == _values(old)
         elif column.decimals is not None and column.kind == "real":
-            drawn = np.array(new.drop_null().cast(pa.float64()).to_pylist())
-            rounded = np.round(drawn, column.decimals)
-            assert np.array_equal(
-                rounded.astype(new.type.to_pandas_dtype()), drawn
-            ) or pa.types.is_decimal(new.type)
+            drawn = new.drop_null().cast(pa.float64()).to_numpy()
+            stored = "float32" if pa.types.is_float32(new.type) else "float64"
+            rounded = np.round(drawn, column.decimals).astype(stored)
+            np.testing.assert_array_equal(rounded, drawn.astype(stored))
 
     again = through_json(codec)
     assert again.schema == codec.schema
     assert again.layout == codec.layout
     assert again.encode(frame) == coded
-    assert to_arrow(again.decode(coded, how, 0)).equals(after) or _has_nan(after)
+    same = to_arrow(again.decode(coded, how, 0))
+    assert [_values(column) for column in same.columns] == [_values(c) for c in after.columns]
 
 
 def _values(column):
     return ["gap" if v is None or v != v else v for v in column.to_pylist()]  # noqa: PLR0124  # NaN
-
-
-def _has_nan(table):
-    return any(v != v for column in table.columns for v in column.to_pylist())  # noqa: PLR0124
 
 
 @arbitrary
@@ -602,11 +597,9 @@ def test_an_edge_of_a_single_precision_column_parts_the_same_numbers():
         assert codec.encode(back) == coded
 
 
-def test_bins_are_where_the_range_is_even_if_the_data_are_not(as_frame):
+def test_bins_reach_to_the_ends_of_the_range_even_if_the_data_do_not(as_frame):
+    # Quantiles of 10, 20, 30 cut at 20; the first bin starts at 0, and the last ends at 100.
     frame = as_frame({"x": [10, 20, 30] * 10})
-    codec = Codec.fit(frame, Schema([Column("x", "integer", range=(0, 100), bins=3)]))
-    assert isinstance(codec.coders["x"], BinCoder)
-    assert codec.encode(as_frame({"x": [0, 100]}))["x"].tolist() == [
-        0,
-        2 - 1 * (len(codec.labels("x")) == 2),
-    ]
+    codec = Codec.fit(frame, Schema([Column("x", "integer", range=(0, 100), bins=2)]))
+    assert codec.labels("x") == ["0 to 19", "20 to 100"]
+    assert codec.encode(as_frame({"x": [0, 100]}))["x"].tolist() == [0, 1]

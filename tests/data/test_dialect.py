@@ -48,18 +48,48 @@ def test_unicode_is_detected_with_and_without_a_mark(csv, encoding, found):
     assert detect(csv("näme,b\nž,1\n", encoding)).encoding == found
 
 
-@pytest.mark.parametrize(
+OLD = pytest.mark.parametrize(
     ("encoding", "words"),
     [
         ("cp1252", ["Müller-Lüdenscheidt", "Straße", "naïve café", "“quoted” words"]),
         ("iso8859-2", ["Łódź", "Žluťoučký kůň", "příliš žluťoučký", "úpěl ďábelské ódy"]),
     ],
 )
-def test_a_file_in_an_old_encoding_is_read_as_it_was_meant(csv, encoding, words):
-    path = csv("word;n\n" + "".join(f"{word};{n}\n" for n, word in enumerate(words * 20)), encoding)
-    given = read(path, encoding=encoding)
-    assert given["word"].to_list() == words * 20
-    assert read(path)["n"].to_list() == list(range(80))  # whatever is detected, it is a table
+
+
+def in_rows(words):
+    return "word;n\n" + "".join(f"{word};{n}\n" for n, word in enumerate(words))
+
+
+@OLD
+def test_a_file_in_an_old_encoding_that_is_given_is_read_as_it_was_meant(csv, encoding, words):
+    path = csv(in_rows(words * 20), encoding)
+    assert read(path, encoding=encoding)["word"].to_list() == words * 20
+
+
+def test_text_that_is_not_unicode_is_read_as_western_and_said_so(csv, caplog):
+    words = ["Müller-Lüdenscheidt", "Straße", "naïve café", "“quoted” words"]
+    path = csv(in_rows(words), "cp1252")
+    assert read(path)["word"].to_list() == words
+    assert "is not in UTF-8 and was read as cp1252" in caplog.text
+    assert "give its encoding" in caplog.text
+    caplog.clear()
+    read(path, encoding="cp1252")
+    assert not caplog.text
+
+
+def test_bytes_that_no_western_letter_has_are_refused(csv):
+    path = csv("word\n", "utf-8")
+    path.write_bytes(b"word\n\x81\x8d\n")
+    with pytest.raises(DataError, match=r"cannot be read as cp1252.*Give its encoding"):
+        read(path)
+
+
+@OLD
+def test_an_encoding_that_is_mistaken_still_writes_the_bytes_that_were_read(csv, encoding, words):
+    path = csv(in_rows(words * 20), encoding)
+    copy = write(read(path), path.with_name("copy.csv"), dialect=detect(path))
+    assert copy.read_bytes() == path.read_bytes()
 
 
 def test_ascii_is_utf_8(csv):

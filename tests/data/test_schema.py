@@ -150,3 +150,8 @@ def test_dropped_columns_are_gone(schema):
 def test_an_edit_that_cannot_be_is_refused(schema, change, message):
     with pytest.raises(SchemaError, match=message):
         change(schema)
+
+
+def test_one_column_can_be_given_by_its_name_alone():
+    schema = Schema([Column("age", "integer"), Column("sex", "boolean")])
+    assert schema.with_roles(keys="age", target="sex").keys == ("age",)

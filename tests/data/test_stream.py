@@ -152,3 +152,16 @@ def test_a_missing_file_and_a_damaged_one_are_refused(tmp_path):
     (tmp_path / "y.parquet").write_bytes(b"PAR1 and then nothing")
     with pytest.raises(DataError, match="cannot be read"):
         scan(tmp_path / "y.parquet")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_columns_can_be_left_out(tmp_path, suffix):
+    frame = pl.DataFrame({"a": [1, 2], "note": ["x y", "z"], "b": ["u", "v"]})
+    path = write(frame, tmp_path / f"table.{suffix}")
+    stream = scan(path, drop=["note"])
+    assert stream.names == ("a", "b")
+    assert pl.concat(stream.batches()).equals(frame.drop("note"))
+    with pytest.raises(
+        DataError, match=r"Columns to drop: 'nte' is not a column. Did you mean 'note'"
+    ):
+        scan(path, drop=["nte"])

@@ -89,3 +89,13 @@ def test_progress_counts_what_is_taken():
         assert list(track(np.arange(3), "Counting")) == [0, 1, 2]
     assert "Counting" in console.file.getvalue()
     assert "3/3" in console.file.getvalue()
+
+
+def test_progress_tells_what_changes_on_the_way():
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    items = [3, 2, 1]
+    with TerminalProgress(console) as bars, reporting(bars):
+        for item in track(range(3), lambda: f"Sum so far {6 - sum(items)}"):
+            items[item] = 0
+    assert "Sum so far 6" in console.file.getvalue()
+    assert "3/3" in console.file.getvalue()

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from understudy import Independent, Schema, Synthesizer, Uniform, load, scan, write
+from understudy import BayesNet, Independent, Schema, Synthesizer, Uniform, load, scan, write
 from understudy.errors import (
     DataError,
     ModelFileError,
@@ -34,7 +34,7 @@ def survey():
 class TestContract:
     def test_parameters_round_trip(self, cls):
         model = cls(decode="uniform", random_state=4)
-        assert model.get_params() == {"decode": "uniform", "random_state": 4}
+        assert model.get_params().items() >= {"decode": "uniform", "random_state": 4}.items()
         assert model.set_params(random_state=5).random_state == 5
         assert repr(model) == f"{cls.__name__}(decode='uniform', random_state=5)"
 
@@ -111,9 +111,12 @@ class TestContract:
 
     def test_a_stream_gives_the_same_model(self, cls, survey, tmp_path):
         path = write(survey, tmp_path / "cmc.parquet")
-        streamed = cls(random_state=1).fit(scan(path, batch_rows=100))
+        synthesizer = cls(random_state=1)
+        if cls is BayesNet:
+            synthesizer.set_params(structure="genetic")  # the greedy search takes no stream
+        streamed = synthesizer.clone().fit(scan(path, batch_rows=100))
         assert streamed.n_rows_ == 1473
-        assert streamed.sample().equals(cls(random_state=1).fit(survey).sample())
+        assert streamed.sample().equals(synthesizer.fit(survey).sample())
 
     def test_the_schema_is_honoured(self, cls, survey):
         schema = Schema.infer(survey).edit("age", binning="edges", edges=(16, 30, 49), special=())

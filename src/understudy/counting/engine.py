@@ -132,7 +132,7 @@ class LocalEngine:
         sink : callable
             Takes each batch; always called from the calling thread.
         """
-        with closing(in_order(kernel, track(plan, "Writing"), self.threads)) as results:
+        with closing(in_order(kernel, track(plan, "Sampling"), self.threads)) as results:
             for result in results:
                 sink(result)
 

@@ -19,6 +19,9 @@ DELIMITERS = (",", ";", "\t", "|")
 MISSING = ("", "?", "NA")
 """Texts that stand for a missing value in every CSV file."""
 
+FALLBACK_ENCODING = "cp1252"
+"""What text that is not Unicode is read as, if its encoding is not given."""
+
 _SAMPLE_BYTES = 2**18
 _SAMPLE_ROWS = 200
 _BLANK_LINE = re.compile(rb"\n\r?\n")
@@ -180,17 +183,10 @@ def _detect_encoding(path: Path, head: bytes) -> str:
                 decoder.decode(chunk)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
-        return _guess_encoding(path)
+        # One byte per letter: which letter cannot be told from the bytes, least of all in a table
+        # of few words. The most common such encoding is taken, and `read` says so.
+        return FALLBACK_ENCODING
     return "utf-8"
-
-
-def _guess_encoding(path: Path) -> str:
-    from charset_normalizer import from_path
-
-    guess = from_path(path).best()
-    if guess is None:
-        raise DataError(f"The encoding of {path} cannot be detected, or it is no text; give it.")
-    return _canonical(guess.encoding)
 
 
 def _split(text: str, delimiter: str, cut: bool, *, strip: bool = True) -> list[list[str]]:

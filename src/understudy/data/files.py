@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import logging
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from understudy.data.dialect import (
+    FALLBACK_ENCODING,
     Dialect,
     has_blank_lines,
     is_parquet,
@@ -60,6 +62,12 @@ def read(  # one keyword for each thing that can be detected
     dialect, tokens = resolve_dialect(
         path, delimiter=delimiter, decimal=decimal, encoding=encoding, missing=missing
     )
+    if encoding is None and dialect.encoding == FALLBACK_ENCODING:
+        logging.getLogger("understudy").warning(
+            "%s is not in UTF-8 and was read as %s. If letters look wrong, give its encoding.",
+            path,
+            FALLBACK_ENCODING,
+        )
     return to_backend(_read_csv(path, dialect, tokens), backend)
 
 
@@ -251,7 +259,10 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
     if path.is_dir():
         raise DataError(f"{path} is a folder; give the name of a file in it.")
     if path.exists() and not overwrite:
-        raise DataError(f"{path} is there already; allow overwriting or choose another name.")
+        raise DataError(
+            f"{path} is there already. Choose another name, or allow it to be replaced "
+            "(--force, or overwrite=True)."
+        )
     if not path.parent.is_dir():
         raise DataError(f"There is no folder {path.parent}; create it first.")
     if not os.access(path.parent, os.W_OK):

@@ -324,11 +324,14 @@ class Schema:
     def with_roles(
         self,
         *,
-        keys: Sequence[str] = (),
-        sensitive: Sequence[str] = (),
-        target: Sequence[str] = (),
+        keys: str | Sequence[str] = (),
+        sensitive: str | Sequence[str] = (),
+        target: str | Sequence[str] = (),
     ) -> Schema:
         """Return the schema with the given columns in these roles; the others keep theirs."""
+        keys, sensitive, target = (
+            (names,) if isinstance(names, str) else names for names in (keys, sensitive, target)
+        )
         self._require([*keys, *sensitive, *target])
         return (
             self.edit(*keys, role="key")

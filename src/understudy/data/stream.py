@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from understudy.data.dialect import (
     resolve_dialect,
 )
 from understudy.data.frames import Frame, Layout, check_names, to_arrow
-from understudy.errors import DataError
+from understudy.errors import DataError, unknown_columns
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,6 +38,7 @@ class FileStream:
     batch_rows: int
     dialect: Dialect | None
     missing: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
     rows: int = field(init=False)
     empty: Any = field(init=False, repr=False)
 
@@ -57,12 +58,13 @@ class FileStream:
         import polars as pl
 
         if self.dialect is None:
-            return pl.scan_parquet(self.path)
-        return pl.scan_csv(
+            return pl.scan_parquet(self.path).drop(self.drop)
+        lazy = pl.scan_csv(
             self.path,
             with_column_names=plain_names,
             **self.dialect.polars_options(self.missing),
         )
+        return lazy.drop(self.drop)
 
     def rows_without_values(self) -> int:
         """Return in how many rows every value is missing."""
@@ -106,6 +108,7 @@ def scan(
     path: str | Path,
     *,
     batch_rows: int = 1_000_000,
+    drop: Sequence[str] = (),
     **options: Any,  # noqa: ANN401  # as in `read`
 ) -> FileStream:
     """Open a Parquet or CSV file that may be larger than memory, to be read in batches.
@@ -116,6 +119,8 @@ def scan(
         The file.
     batch_rows : int
         Rows held in memory at a time.
+    drop : sequence of str
+        Columns to leave out.
     **options
         For CSV files, as in `read`: delimiter, decimal, encoding and missing. The text must be
         UTF-8, since a stream is not rewritten.
@@ -124,7 +129,8 @@ def scan(
         raise DataError(f"batch_rows must be at least 1; got {batch_rows}.")
     path = Path(path)
     if is_parquet(path):
-        return FileStream(path, batch_rows, None)
+        stream = FileStream(path, batch_rows, None)
+        return replace(stream, drop=_known(drop, stream)) if drop else stream
     dialect, missing = resolve_dialect(path, **options)
     if dialect.encoding != "utf-8":
         raise DataError(
@@ -137,6 +143,8 @@ def scan(
             "Remove them, or read it whole with understudy.read."
         )
     stream = FileStream(path, batch_rows, dialect, missing)
+    if drop:
+        stream = replace(stream, drop=_known(drop, stream))
     check_names(stream.names)
     with path.open("rb") as file:
         if len(stream.names) > 1 and has_blank_lines(file) and stream.rows_without_values():
@@ -145,6 +153,14 @@ def scan(
                 "Remove them, or read it whole with understudy.read."
             )
     return stream
+
+
+def _known(drop: Sequence[str], stream: FileStream) -> tuple[str, ...]:
+    """Return the columns to drop, after making sure that the file has them."""
+    problems = unknown_columns(drop, stream.names)
+    if problems:
+        raise DataError(f"Columns to drop: {' '.join(problems)}")
+    return tuple(drop)
 
 
 def layout_of(data: Frame | FileStream) -> Layout:

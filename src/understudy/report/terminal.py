@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.columns import Columns
-from rich.console import Console, Group
+from rich.console import Console, Group, RenderableType
 from rich.markup import escape
 from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -17,7 +17,8 @@ from rich.text import Text
 
 from understudy.counting import marginal_counts
 from understudy.data import Codec, Coded, Column
-from understudy.synthesis import Synthesizer
+from understudy.progress import Description
+from understudy.synthesis import BayesNet, Synthesizer
 from understudy.synthesis.base import RARE_BELOW
 
 Item = TypeVar("Item")
@@ -47,9 +48,21 @@ class TerminalProgress:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def track(self, items: Iterable[Item], description: str, total: float | None) -> Iterable[Item]:
+    def track(
+        self, items: Iterable[Item], description: Description, total: float | None
+    ) -> Iterable[Item]:
         """Return `items`, with a bar that counts them."""
-        return self._progress.track(items, total=total, description=description)
+        if isinstance(description, str):
+            return self._progress.track(items, total=total, description=description)
+        return self._track_and_tell(items, description, total)
+
+    def _track_and_tell(
+        self, items: Iterable[Item], description: Callable[[], str], total: float | None
+    ) -> Iterator[Item]:
+        task = self._progress.add_task(description(), total=total)
+        for item in self._progress.track(items, total=total, task_id=task):
+            yield item
+            self._progress.update(task, description=description())
 
 
 def side_by_side(codec: Codec, original: Coded, synthetic: Coded) -> Columns:
@@ -113,16 +126,63 @@ def model_summary(model: Synthesizer) -> Group:
             f"{column.missing:.1%}",
         )
     cells, rare = model.cells()
-    lines = [
+    lines: list[RenderableType] = [
         Text(f"{type(model).__name__}, fitted to {model.n_rows_:,} records", style="bold"),
-        Text(f"Parameters: {', '.join(f'{k}={v!r}' for k, v in model.get_params().items())}"),
+        Text(repr(model)),
         Text(
             f"Confidential: {rare:,} of its {cells:,} cells rest on fewer than {RARE_BELOW} "
             "records.",
             style="yellow" if rare else "",
         ),
     ]
+    if isinstance(model, BayesNet):
+        return Group(*lines, table, *_network_summary(model))
     return Group(*lines, table)
+
+
+def _network_summary(model: BayesNet) -> Iterator[RenderableType]:
+    """Yield the edges of a network with what they tell, what protection leaves, and the search."""
+    table = Table(
+        title=f"Network: {len(model.network_.edges)} edges",
+        title_justify="left",
+        header_style="bold",
+    )
+    table.add_column("column", overflow="fold")
+    table.add_column("depends on (what each alone tells of it, in bits)", overflow="fold")
+    told: dict[str, list[str]] = {name: [] for name in model.network_.names}
+    for parent, child, bits in model.edge_information():
+        told[child].append(f"{parent} ({bits:.3f})")
+    for name, found in told.items():
+        table.add_row(Text(name), Text(", ".join(found) or "-"))
+    yield table
+    for sensitive, paths in model.residual_paths().items():
+        if not paths:
+            yield Text(f"{sensitive} is protected: it is independent of every other column.")
+            continue
+        target = paths[0][1]
+        yield Text(
+            f"{sensitive} is protected: given {target}, it is independent of every other column. "
+            f"What remains runs through {target}, to {len(paths) - 1} other columns."
+        )
+    if model.history_ is not None:
+        best = model.history_.best
+        yield Text(
+            f"Genetic search: best fitness {best[0]:.3f} bits at the start, {best[-1]:.3f} after "
+            f"{len(best) - 1} generations  {_curve(best)}"
+        )
+    if model.bound_ is not None:
+        total = sum(bits for _, _, bits in model.edge_information())
+        yield Text(
+            f"Optimal search: {total:.3f} bits; no network has more than {model.bound_:.3f}."
+        )
+
+
+def _curve(values: NDArray[np.float64], width: int = 40) -> str:
+    """Return a history as a line of bars of growing height."""
+    places = np.linspace(0, len(values) - 1, min(width, len(values))).round().astype(int)
+    chosen = values[places]
+    span = float(np.ptp(chosen)) or 1.0
+    return "".join("▁▂▃▄▅▆▇█"[int(7 * (value - chosen.min()) / span)] for value in chosen)
 
 
 def coding_in_words(column: Column) -> str:

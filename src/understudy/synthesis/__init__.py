@@ -1,6 +1,7 @@
 """Synthesizers: each learns from a table and draws synthetic ones."""
 
 from understudy.synthesis.base import METHODS, Synthesizer
+from understudy.synthesis.bayes import BayesNet
 from understudy.synthesis.independent import Independent, Uniform
 
-__all__ = ["METHODS", "Independent", "Synthesizer", "Uniform"]
+__all__ = ["METHODS", "BayesNet", "Independent", "Synthesizer", "Uniform"]

@@ -23,7 +23,6 @@ from understudy.errors import (
     ParameterError,
     UnderstudyError,
 )
-from understudy.progress import track
 from understudy.synthesis.blocks import Block, RandomState, plan_blocks, seed_of
 from understudy.synthesis.model_file import ModelContent, read_model, write_model
 from understudy.synthesis.parameters import Parametrized
@@ -124,8 +123,8 @@ class Synthesizer(Parametrized, ABC):
         seed = seed_of(self.random_state if random_state is None else random_state)
         tables = []
         for copy in range(copies):
-            blocks = track(self._blocks(n, seed, copy), "Sampling")
-            pieces = [self._draw_table(block) for block in blocks]
+            pieces: list[dict[str, pa.Array]] = []
+            self._engine().write_over(self._blocks(n, seed, copy), self._draw_table, pieces.append)
             columns = {
                 name: pa.chunked_array([piece[name] for piece in pieces]).combine_chunks()
                 for name in self.codec_.layout.types
@@ -160,9 +159,13 @@ class Synthesizer(Parametrized, ABC):
         blocks = self._blocks(n, seed, copy)
 
         def produce(sink: Any) -> None:  # noqa: ANN401  # takes Arrow tables
-            LocalEngine().write_over(blocks, self._draw_frame, sink)
+            self._engine().write_over(blocks, self._draw_frame, sink)
 
         return write_tables(produce, path, overwrite=overwrite, dialect=dialect)
+
+    def _engine(self) -> LocalEngine:
+        """Return what runs the blocks; the rows do not depend on it."""
+        return LocalEngine()
 
     def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
         return plan_blocks(self.n_rows_ if n is None else _positive("n", n), seed, copy)
@@ -205,12 +208,9 @@ class Synthesizer(Parametrized, ABC):
         """
         self._require_fit()
         cells, rare = self.cells()
-        params = self.get_params()
-        if not isinstance(params["random_state"], int):
-            params["random_state"] = None  # a generator's state is not part of the model
         content = ModelContent(
             method=self.method,
-            params=params,
+            params=self._plain_params(),
             rows=self.n_rows_,
             rare_cells={"below": RARE_BELOW, "cells": rare, "of": cells},
             codec=self.codec_.to_plain(),
@@ -250,6 +250,13 @@ class Synthesizer(Parametrized, ABC):
         except (UnderstudyError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelFileError(f"{path} is damaged: {error}.") from error
         return model
+
+    def _plain_params(self) -> dict[str, Any]:
+        """Return the parameters in values that JSON can hold."""
+        params = self.get_params()
+        if not isinstance(params["random_state"], int):
+            params["random_state"] = None  # a generator's state is not part of the model
+        return params
 
     def _require_fit(self) -> None:
         if not hasattr(self, "codec_"):

@@ -1,7 +1,7 @@
 """Randomness in blocks: a table is drawn in pieces of fixed size, each with its own generator.
 
-So the rows depend on the seed alone, not on how many threads draw them or in which batches they
-are written, and a longer table begins with the rows of a shorter one.
+So the rows depend on the seed and on their number alone, not on how many threads draw them or in
+which batches they are written; a longer table begins with the whole blocks of a shorter one.
 """
 
 from __future__ import annotations

@@ -1,0 +1,205 @@
+"""The options of the command line: their types, and the help that a data steward reads."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Method(StrEnum):
+    """How to synthesize."""
+
+    bayes = "bayes"
+    independent = "independent"
+    random = "random"
+
+
+class Structure(StrEnum):
+    """How to find a Bayesian network."""
+
+    greedy = "greedy"
+    genetic = "genetic"
+    optimal = "optimal"
+
+
+class Decode(StrEnum):
+    """How to draw numbers inside their bins."""
+
+    interpolate = "interpolate"
+    uniform = "uniform"
+
+
+class Binning(StrEnum):
+    """How to cut numbers into bins."""
+
+    quantile = "quantile"
+    width = "width"
+
+
+_BAYES = "Bayesian network (--method bayes)"
+
+Data = Annotated[Path, typer.Argument(help="The table: a CSV or Parquet file.", show_default=False)]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        help="Character between the fields of the CSV.",
+        rich_help_panel="CSV",
+        show_default="detected",
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        help="Decimal sign of its numbers.", rich_help_panel="CSV", show_default="detected"
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(help="Its text encoding.", rich_help_panel="CSV", show_default="detected"),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A text that stands for a missing value, as the empty field, ? and NA do.",
+        rich_help_panel="CSV",
+        show_default=False,
+    ),
+]
+Drop = Annotated[
+    str, typer.Option(help="Columns to leave out, separated by commas.", show_default=False)
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
+
+SchemaOutput = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="The schema file to write.", show_default="the terminal"),
+]
+Keys = Annotated[
+    str,
+    typer.Option(
+        help="Columns that an attacker may know, separated by commas.", show_default=False
+    ),
+]
+Sensitive = Annotated[
+    str, typer.Option(help="Columns that an attacker wants to learn.", show_default=False)
+]
+Target = Annotated[
+    str, typer.Option(help="Columns that an analyst wants to predict.", show_default=False)
+]
+Bins = Annotated[int, typer.Option(help="Groups for numbers with many values.", min=1)]
+BinningOption = Annotated[
+    Binning, typer.Option(help="Groups of the same size or of the same width.")
+]
+SyntheticOutput = Annotated[
+    Path,
+    typer.Option(
+        "--output",
+        "-o",
+        help="The synthetic table to write: .csv, .tsv or .parquet.",
+        show_default=False,
+    ),
+]
+MethodOption = Annotated[
+    Method,
+    typer.Option(
+        help="independent: every column on its own; bayes: each column given a few others; "
+        "random: any value, equally often."
+    ),
+]
+SchemaFile = Annotated[
+    Path | None,
+    typer.Option(help="What the columns are, from `understudy schema`.", show_default="inferred"),
+]
+Rows = Annotated[
+    int | None,
+    typer.Option(help="Rows to make.", min=1, show_default="as many as the data has"),
+]
+Copies = Annotated[
+    int,
+    typer.Option(
+        help="Synthetic tables to make; more than one are numbered: synthetic-1.csv, ...", min=1
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        help="Number that decides the draws; the same one gives the same table.",
+        min=0,
+        show_default="a new one, which is shown",
+    ),
+]
+Parents = Annotated[
+    int | None,
+    typer.Option(
+        help="Columns that a column may depend on, at most.",
+        min=0,
+        rich_help_panel=_BAYES,
+        show_default="3",
+    ),
+]
+StructureOption = Annotated[
+    Structure | None,
+    typer.Option(help="How the network is found.", rich_help_panel=_BAYES, show_default="greedy"),
+]
+Protect = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="SENSITIVE:TARGET: cut a sensitive column loose from all but its target (or from "
+        "all: SENSITIVE:); repeatable.",
+        rich_help_panel=_BAYES,
+        show_default=False,
+    ),
+]
+Root = Annotated[
+    str | None,
+    typer.Option(
+        help="The column that the network begins with.",
+        rich_help_panel=_BAYES,
+        show_default="drawn",
+    ),
+]
+Generations = Annotated[
+    int | None,
+    typer.Option(
+        help="Rounds of the genetic search.",
+        min=0,
+        rich_help_panel=_BAYES,
+        show_default="400",
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        help="Threads to use; the result is the same.",
+        min=1,
+        rich_help_panel=_BAYES,
+        show_default="1",
+    ),
+]
+SaveModel = Annotated[
+    Path | None,
+    typer.Option(help="Also write the fitted model, which is confidential.", show_default=False),
+]
+DecodeOption = Annotated[
+    Decode, typer.Option(help="Numbers inside a group: between its quartiles, or evenly.")
+]
+Stream = Annotated[
+    bool,
+    typer.Option("--stream", help="Read the data in batches, for a file larger than memory."),
+]
+ModelFile = Annotated[
+    Path,
+    typer.Argument(help="A model file, from `understudy synth --save-model`.", show_default=False),
+]
+Draw = Annotated[
+    Path | None,
+    typer.Option(
+        help="Draw the network of a bayes model into this .svg or .png file.",
+        show_default=False,
+    ),
+]
+DemoFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder for what it makes.")]
+DemoSeed = Annotated[int, typer.Option(help="Number that decides the draws.", min=0)]

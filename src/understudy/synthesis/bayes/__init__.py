@@ -1,0 +1,7 @@
+"""Bayesian networks: structure search, constraints, conditional tables and sampling."""
+
+from understudy.synthesis.bayes.model import BayesNet, SearchHistory
+from understudy.synthesis.bayes.network import Network
+from understudy.synthesis.bayes.tables import ConditionalTable
+
+__all__ = ["BayesNet", "ConditionalTable", "Network", "SearchHistory"]

@@ -1,0 +1,372 @@
+"""The Bayesian network synthesizer: structure search, conditional tables, ancestral sampling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.counting import (
+    ContingencyTable,
+    LocalEngine,
+    Source,
+    joint_counts,
+    pairwise_information,
+)
+from understudy.data import Coded
+from understudy.data.bins import Decoding
+from understudy.errors import ParameterError
+from understudy.progress import track
+from understudy.synthesis.base import Synthesizer
+from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
+from understudy.synthesis.bayes.network import Edge, Network, read_graph
+from understudy.synthesis.bayes.protection import residual_paths
+from understudy.synthesis.bayes.tables import ConditionalTable
+from understudy.synthesis.blocks import RandomState
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Search = Literal["greedy", "genetic", "optimal"]
+_SEARCHES = ("greedy", "genetic", "optimal")
+
+
+class BayesNet(Synthesizer):
+    """Draws each column given a few others, along a network that it learns or is given.
+
+    Parameters
+    ----------
+    parents : int
+        The largest number of parents of a column: more keep more of the data, and disclose more.
+    structure : {"greedy", "genetic", "optimal"}, list of edges, or networkx.DiGraph
+        How the network is found, or the network itself, as edges (parent, child).
+    order : sequence of str, optional
+        All columns in the order in which they are to be drawn.
+    required, forbidden : list of edges, optional
+        Edges (parent, child) that the network must have, or must not have.
+    protect : mapping from str to str or None, optional
+        Sensitive columns and their targets: such a column depends on its target alone (on nothing
+        if that is None), and no column depends on it.
+    root : str, optional
+        The first column; for the greedy search it is drawn at random if not given.
+    population, elite, generations : int
+        Of the genetic search: individuals, those that live on unchanged, and rounds.
+    mutation_rate : float, optional
+        Of the genetic search; one in the number of columns if not given.
+    threads : int
+        Threads for counting and sampling; the result does not depend on it.
+    decode : {"interpolate", "uniform"}
+        How a number is drawn inside its bin.
+    random_state : int or numpy Generator, optional
+        Decides the search and the draws.
+
+    Attributes
+    ----------
+    network_ : Network
+        The columns in the order of drawing, and their parents, the most informative first.
+    information_ : ndarray
+        Mutual information of all pairs of columns, in bits; entropies on the diagonal.
+    history_ : SearchHistory or None
+        How the genetic search went; what the optimal search proved is in `bound_`.
+    bound_ : float or None
+        An upper bound, in bits, for the sum of information over the edges of any network.
+    tables_ : dict from str to ConditionalTable
+        The distribution of each column given its parents.
+
+    Notes
+    -----
+    The greedy search is that of PrivBayes [1]_ without noise. A combination of parents' values
+    that no record has falls back on fewer parents, the least informative dropped first.
+
+    References
+    ----------
+    .. [1] Zhang, Cormode, Procopiuc, Srivastava, Xiao (2017). PrivBayes: private data release via
+       Bayesian networks. ACM Transactions on Database Systems 42(4), doi:10.1145/3134428
+
+    Examples
+    --------
+    >>> from understudy import load
+    >>> survey = load("cmc").select("age", "children", "method")
+    >>> model = BayesNet(parents=1, structure="optimal", random_state=1).fit(survey)
+    >>> model.network_.edges
+    (('age', 'children'), ('children', 'method'))
+    """
+
+    method: ClassVar[str] = "bayes"
+
+    network_: Network
+    information_: NDArray[np.float64]
+    history_: SearchHistory | None
+    bound_: float | None
+    tables_: dict[str, ConditionalTable]
+
+    def __init__(  # noqa: PLR0913  # each part of the method can be given by the user
+        self,
+        parents: int = 3,
+        structure: Search | Sequence[Edge] | nx.DiGraph[str] = "greedy",
+        *,
+        order: Sequence[str] | None = None,
+        required: Sequence[Edge] | None = None,
+        forbidden: Sequence[Edge] | None = None,
+        protect: Mapping[str, str | None] | None = None,
+        root: str | None = None,
+        population: int = 200,
+        elite: int = 10,
+        mutation_rate: float | None = None,
+        generations: int = 400,
+        threads: int = 1,
+        decode: Decoding = "interpolate",
+        random_state: RandomState = None,
+    ) -> None:
+        self.parents = parents
+        self.structure = structure
+        self.order = order
+        self.required = required
+        self.forbidden = forbidden
+        self.protect = protect
+        self.root = root
+        self.population = population
+        self.elite = elite
+        self.mutation_rate = mutation_rate
+        self.generations = generations
+        self.threads = threads
+        self.decode = decode
+        self.random_state = random_state
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        for name, least in (("parents", 0), ("population", 1), ("elite", 1), ("generations", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
+                raise ParameterError(f"{name} is a whole number from {least}; got {value!r}.")
+        if self.elite > self.population:
+            raise ParameterError(
+                f"elite is at most the population of {self.population}; got {self.elite}."
+            )
+        if self.mutation_rate is not None and not 0 <= self.mutation_rate <= 1:
+            raise ParameterError(f"mutation_rate lies in [0, 1]; got {self.mutation_rate!r}.")
+        if isinstance(self.structure, str) and self.structure not in _SEARCHES:
+            raise ParameterError(
+                f"structure is one of {', '.join(_SEARCHES)}, a list of edges or a "
+                f"networkx.DiGraph; got {self.structure!r}."
+            )
+
+    def _engine(self) -> LocalEngine:
+        return LocalEngine(self.threads)
+
+    def _fit(self, source: Source, rng: np.random.Generator) -> None:
+        names = self.codec_.names
+        constraints = build_constraints(
+            names,
+            parents=self.parents,
+            order=self.order,
+            required=self.required,
+            forbidden=self.forbidden,
+            protect=self.protect,
+            root=self.root,
+        )
+        self.information_ = pairwise_information(source, engine=self._engine())
+        self.history_, self.bound_ = None, None
+        self.network_ = self._most_telling_first(self._search(source, constraints, rng))
+        self.tables_ = self._count_tables(source)
+
+    def _most_telling_first(self, network: Network) -> Network:
+        """Return the network with each column's parents in the order of what they tell of it."""
+        places = {name: place for place, name in enumerate(self.codec_.names)}
+
+        def ordered(child: str, parents: Sequence[str]) -> tuple[str, ...]:
+            told = self.information_[places[child]]
+            return tuple(sorted(parents, key=lambda name: (-told[places[name]], places[name])))
+
+        return Network({child: ordered(child, found) for child, found in network.parents.items()})
+
+    def _memory_needed(self) -> str:
+        size = sum(np.min_scalar_type(max(c - 1, 0)).itemsize for c in self.codec_.cardinalities)
+        need = size * self.n_rows_ / 2**30
+        return (
+            f"The greedy search needs the codes of all records in memory, here {need:.2f} GiB. "
+            "Read the table whole, or choose structure='genetic' or 'optimal', which make two "
+            "passes over the file."
+        )
+
+    def _search(
+        self, source: Source, constraints: Constraints, rng: np.random.Generator
+    ) -> Network:
+        if not isinstance(self.structure, str):
+            network = read_graph(self.structure, constraints.names, order=self.order)
+            constraints.check(network)
+            return network
+        if self.structure == "greedy":
+            from understudy.synthesis.bayes.greedy import greedy_search
+
+            if not isinstance(source, Coded):
+                raise ParameterError(self._memory_needed())
+            found = greedy_search(source, constraints, rng, engine=self._engine())
+            return found.structure.to_network(constraints.names)
+        if self.structure == "optimal":
+            from understudy.synthesis.bayes.optimal import optimal_search
+
+            best = optimal_search(self.information_, constraints, rng)
+            self.bound_ = best.bound
+            return best.structure.to_network(constraints.names)
+        from understudy.synthesis.bayes.genetic import genetic_search
+
+        evolved = genetic_search(
+            self.information_,
+            constraints,
+            rng,
+            population=self.population,
+            elite=self.elite,
+            mutation_rate=self.mutation_rate,
+            generations=self.generations,
+        )
+        self.history_ = SearchHistory(evolved.best, evolved.mean)
+        return evolved.structure.to_network(constraints.names)
+
+    def _count_tables(self, source: Source) -> dict[str, ConditionalTable]:
+        nodes = list(self.network_.parents.items())
+        if isinstance(source, Coded):
+            counted = track(nodes, "Counting tables")
+            return {
+                child: ConditionalTable.of(source, child, parents) for child, parents in counted
+            }
+        sets = [(*parents, child) for child, parents in nodes]
+        counts = self._engine().sum_over(source, lambda batch: _Tables.of(batch, sets))
+        return {
+            child: ConditionalTable.from_counts(table)
+            for (child, _), table in zip(nodes, counts.tables, strict=True)
+        }
+
+    def _draw(self, rows: int, rng: np.random.Generator) -> Coded:
+        drawn: dict[str, Any] = {}
+        for child, parents in self.network_.parents.items():
+            drawn[child] = self.tables_[child].draw([drawn[p] for p in parents], rows, rng)
+        names = self.codec_.names
+        return Coded(names, tuple(drawn[name] for name in names), self.codec_.cardinalities)
+
+    def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:
+        total = np.zeros(len(coded))
+        with np.errstate(divide="ignore"):
+            for child, parents in self.network_.parents.items():
+                codes = [coded[parent] for parent in parents]
+                total += np.log(self.tables_[child].probability(coded[child], codes))
+        return total
+
+    def edge_information(self) -> list[tuple[str, str, float]]:
+        """Return every edge (parent, child) with what the parent alone tells of the child, in bits.
+
+        Examples
+        --------
+        >>> from understudy import load
+        >>> survey = load("cmc").select("age", "children")
+        >>> model = BayesNet(structure=[("age", "children")]).fit(survey)
+        >>> [(parent, child, round(bits, 3)) for parent, child, bits in model.edge_information()]
+        [('age', 'children', 0.406)]
+        """
+        self._require_fit()
+        places = {name: place for place, name in enumerate(self.codec_.names)}
+        return [
+            (parent, child, float(self.information_[places[parent], places[child]]))
+            for parent, child in self.network_.edges
+        ]
+
+    def residual_paths(self) -> dict[str, list[tuple[str, ...]]]:
+        """Return how each protected column is still linked to others: shortest paths, by column.
+
+        A protected column depends on its target, so it is linked to whatever the target is linked
+        to, though not beyond what the target tells: given the target it is independent of all.
+
+        Examples
+        --------
+        >>> from understudy import load
+        >>> survey = load("cmc").select("age", "husband_education", "method")
+        >>> model = BayesNet(parents=1, protect={"husband_education": "method"}).fit(survey)
+        >>> model.residual_paths()
+        {'husband_education': [('husband_education', 'method'),
+                               ('husband_education', 'method', 'age')]}
+        """
+        self._require_fit()
+        return residual_paths(self.network_, read_protect(self.protect or {}, self.codec_.names))
+
+    def _plain_params(self) -> dict[str, Any]:
+        params = super()._plain_params()
+        if not isinstance(self.structure, str):
+            network = read_graph(self.structure, self.codec_.names)
+            params["structure"] = [list(edge) for edge in network.edges]
+        return params
+
+    def _state(self) -> dict[str, NDArray[Any]]:
+        places = {name: place for place, name in enumerate(self.codec_.names)}
+        parents = np.full((len(places), self.network_.degree), -1, np.int32)
+        for row, found in enumerate(self.network_.parents.values()):
+            parents[row, : len(found)] = [places[name] for name in found]
+        state: dict[str, NDArray[Any]] = {
+            "order": np.array([places[name] for name in self.network_.names], np.int32),
+            "parents": parents,
+            "information": self.information_,
+        }
+        if self.history_ is not None:
+            state |= {"history_best": self.history_.best, "history_mean": self.history_.mean}
+        if self.bound_ is not None:
+            state["bound"] = np.array([self.bound_])
+        for name, table in self.tables_.items():
+            for part, array in table.to_arrays().items():
+                state[f"table_{places[name]}_{part}"] = array
+        return state
+
+    def _restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        names, sizes = self.codec_.names, self.codec_.cardinalities
+        order = arrays["order"].tolist()
+        if sorted(order) != list(range(len(names))) or len(arrays["parents"]) != len(names):
+            raise ValueError("an order or parents of other columns")
+        self.network_ = Network(
+            {
+                names[child]: tuple(names[parent] for parent in row if parent >= 0)
+                for child, row in zip(order, arrays["parents"].tolist(), strict=True)
+            }
+        )
+        self.information_ = arrays["information"]
+        if self.information_.shape != (len(names), len(names)):
+            raise ValueError("information of other columns")
+        best = arrays.get("history_best")
+        self.history_ = None if best is None else SearchHistory(best, arrays["history_mean"])
+        self.bound_ = float(arrays["bound"][0]) if "bound" in arrays else None
+        cardinality = dict(zip(names, sizes, strict=True))
+        self.tables_ = {}
+        for name, parents in self.network_.parents.items():
+            prefix = f"table_{names.index(name)}_"
+            parts = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
+            own = tuple(cardinality[parent] for parent in parents)
+            self.tables_[name] = ConditionalTable.from_arrays(
+                parts, cardinality[name], own, self.n_rows_
+            )
+
+    def _cells(self) -> list[NDArray[np.int64]]:
+        return [table.cell_counts() for table in self.tables_.values()]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchHistory:
+    """How a genetic search went: best and mean fitness of each generation, in bits."""
+
+    best: NDArray[np.float64]
+    mean: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """The joint counts of several sets of columns in a batch; a sum over batches."""
+
+    tables: tuple[ContingencyTable, ...]
+
+    @classmethod
+    def of(cls, batch: Coded, sets: Sequence[tuple[str, ...]]) -> _Tables:
+        return cls(tuple(joint_counts(batch, columns) for columns in sets))
+
+    def __add__(self, other: _Tables) -> _Tables:
+        return _Tables(
+            tuple(mine + theirs for mine, theirs in zip(self.tables, other.tables, strict=True))
+        )

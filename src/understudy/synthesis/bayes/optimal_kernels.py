@@ -1,0 +1,225 @@
+"""The compiled loops of the search for the best order: dynamic programming, and a bound.
+
+All sums are of whole numbers (`fixed_point`), so they are exact. Coverage is not measured here,
+for it cannot see into compiled code: the tests compare with brute force over all orders.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from understudy.counting.compiling import announce_compilation
+from understudy.synthesis.bayes.genetic_kernels import Whole
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+announce_compilation()
+
+# Subsets of up to twice as many attributes are looked up in two tables.
+HALF = 10
+_ONE = np.uint64(1)
+# The place of a single bit by multiplication with a de Bruijn sequence (Leiserson et al. 1998).
+_SEQUENCE = 0x03F79D71B4CB0A89
+_MULTIPLIER, _TOP = np.uint64(_SEQUENCE), np.uint64(58)
+_PLACES = np.argsort([(_SEQUENCE << place) % 2**64 >> 58 for place in range(64)])
+
+
+class Problem(NamedTuple):
+    """What an order is judged by. Required parents are part of it only as far as they bind it.
+
+    Parameters
+    ----------
+    weights : ndarray of int64, shape (d, d)
+        What ``weights[child, parent]`` adds; 0 where the edge is impossible or required.
+    slots : ndarray of int64, shape (d,)
+        How many parents each attribute may have beside the required ones.
+    ranked : ndarray of int64, shape (d, d)
+        The possible parents of each attribute beside the required ones, best first, then -1.
+    waits : ndarray of bool, shape (d, d)
+        Whether ``waits[child, parent]``: the parent is required, so it stands before.
+    start : int
+        How many attributes at the beginning of the order never move.
+    """
+
+    weights: NDArray[np.int64]
+    slots: NDArray[np.int64]
+    ranked: NDArray[np.int64]
+    waits: NDArray[np.bool_]
+    start: int
+
+
+class Subsets(NamedTuple):
+    """The part of a problem that is left when the first attributes are placed, for bit sets.
+
+    Parameters
+    ----------
+    values : ndarray of int64, shape (n, 64)
+        What the other attributes add to each attribute, largest first, then 0.
+    floors : ndarray of int64, shape (n, n)
+        What the i-th best parent drives out: a parent among the first attributes, or 0.
+    slots : ndarray of int64, shape (n,)
+        How many parents each attribute may take from the others.
+    low, high : ndarray of uint64, shape (2**HALF, n)
+        For each half of a subset, its members as places in the row of `values`.
+    waits : ndarray of int64, shape (n,)
+        The subset that must stand before each attribute.
+    """
+
+    values: NDArray[np.int64]
+    floors: NDArray[np.int64]
+    slots: NDArray[np.int64]
+    low: NDArray[np.uint64]
+    high: NDArray[np.uint64]
+    waits: NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def lowest_bit(bits: np.uint64) -> np.int64:
+    """Return the place of the lowest bit that is set; one must be."""
+    return np.int64(_PLACES[((bits & (~bits + _ONE)) * _MULTIPLIER) >> _TOP])
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def subset_gain(subsets: Subsets, child: Whole, subset: int) -> np.int64:
+    """Return what the best parents of `child` add if exactly `subset` stands before it.
+
+    The rows of `values` end in zeros, and `low` has a bit for as many of them as can be needed:
+    so the loop has no exit, which a processor would have to guess.
+    """
+    bits = subsets.low[subset & (2**HALF - 1), child] | subsets.high[subset >> HALF, child]
+    gain = np.int64(0)
+    for number in range(subsets.slots[child]):
+        value = subsets.values[child, lowest_bit(bits)]
+        gain += max(np.int64(0), value - subsets.floors[child, number])
+        bits &= bits - _ONE
+    return gain
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def best_completions(subsets: Subsets) -> NDArray[np.int64]:
+    """Return, for each subset, what the attributes outside add in the best order after it."""
+    n = len(subsets.slots)
+    best = np.zeros(1 << n, np.int64)
+    for subset in range((1 << n) - 2, -1, -1):
+        outside = np.uint64(~subset & ((1 << n) - 1))
+        most = np.int64(-1)
+        while outside:
+            child = lowest_bit(outside)
+            outside &= outside - _ONE
+            if subsets.waits[child] & ~subset == 0:
+                total = subset_gain(subsets, child, subset) + best[subset | (1 << child)]
+                most = max(most, total)
+        best[subset] = most
+    return best
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def trace(subsets: Subsets, best: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return, of all best orders, the first one in the order of the columns."""
+    n = len(subsets.slots)
+    order = np.empty(n, np.int64)
+    subset = 0
+    for place in range(n):
+        for child in range(n):
+            fits = not subset >> child & 1 and subsets.waits[child] & ~subset == 0
+            if fits and (
+                subset_gain(subsets, child, subset) + best[subset | (1 << child)] == best[subset]
+            ):
+                order[place] = child
+                subset |= 1 << child
+                break
+    return order
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def find_pebble(
+    out: NDArray[np.int64],
+    free: NDArray[np.int64],
+    root: Whole,
+    frozen: Whole,
+    come_from: NDArray[np.int64],
+) -> np.int64:
+    """Return a vertex with a free pebble to which edges lead from `root`, or -1; not `frozen`."""
+    stack = np.empty(len(free), np.int64)
+    come_from.fill(-1)
+    come_from[root] = root
+    stack[0] = root
+    height = 1
+    while height:
+        height -= 1
+        vertex = stack[height]
+        for after in out[vertex]:
+            if after >= 0 and come_from[after] < 0:
+                come_from[after] = vertex
+                if free[after] > 0 and after != frozen:
+                    return np.int64(after)
+                stack[height] = after
+                height += 1
+    return np.int64(-1)
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def replace(row: NDArray[np.int64], old: Whole, new: Whole) -> None:
+    """Replace the first `old` of a row."""
+    for place in range(len(row)):
+        if row[place] == old:
+            row[place] = new
+            break
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def gather(out: NDArray[np.int64], free: NDArray[np.int64], root: Whole, frozen: Whole) -> bool:
+    """Give `root` all its pebbles back, from wherever its edges lead, but not from `frozen`.
+
+    A vertex has k pebbles, and each edge that starts at it holds one. A free pebble at the end of
+    a path frees one at its beginning, when all its edges are turned round.
+    """
+    come_from = np.empty(len(free), np.int64)
+    while free[root] < out.shape[1]:
+        vertex = find_pebble(out, free, root, frozen, come_from)
+        if vertex < 0:
+            return False
+        free[vertex] -= 1
+        free[root] += 1
+        while vertex != root:
+            before = come_from[vertex]
+            replace(out[vertex], -1, before)
+            replace(out[before], vertex, -1)
+            vertex = before
+    return True
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def heaviest_sparse_graph(
+    pairs: NDArray[np.int64], values: NDArray[np.int64], d: int, k: int
+) -> np.int64:
+    """Return the largest weight of a sparse graph: at most ks - 2k + 1 edges among s vertices.
+
+    The pebble game of Lee and Streinu. Such graphs are the independent sets of a matroid, so it
+    is enough to take the pairs by falling value, and each that can be taken.
+
+    Parameters
+    ----------
+    pairs : ndarray of int64, shape (pairs, 2)
+        The possible edges, the heaviest first.
+    values : ndarray of int64, shape (pairs,)
+        Their weights.
+    d, k : int
+        The number of vertices, and the largest number of parents.
+    """
+    total = np.int64(0)
+    out, free = np.full((d, k), -1, np.int64), np.full(d, k, np.int64)
+    if k == 0:
+        return total
+    for edge in range(len(pairs)):
+        one, other = pairs[edge]
+        gather(out, free, one, -1)
+        if gather(out, free, other, one):
+            out[one, 0] = other
+            free[one] -= 1
+            total += values[edge]
+    return total

@@ -1,0 +1,208 @@
+"""Conditional tables: counts, back-off, drawing and probabilities."""
+
+from __future__ import annotations
+
+import itertools
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from understudy.counting import joint_counts
+from understudy.data.coded import Coded
+from understudy.synthesis.bayes import ranges as ranges_module
+from understudy.synthesis.bayes.ranges import DenseRanges, SparseRanges, build_ranges
+from understudy.synthesis.bayes.table_kernels import pick_positions, sort_donors
+from understudy.synthesis.bayes.tables import ConditionalTable
+
+
+@st.composite
+def coded_tables(draw):
+    """A table of one to four small columns, the last of which is the child."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=4))
+    rows = draw(st.integers(1, 40))
+    names = [*"abc"[: len(sizes) - 1], "child"]
+    arrays = {name: rng.integers(0, size, rows) for name, size in zip(names, sizes, strict=True)}
+    return Coded.from_arrays(arrays, dict(zip(names, sizes, strict=True)))
+
+
+def slow_probability(coded, parents, record):
+    """The share of the child's code among the records that agree on the longest seen prefix."""
+    *values, child = record
+    rows = np.ones(len(coded), bool)
+    for name, value in zip(parents, values, strict=True):
+        narrower = rows & (coded[name] == value)
+        if not narrower.any():
+            break
+        rows = narrower
+    return np.mean(coded["child"][rows] == child)
+
+
+def as_sparse(table):
+    """The same table with its ranges in the sparse form."""
+    configurations, begins = table.ranges.seen
+    ranges = SparseRanges(table.ranges.sizes, configurations, begins, len(table.donors))
+    return ConditionalTable(table.cardinality, ranges, table.donors)
+
+
+def test_by_hand():
+    coded = Coded.from_arrays(
+        {"a": [0, 0, 1, 1, 1], "b": [0, 0, 1, 1, 0], "child": [1, 0, 1, 1, 0]},
+        {"a": 2, "b": 2, "child": 2},
+    )
+    table = ConditionalTable.of(coded, "child", ["a", "b"])
+    # records by (a, b): 00 has 0, 1; 01 none; 10 has 0; 11 has 1, 1
+    assert table.donors.tolist() == [0, 1, 0, 1, 1]
+    assert table.ranges.starts.tolist() == [0, 2, 2, 3, 5]
+    parents = [np.array([0, 0, 1, 1], np.uint8), np.array([0, 1, 0, 1], np.uint8)]
+    ones = table.probability(np.ones(4, np.uint8), parents)
+    # 01 does not occur and falls back on a = 0: one of two
+    assert ones.tolist() == [1 / 2, 1 / 2, 0, 1]
+    assert table.ranges.parents_used(parents, 4).tolist() == [2, 1, 2, 2]
+    assert sorted(table.cell_counts().tolist()) == [1, 1, 1, 2]
+
+
+@given(coded_tables())
+@settings(max_examples=150)
+def test_probabilities_are_those_of_the_slow_twin_and_sum_to_one(coded):
+    *parents, _ = coded.names
+    table = ConditionalTable.of(coded, "child", parents)
+    grid = np.array(list(itertools.product(*map(range, coded.cardinalities))))
+    columns = [grid[:, place].astype(np.uint8) for place in range(grid.shape[1])]
+    expected = [slow_probability(coded, parents, record) for record in grid]
+    for form in (table, as_sparse(table)):
+        found = form.probability(columns[-1], columns[:-1])
+        np.testing.assert_allclose(found, expected, rtol=1e-15)
+    sums = np.reshape(expected, (-1, coded.cardinalities[-1])).sum(axis=1)
+    np.testing.assert_allclose(sums, 1, rtol=1e-12)
+
+
+@given(coded_tables())
+@settings(max_examples=100)
+def test_counts_give_the_same_table_as_records(coded):
+    table = ConditionalTable.of(coded, "child", coded.names[:-1])
+    for counts in (joint_counts(coded, coded.names), joint_counts(coded, coded.names).to_sparse()):
+        other = ConditionalTable.from_counts(counts)
+        for mine, theirs in zip(
+            table.to_arrays().values(), other.to_arrays().values(), strict=True
+        ):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+@given(coded_tables(), st.integers(0, 2**32))
+@settings(max_examples=60)
+def test_dense_and_sparse_ranges_draw_the_same(coded, seed):
+    table = ConditionalTable.of(coded, "child", coded.names[:-1])
+    rng = np.random.default_rng(seed)
+    parents = [rng.integers(0, size, 30).astype(np.uint8) for size in coded.cardinalities[:-1]]
+    drawn = [
+        form.draw(parents, 30, np.random.default_rng(seed)).tolist()
+        for form in (table, as_sparse(table))
+    ]
+    assert drawn[0] == drawn[1]
+
+
+@given(coded_tables())
+@settings(max_examples=60)
+def test_arrays_round_trip(coded):
+    table = ConditionalTable.of(coded, "child", coded.names[:-1])
+    again = ConditionalTable.from_arrays(
+        table.to_arrays(), table.cardinality, table.ranges.sizes, len(coded)
+    )
+    np.testing.assert_array_equal(again.donors, table.donors)
+    np.testing.assert_array_equal(again.ranges.starts, table.ranges.starts)
+
+
+def test_row_order_does_not_matter():
+    rng = np.random.default_rng(0)
+    arrays = {name: rng.integers(0, 5, 200) for name in ("a", "b", "child")}
+    shuffled = rng.permutation(200)
+    tables = [
+        ConditionalTable.of(Coded.from_arrays(columns), "child", ["a", "b"])
+        for columns in (arrays, {name: column[shuffled] for name, column in arrays.items()})
+    ]
+    np.testing.assert_array_equal(tables[0].donors, tables[1].donors)
+
+
+def test_ten_thousand_levels_need_memory_like_the_records():
+    rng = np.random.default_rng(0)
+    rows = 20_000
+    arrays = {name: rng.integers(0, 10_000, rows) for name in ("a", "b", "c", "d", "child")}
+    coded = Coded.from_arrays(arrays, dict.fromkeys(arrays, 10_000))
+    tracemalloc.start()
+    table = ConditionalTable.of(coded, "child", ["a", "b", "c", "d"])
+    drawn = table.draw([coded[name] for name in "abcd"], rows, rng)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert isinstance(table.ranges, SparseRanges)
+    # Nearly all combinations are unique, so the records come back.
+    assert np.mean(drawn == coded["child"]) > 0.99
+    assert peak < 400 * rows  # a few dozen 8-byte numbers for each record
+
+
+def test_many_parents_beyond_64_bits():
+    rng = np.random.default_rng(1)
+    names = [f"p{i}" for i in range(20)]
+    arrays = {name: rng.integers(0, 1000, 50) for name in [*names, "child"]}
+    coded = Coded.from_arrays(arrays, dict.fromkeys(arrays, 1000))
+    table = ConditionalTable.of(coded, "child", names)
+    found = table.probability(coded["child"], [coded[name] for name in names])
+    np.testing.assert_array_equal(found, np.ones(50))
+
+
+def test_dense_or_sparse_is_decided_by_size():
+    one = np.zeros((1, 2), np.uint16)
+    begins = np.zeros(1, np.int64)
+    assert isinstance(build_ranges(one, begins, 10, (256, 256)), DenseRanges)
+    assert isinstance(build_ranges(one, begins, 10, (256, 257)), SparseRanges)
+    assert isinstance(build_ranges(one, begins, 2**15, (256, 257)), DenseRanges)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"donors": np.zeros(4, np.uint8)},
+        {"donors": np.full(5, 9, np.uint8)},
+        {"begins": np.array([0, 3, 2])},
+        {"begins": np.array([1, 2, 3])},
+        {"configurations": np.zeros((3, 1), np.uint8)},
+        {"configurations": np.full((3, 2), 9, np.uint8)},
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(damage):
+    coded = Coded.from_arrays(
+        {"a": [0, 0, 1, 1, 1], "b": [0, 0, 1, 1, 0], "child": [1, 0, 1, 1, 0]},
+        {"a": 2, "b": 2, "child": 2},
+    )
+    arrays = ConditionalTable.of(coded, "child", ["a", "b"]).to_arrays() | damage
+    with pytest.raises(ValueError, match="do not fit together"):
+        ConditionalTable.from_arrays(arrays, 2, (2, 2), 5)
+
+
+def test_sort_kernel_equals_its_numpy_twin():
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        groups = rng.integers(0, 7, 100).astype(np.uint32)
+        child = rng.integers(0, 5, 100).astype(np.uint32)
+        starts, donors = np.empty(8, np.int64), np.empty(100, np.uint32)
+        sort_donors(groups, child, 5, starts, donors)
+        np.testing.assert_array_equal(donors, child[np.lexsort((child, groups))])
+        np.testing.assert_array_equal(starts, np.searchsorted(np.sort(groups), np.arange(8)))
+
+
+def test_pick_kernel_equals_its_numpy_twin():
+    rng = np.random.default_rng(3)
+    codes = rng.integers(0, 6, 50).astype(np.uint32)
+    starts, lengths = rng.integers(0, 99, 6), rng.integers(1, 9, 6)
+    chances = rng.random(50)
+    positions = np.empty(50, np.int64)
+    pick_positions(codes, starts, lengths, chances, positions)
+    np.testing.assert_array_equal(positions, starts[codes] + (chances * lengths[codes]).astype(int))
+
+
+def test_the_limits_are_what_the_size_test_assumes():
+    assert ranges_module._ALWAYS_DENSE == 256 * 256
+    assert ranges_module._DENSE_PER_RECORD * 2**15 >= 256 * 257
