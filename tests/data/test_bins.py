@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from understudy.data.bins import (
     PIECES,
+    _place_among,
     build_bins,
     given_edges,
     quantile_edges,
@@ -200,3 +201,12 @@ def test_no_continuous_value_of_the_data_is_drawn_again(rows, how):
 
 def test_every_bin_has_as_many_knots_as_pieces_and_one():
     assert build_bins(np.array([0.0, 1, 2]), np.array([0.5])).knots.shape == (2, PIECES + 1)
+
+
+@pytest.mark.parametrize("cuts", [0, 1, 19, 64, 65])
+def test_few_and_many_cuts_place_values_like_searchsorted(cuts):
+    rng = np.random.default_rng(cuts)
+    for values in (rng.normal(size=20_000), rng.integers(-9, 9, 20_000)):
+        edges = np.sort(rng.choice(values, cuts))
+        expected = np.searchsorted(edges, values, side="right")
+        np.testing.assert_array_equal(_place_among(edges, values), expected)

@@ -18,6 +18,9 @@ from understudy.data.grids import Grid, Numeric, RealGrid, WholeGrid
 
 Decoding = Literal["interpolate", "uniform"]
 
+_FEW_CUTS = 64
+_PIECE = 8192
+
 PIECES = 4
 """A bin's values are interpolated between its quartiles."""
 
@@ -48,7 +51,7 @@ class Bins:
 
     def assign(self, values: Numeric) -> NDArray[np.int64]:
         """Return the bin of each value, -1 for one outside all bins."""
-        found = np.searchsorted(self.edges[1:-1], values, side="right")
+        found = _place_among(self.edges[1:-1], values)
         outside = (values < self.edges[0]) | (values > self.edges[-1])
         found[outside] = -1
         return found
@@ -60,6 +63,22 @@ class Bins:
         place = rng.random(len(bins)) * pieces
         piece = np.minimum(place.astype(np.int64), pieces - 1)
         return self.grid.between(knots[bins, piece], knots[bins, piece + 1], place - piece)
+
+
+def _place_among(cuts: Numeric, values: Numeric) -> NDArray[np.int64]:
+    """Return how many of the increasing `cuts` are not above each value.
+
+    What `numpy.searchsorted` gives. A few cuts are compared one by one instead, in pieces that
+    stay in the fastest cache: several times quicker, since nothing is mispredicted.
+    """
+    if len(cuts) > _FEW_CUTS:
+        return np.searchsorted(cuts, values, side="right")
+    found = np.zeros(len(values), np.uint8)
+    for start in range(0, len(values), _PIECE):
+        part, places = values[start : start + _PIECE], found[start : start + _PIECE]
+        for cut in cuts:
+            places += part >= cut
+    return found.astype(np.int64)
 
 
 def quantile_edges(ordered: Numeric, bins: int) -> Numeric:

@@ -180,7 +180,8 @@ def _detect_encoding(path: Path, head: bytes) -> str:
     try:
         with path.open("rb") as file:
             while chunk := file.read(2**22):
-                decoder.decode(chunk)
+                if not chunk.isascii() or decoder.getstate()[0]:
+                    decoder.decode(chunk)
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         # One byte per letter: which letter cannot be told from the bytes, least of all in a table

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import logging
@@ -9,7 +10,7 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from understudy.data.dialect import (
     FALLBACK_ENCODING,
@@ -25,6 +26,8 @@ from understudy.errors import DataError
 if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
+
+_ROWS_FOR_TYPES = 10_000
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 
@@ -96,9 +99,9 @@ def _read_csv(path: Path, dialect: Dialect, tokens: Sequence[str]) -> pl.DataFra
     try:
         if dialect.padded:
             source = _tidied(source, dialect)
-        frame = pl.read_csv(source, **options)
+        frame = _parsed(source, options)
         if not dialect.padded and _may_have_blank_lines(frame, source):
-            frame = pl.read_csv(_tidied(source, dialect), **options)
+            frame = _parsed(_tidied(source, dialect), options)
     except pl.exceptions.NoDataError:
         raise DataError(f"{path} has a header but no rows.") from None
     except pl.exceptions.PolarsError as error:
@@ -109,6 +112,24 @@ def _read_csv(path: Path, dialect: Dialect, tokens: Sequence[str]) -> pl.DataFra
         ) from error
     frame.columns = plain_names(frame.columns)
     return _with_rows(frame, path)
+
+
+def _parsed(source: Path | bytes, options: dict[str, Any]) -> pl.DataFrame:
+    """Return a CSV with the types that all of its rows allow, as `options` ask for.
+
+    Deciding them takes a pass over the file of its own. It is saved where the types of the first
+    rows turn out to fit the others; a column without any value there could become anything.
+    """
+    import polars as pl
+
+    try:
+        frame = pl.read_csv(source, **(options | {"infer_schema_length": _ROWS_FOR_TYPES}))
+    except pl.exceptions.PolarsError:
+        return pl.read_csv(source, **options)
+    first = frame.head(_ROWS_FOR_TYPES)
+    if any(column.null_count() == len(column) for column in first):
+        return pl.read_csv(source, **options)
+    return frame
 
 
 def _may_have_blank_lines(frame: pl.DataFrame, source: Path | bytes) -> bool:
@@ -209,28 +230,31 @@ def _write_parquet(produce: Callable[[Sink], object], temporary: Path) -> None:
 def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dialect) -> None:
     import polars as pl
 
-    # newline="" leaves line ends as polars writes them; the encoding is the input's.
-    with temporary.open("w", encoding=dialect.encoding, newline="") as file:
-        headed = False
+    headed = False
+    encoder = codecs.getincrementalencoder(dialect.encoding)()  # one byte order mark in all
 
-        def sink(table: pa.Table) -> None:
-            nonlocal headed
-            frame = cast("pl.DataFrame", pl.from_arrow(table))
-            text = frame.write_csv(
-                include_header=not headed,
-                separator=dialect.delimiter,
-                decimal_comma=dialect.decimal == ",",
-            )
-            headed = True
-            try:
-                file.write(text)
-            except UnicodeEncodeError as error:
-                character = error.object[error.start]
-                raise DataError(
-                    f"The table holds {character!r}, which {dialect.encoding} cannot write. "
-                    "Choose another encoding, such as utf-8."
-                ) from error
+    def sink(table: pa.Table) -> None:
+        nonlocal headed
+        frame = cast("pl.DataFrame", pl.from_arrow(table))
+        options: dict[str, Any] = {
+            "include_header": not headed,
+            "separator": dialect.delimiter,
+            "decimal_comma": dialect.decimal == ",",
+        }
+        headed = True
+        if dialect.encoding == "utf-8":
+            frame.write_csv(file, **options)
+            return
+        try:
+            file.write(encoder.encode(frame.write_csv(**options)))
+        except UnicodeEncodeError as error:
+            character = error.object[error.start]
+            raise DataError(
+                f"The table holds {character!r}, which {dialect.encoding} cannot write. "
+                "Choose another encoding, such as utf-8."
+            ) from error
 
+    with temporary.open("wb") as file:
         produce(sink)
 
 

@@ -74,18 +74,22 @@ class Numbers:
         """Whether every value is a whole number."""
         if self.values.dtype.kind == "i":
             return True
-        return bool(np.all(self._whole_places() | self.missing))
+        # Most often the first values tell.
+        return self._are_whole(slice(1000)) and self._are_whole(slice(None))
+
+    def _are_whole(self, rows: slice) -> bool:
+        return bool(np.all(self._whole_places(rows) | self.missing[rows]))
 
     def as_whole(self) -> Numbers:
         """Return the same numbers as int64; those that are not whole become missing."""
         if self.values.dtype.kind == "i":
             return self
-        whole = self._whole_places()
+        whole = self._whole_places(slice(None))
         return Numbers(np.where(whole, self.values, 0.0).astype(np.int64), self.missing | ~whole)
 
-    def _whole_places(self) -> NDArray[np.bool_]:
-        small = np.abs(self.values) < self.largest_whole
-        return np.asarray(small & (self.values == np.trunc(self.values)))
+    def _whole_places(self, rows: slice) -> NDArray[np.bool_]:
+        values = self.values[rows]
+        return np.asarray((np.abs(values) < self.largest_whole) & (values == np.trunc(values)))
 
 
 def numbers(array: pa.Array, name: str) -> Numbers:
