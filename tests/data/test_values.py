@@ -200,3 +200,9 @@ def test_numbers_that_are_rounded_need_no_more_decimals(decimals, whole):
     found = decimals_of(np.array(whole) / 10**decimals)
     assert found is not None
     assert found <= decimals
+
+
+def test_decimals_are_the_floats_that_their_digits_name():
+    digits = [Decimal(cents).scaleb(-2) for cents in range(-500, 500)]
+    found = numbers(pa.array(digits, pa.decimal128(9, 2)), "price")
+    assert found.values.tolist() == [float(str(value)) for value in digits]

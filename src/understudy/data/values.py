@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from understudy.errors import DataError
 
+MOST_DECIMALS = 15
+"""Decimals that a float can hold."""
+
 Form = Literal["boolean", "category", "whole", "number", "time"]
 """What the stored type alone says of a column's values."""
 
@@ -101,6 +104,8 @@ def numbers(array: pa.Array, name: str) -> Numbers:
             array = array.cast(pa.float64())
             largest = LARGEST_WHOLE.get(kind, 2.0**53)
             values = array.to_numpy(zero_copy_only=False)  # with NaN for null
+            if pa.types.is_decimal(kind) and 0 <= kind.scale <= MOST_DECIMALS:
+                values = np.round(values, kind.scale)  # the cast may miss by the last bit
             return Numbers(
                 np.where(missing, 0.0, values) if missing.any() else values, missing, largest
             )
