@@ -139,12 +139,18 @@ def _list_rare(
 ) -> int:
     """List the rows whose value is not the most common one, and return how many these are.
 
-    If there is no room for them, because no value is common enough, the answer is -1.
+    If there is no room for them, because no value is common enough, or if there are too few rows
+    for a list to pay, the answer is -1.
     """
+    if len(column) < _LISTED_BLOCK:
+        return -1
     counts = np.zeros(256, np.int64)
     for i in range(len(column)):
         counts[np.uint64(column[i])] += 1
-    common = np.argmax(counts)
+    common = 0
+    for value in range(256):
+        if counts[value] > counts[common]:
+            common = value
     if len(column) - counts[common] > len(rows):
         return -1
     found = 0
@@ -272,6 +278,29 @@ def grouped_total(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
+def _longest(bounds: NDArray[np.int64]) -> np.int64:
+    """Return the number of rows of the longest block."""
+    longest = np.int64(0)
+    for block in range(len(bounds) - 1):
+        longest = max(longest, bounds[block + 1] - bounds[block])
+    return longest
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def _rank(children: NDArray[np.int64], ranks: NDArray[np.int64]) -> int:
+    """Give numbers to the columns that are somebody's child, and return how many these are.
+
+    `ranks` is -1 for all columns before, and for the others afterwards.
+    """
+    different = 0
+    for child in children:
+        if ranks[child] < 0:
+            ranks[child] = different
+            different += 1
+    return different
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
 def score_families(
     stack: NDArray[np.uint8],
     bounds: NDArray[np.int64],
@@ -310,26 +339,27 @@ def score_families(
     """
     table, shift = terms
     others, ends, children = families
-    longest = np.append(np.diff(bounds), 0).max()
+    longest = _longest(bounds)
     counts, numbers = np.zeros(CELLS, np.uint32), np.empty(CELLS, np.uint16)
     members, codes_of_block = np.empty(longest, np.uint32), np.empty(longest, np.uint16)
     places = np.empty(_SWEEP, np.uint16)
-    different = np.unique(children)
-    ranks = np.searchsorted(different, children)
-    listing = len(children) >= _LISTED_SETS * len(different)
-    room = (len(different), min(longest // 2, _LISTED_ROWS) if listing else 0)
+    ranks = np.full(len(sizes), -1, np.int64)
+    different = _rank(children, ranks)
+    listing = len(children) >= _LISTED_SETS * different
+    room = (different, min(int(longest) // 2, _LISTED_ROWS) if listing else 0)
     rare_rows, rare_values = np.empty(room, np.uint32), np.empty(room, np.uint8)
-    rare = np.empty(len(different), np.int64)
+    rare = np.full(different, -1, np.int64)
     for block in range(len(bounds) - 1):
         begin, end = bounds[block], bounds[block + 1]
         rows = end - begin
         if rows < 2:
             continue  # the term of a single row is 0
-        rare[:] = -1
-        if listing and rows >= _LISTED_BLOCK:
-            for r in range(len(different)):
-                column = stack[different[r], begin:end]
-                rare[r] = _list_rare(column, rare_rows[r, : rows // 2], rare_values[r])
+        if listing:
+            for place in range(len(ranks)):
+                r = ranks[place]
+                if r >= 0:
+                    column = stack[place, begin:end]
+                    rare[r] = _list_rare(column, rare_rows[r, : rows // 2], rare_values[r])
         codes = codes_of_block[:rows]
         for s in range(len(others)):
             high, low = others[s]
@@ -338,7 +368,11 @@ def score_families(
             for group in range(groups):
                 alone[s] += _term(members[group], table, shift)
             for c in range(ends[s - 1] if s else 0, ends[s]):
-                column, width, r = stack[children[c], begin:end], sizes[children[c]], ranks[c]
+                column, width, r = (
+                    stack[children[c], begin:end],
+                    sizes[children[c]],
+                    ranks[children[c]],
+                )
                 if rare[r] >= 0 and groups * width <= _CELLS_PER_ROW * rows:
                     listed, found = rare_rows[r, : rare[r]], rare_values[r, : rare[r]]
                     known = members[:groups]
