@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
+import numpy as np
 import pytest
 
 from understudy import BayesNet, Schema, load
@@ -21,19 +23,24 @@ def model():
 
 
 def rows(model):
-    """The boxes and arrows of the chart, by their names."""
+    """The boxes by column, and the points of each edge's line, as the chart has them."""
     layers = [layer["data"]["values"] for layer in network_chart(model).to_dict()["layer"]]
-    arrows, _, boxes, _ = layers
-    return {box["column"]: box for box in boxes}, {(a["parent"], a["child"]): a for a in arrows}
+    lines, _, boxes, _ = layers if len(layers) == 4 else ([], [], *layers)
+    points = {}
+    for point in lines:
+        points.setdefault((point["parent"], point["child"]), []).append(point)
+    return {box["column"]: box for box in boxes}, points
 
 
 def test_every_column_and_every_edge_is_there(model):
-    boxes, arrows = rows(model)
+    boxes, lines = rows(model)
     assert set(boxes) == set(model.network_.names)
-    assert set(arrows) == set(EDGES)
+    assert set(lines) == set(EDGES)
     for parent, child, bits in model.edge_information():
-        assert arrows[parent, child]["bits"] == bits
-        assert boxes[parent]["y2"] < boxes[child]["y"]  # parents stand above their children
+        assert all(point["bits"] == bits for point in lines[parent, child])
+        first, last = lines[parent, child][0], lines[parent, child][-1]
+        assert (first["x"], first["y"]) == (boxes[parent]["middle"], boxes[parent]["y2"])
+        assert boxes[parent]["y2"] < last["y"] < boxes[child]["y"]  # parents stand above
 
 
 def test_boxes_do_not_overlap(model):
@@ -42,6 +49,18 @@ def test_boxes_do_not_overlap(model):
         for other in boxes.values():
             if one is not other and one["y"] == other["y"]:
                 assert one["x2"] < other["x"] or other["x2"] < one["x"]
+
+
+def test_no_line_runs_behind_a_box():
+    model = BayesNet(3, "genetic", protect={"religion": "method"}, random_state=1).fit(load("cmc"))
+    boxes, lines = rows(model)
+    for line in lines.values():
+        for start, end in itertools.pairwise(line):
+            for share in np.linspace(0, 1, 50)[1:-1]:
+                x = start["x"] + share * (end["x"] - start["x"])
+                y = start["y"] + share * (end["y"] - start["y"])
+                for box in boxes.values():
+                    assert not (box["x"] < x < box["x2"] and box["y"] < y < box["y2"])
 
 
 def test_sensitive_and_target_are_coloured(model):

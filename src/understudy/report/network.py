@@ -1,10 +1,14 @@
-"""A picture of a Bayesian network: columns in layers, arrows from parents to children."""
+"""A picture of a Bayesian network: columns in layers, arrows from parents to children.
+
+An arrow over several layers is led between the boxes in between, never behind one: it must not
+seem to start from a column that it only passes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -17,11 +21,18 @@ if TYPE_CHECKING:
 
 # Colours that people with any kind of colour vision tell apart (Okabe and Ito 2008).
 COLOURS = {"sensitive": "#E69F00", "target": "#56B4E9", "ordinary": "#DDDDDD"}
-_BOX_HEIGHT = 26
-_LAYER_HEIGHT = 90
+
+Place: TypeAlias = str | tuple[str, str, int]
+"""What stands in a layer: a column, or the passage of an edge (parent, child) through it."""
+
+_BOX_HEIGHT = 26.0
+_LAYER_HEIGHT = 90.0
 _CHARACTER_WIDTH = 7.5
-_GAP = 24
-_HEAD = 7
+_PASSAGE_WIDTH = 4.0
+_GAP = 24.0
+_MARGIN = 8.0
+_HEAD = 7.0
+_SWEEPS = 8
 
 
 def network_chart(model: BayesNet) -> alt.LayerChart:
@@ -31,48 +42,56 @@ def network_chart(model: BayesNet) -> alt.LayerChart:
     def data(rows: list[dict[str, Any]]) -> alt.Chart:
         return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]  # of Altair
 
-    boxes, width, height = _boxes(model.network_, _roles(model))
-    places = {box["column"]: box for box in boxes}
-    arrows, heads = _arrows(model, places)
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[0, width]))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[height, 0]))
+    layers = _layers(model.network_)
+    centres, width = _centres(layers)
+    height = (len(layers) - 1) * _LAYER_HEIGHT + _BOX_HEIGHT + 2 * _MARGIN
+    boxes = _boxes(layers, centres, _roles(model))
+    lines, heads = _arrows(model, layers, centres)
+    scales = {
+        "x": alt.Scale(domain=[0, width], nice=False),
+        "y": alt.Scale(domain=[height, 0], nice=False),
+    }
+    x = alt.X("x:Q", axis=None, scale=scales["x"])
+    y = alt.Y("y:Q", axis=None, scale=scales["y"])
+    parts: list[Any] = []
+    if lines:
+        parts.append(
+            data(lines)
+            .mark_line(color="#555555", strokeJoin="round")
+            .encode(
+                x=x,
+                y=y,
+                order="step:Q",
+                detail=["parent:N", "child:N"],
+                strokeWidth=alt.StrokeWidth("bits:Q", scale=alt.Scale(range=[0.8, 4]), legend=None),
+                tooltip=["parent:N", "child:N", alt.Tooltip("bits:Q", format=".3f")],
+            )
+        )
+        parts.append(
+            data(heads)
+            .mark_point(shape="triangle", filled=True, size=60, color="#555555", opacity=1)
+            .encode(x=x, y=y, angle=alt.Angle("angle:Q", scale=None))
+        )
     colour = alt.Color(
         "role:N",
         scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())),
         legend=alt.Legend(title=None, orient="bottom"),
     )
-    layers: list[Any] = []
-    if arrows:
-        lines = data(arrows)
-        layers.append(
-            lines.mark_rule(color="#555555").encode(
-                x=x,
-                y=y,
-                x2="x2:Q",
-                y2="y2:Q",
-                strokeWidth=alt.StrokeWidth("bits:Q", scale=alt.Scale(range=[0.8, 4]), legend=None),
-                tooltip=["parent:N", "child:N", alt.Tooltip("bits:Q", format=".3f")],
-            )
-        )
-        layers.append(
-            data(heads)
-            .mark_point(shape="triangle", filled=True, size=60, color="#555555", opacity=1)
-            .encode(x=x, y=y, angle=alt.Angle("angle:Q", scale=None))
-        )
-    nodes = data(boxes)
-    layers.append(
-        nodes.mark_rect(cornerRadius=6, stroke="#333333", opacity=1).encode(
-            x=x, y=y, x2="x2:Q", y2="y2:Q", color=colour, tooltip=["column:N", "role:N"]
-        )
+    parts.append(
+        data(boxes)
+        .mark_rect(cornerRadius=6, stroke="#333333", opacity=1)
+        .encode(x=x, y=y, x2="x2:Q", y2="y2:Q", color=colour, tooltip=["column:N", "role:N"])
     )
-    layers.append(
-        nodes.mark_text(color="black", fontSize=12, fontWeight="bold").encode(
-            x=alt.X("middle:Q", axis=None, scale=alt.Scale(domain=[0, width])),
-            y=alt.Y("centre:Q", axis=None, scale=alt.Scale(domain=[height, 0])),
+    parts.append(
+        data(boxes)
+        .mark_text(color="black", fontSize=12, fontWeight="bold")
+        .encode(
+            x=alt.X("middle:Q", axis=None, scale=scales["x"]),
+            y=alt.Y("centre:Q", axis=None, scale=scales["y"]),
             text="column:N",
         )
     )
-    chart = alt.layer(*layers, width=width, height=height, background="white")
+    chart = alt.layer(*parts, width=width, height=height, background="white")
     return cast("alt.LayerChart", chart.configure_view(stroke=None))
 
 
@@ -107,73 +126,102 @@ def _roles(model: BayesNet) -> dict[str, str]:
     return roles
 
 
-def _boxes(network: Network, roles: Mapping[str, str]) -> tuple[list[dict[str, Any]], float, float]:
-    """Return a box for each column, layer by layer, and the size of the whole picture."""
-    layers = _ordered_layers(network)
-    widths = {name: max(60.0, _CHARACTER_WIDTH * len(name) + 16) for name in network.names}
-    rows = [sum(widths[name] + _GAP for name in layer) for layer in layers]
-    width = max(rows)
-    boxes = []
-    for depth, (layer, row) in enumerate(zip(layers, rows, strict=True)):
-        left = (width - row + _GAP) / 2
-        top = depth * _LAYER_HEIGHT + 8.0
-        for name in layer:
-            right = left + widths[name]
-            boxes.append(
-                {
-                    "column": name,
-                    "role": roles[name],
-                    "x": left,
-                    "x2": right,
-                    "y": top,
-                    "y2": top + _BOX_HEIGHT,
-                    "middle": (left + right) / 2,
-                    "centre": top + _BOX_HEIGHT / 2,
-                }
-            )
-            left = right + _GAP
-    return boxes, width, (len(layers) - 1) * _LAYER_HEIGHT + _BOX_HEIGHT + 16.0
+def _layers(network: Network) -> list[list[Place]]:
+    """Return the columns by their longest path from a root, with passages for longer edges.
 
-
-def _ordered_layers(network: Network) -> list[list[str]]:
-    """Return the columns by their longest path from a root, each layer below its parents."""
+    Within a layer, what stands near in the layers above and below is put near: fewer lines cross
+    (the barycentre method of Sugiyama, Tagawa and Toda 1981).
+    """
     import networkx as nx
 
-    layers: list[list[str]] = []
-    place: dict[str, float] = {}
-    for generation in nx.topological_generations(network.to_networkx()):
-        names = list(generation)
-        if layers:
-            # Below the middle of its parents: fewer arrows cross.
-            names.sort(key=lambda name: np.mean([place[p] for p in network.parents[name]]))
-        place |= {name: (rank + 0.5) / len(names) for rank, name in enumerate(names)}
-        layers.append(names)
+    generations = list(nx.topological_generations(network.to_networkx()))
+    depth = {name: level for level, names in enumerate(generations) for name in names}
+    layers: list[list[Place]] = [list(names) for names in generations]
+    links: dict[Place, list[Place]] = {place: [] for layer in layers for place in layer}
+    for parent, child in network.edges:
+        passages: list[Place] = [(parent, child, d) for d in range(depth[parent] + 1, depth[child])]
+        for passage in passages:
+            layers[cast("tuple[str, str, int]", passage)[2]].append(passage)
+            links[passage] = []
+        for one, other in zip([parent, *passages], [*passages, child], strict=True):
+            links[one].append(other)
+            links[other].append(one)
+    for sweep in range(_SWEEPS):
+        for layer in layers if sweep % 2 == 0 else layers[::-1]:
+            rank = {
+                place: (number + 0.5) / len(row)
+                for row in layers
+                for number, place in enumerate(row)
+            }
+            layer.sort(key=lambda place: float(np.mean([rank[p] for p in links[place] or [place]])))
     return layers
 
 
+def _width(place: Place) -> float:
+    return (
+        max(60.0, _CHARACTER_WIDTH * len(place) + 16) if isinstance(place, str) else _PASSAGE_WIDTH
+    )
+
+
+def _centres(layers: Sequence[Sequence[Place]]) -> tuple[dict[Place, float], float]:
+    """Return the middle of everything in the layers, each layer centred, and the whole width."""
+    rows = [sum(_width(place) + _GAP for place in layer) for layer in layers]
+    width = max(rows)
+    centres = {}
+    for layer, row in zip(layers, rows, strict=True):
+        left = (width - row + _GAP) / 2
+        for place in layer:
+            centres[place] = left + _width(place) / 2
+            left += _width(place) + _GAP
+    return centres, width
+
+
+def _top(depth: int) -> float:
+    return depth * _LAYER_HEIGHT + _MARGIN
+
+
+def _boxes(
+    layers: Sequence[Sequence[Place]], centres: Mapping[Place, float], roles: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return a box for each column."""
+    return [
+        {
+            "column": name,
+            "role": roles[name],
+            "x": centres[name] - _width(name) / 2,
+            "x2": centres[name] + _width(name) / 2,
+            "y": _top(depth),
+            "y2": _top(depth) + _BOX_HEIGHT,
+            "middle": centres[name],
+            "centre": _top(depth) + _BOX_HEIGHT / 2,
+        }
+        for depth, layer in enumerate(layers)
+        for name in layer
+        if isinstance(name, str)
+    ]
+
+
 def _arrows(
-    model: BayesNet, boxes: Mapping[str, dict[str, Any]]
+    model: BayesNet, layers: Sequence[Sequence[Place]], centres: Mapping[Place, float]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return lines from parents' lower edges to children's upper edges, and their heads."""
-    arrows, heads = [], []
+    """Return the points of a line for each edge, from the parent down to the child, and heads."""
+    depth = {place: level for level, layer in enumerate(layers) for place in layer}
+    lines: list[dict[str, Any]] = []
+    heads = []
     for parent, child, bits in model.edge_information():
-        start, end = boxes[parent], boxes[child]
-        tip = {"x": end["middle"], "y": end["y"]}
-        slope = np.hypot(tip["x"] - start["middle"], tip["y"] - start["y2"])
-        sine = (tip["x"] - start["middle"]) / slope
-        cosine = (tip["y"] - start["y2"]) / slope
-        base = {"x": tip["x"] - _HEAD * sine, "y": tip["y"] - _HEAD * cosine}
-        arrows.append(
-            {
-                "parent": parent,
-                "child": child,
-                "bits": bits,
-                "x": start["middle"],
-                "y": start["y2"],
-                "x2": base["x"],
-                "y2": base["y"],
-            }
-        )
+        points = [(centres[parent], _top(depth[parent]) + _BOX_HEIGHT)]
+        for level in range(depth[parent] + 1, depth[child]):
+            middle = centres[parent, child, level]
+            points += [(middle, _top(level)), (middle, _top(level) + _BOX_HEIGHT)]
+        tip = np.array([centres[child], _top(depth[child])])
+        direction = tip - points[-1]
+        direction /= np.hypot(*direction)
+        base = tip - _HEAD * direction
+        lines += [
+            {"parent": parent, "child": child, "bits": bits, "step": step, "x": px, "y": py}
+            for step, (px, py) in enumerate([*points, base.tolist()])
+        ]
         # A triangle points up; an arrow straight down is turned half around.
-        heads.append({**base, "angle": 180 - float(np.degrees(np.arctan2(sine, cosine)))})
-    return arrows, heads
+        angle = 180 - float(np.degrees(np.arctan2(*direction)))
+        heads.append({"x": base[0], "y": base[1], "angle": angle})
+    return lines, heads
