@@ -38,6 +38,9 @@ format: .venv/.installed-dev  ## mend style and format where a tool can
 
 bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
 	$(BIN)/python benchmarks/counting.py
+	$(BIN)/python benchmarks/greedy.py
+	$(BIN)/python benchmarks/ordering.py
+	$(BIN)/python benchmarks/bayes.py
 
 docs: .venv/.installed-docs  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

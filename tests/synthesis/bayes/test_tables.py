@@ -14,7 +14,7 @@ from understudy.counting import joint_counts
 from understudy.data.coded import Coded
 from understudy.synthesis.bayes import ranges as ranges_module
 from understudy.synthesis.bayes.ranges import DenseRanges, SparseRanges, build_ranges
-from understudy.synthesis.bayes.table_kernels import pick_positions, sort_donors
+from understudy.synthesis.bayes.table_kernels import draw_donors, sort_donors
 from understudy.synthesis.bayes.tables import ConditionalTable
 
 
@@ -156,9 +156,9 @@ def test_many_parents_beyond_64_bits():
 def test_dense_or_sparse_is_decided_by_size():
     one = np.zeros((1, 2), np.uint16)
     begins = np.zeros(1, np.int64)
-    assert isinstance(build_ranges(one, begins, 10, (256, 256)), DenseRanges)
-    assert isinstance(build_ranges(one, begins, 10, (256, 257)), SparseRanges)
-    assert isinstance(build_ranges(one, begins, 2**15, (256, 257)), DenseRanges)
+    assert isinstance(build_ranges(one, begins, 10, (512, 512)), DenseRanges)
+    assert isinstance(build_ranges(one, begins, 10, (512, 513)), SparseRanges)
+    assert isinstance(build_ranges(one, begins, 2**17, (512, 513)), DenseRanges)
 
 
 @pytest.mark.parametrize(
@@ -182,27 +182,31 @@ def test_arrays_that_do_not_fit_are_refused(damage):
         ConditionalTable.from_arrays(arrays, 2, (2, 2), 5)
 
 
-def test_sort_kernel_equals_its_numpy_twin():
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+def test_sort_kernel_equals_its_numpy_twin(dtype):
     rng = np.random.default_rng(2)
     for _ in range(20):
         groups = rng.integers(0, 7, 100).astype(np.uint32)
-        child = rng.integers(0, 5, 100).astype(np.uint32)
-        starts, donors = np.empty(8, np.int64), np.empty(100, np.uint32)
+        child = rng.integers(0, 5, 100).astype(dtype)
+        starts, donors = np.empty(8, np.int64), np.empty(100, dtype)
         sort_donors(groups, child, 5, starts, donors)
         np.testing.assert_array_equal(donors, child[np.lexsort((child, groups))])
         np.testing.assert_array_equal(starts, np.searchsorted(np.sort(groups), np.arange(8)))
 
 
-def test_pick_kernel_equals_its_numpy_twin():
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+def test_draw_kernel_equals_its_numpy_twin(dtype):
     rng = np.random.default_rng(3)
     codes = rng.integers(0, 6, 50).astype(np.uint32)
-    starts, lengths = rng.integers(0, 99, 6), rng.integers(1, 9, 6)
+    starts, lengths = (rng.integers(1, 99, 6).astype(np.uint32) for _ in range(2))
     chances = rng.random(50)
-    positions = np.empty(50, np.int64)
-    pick_positions(codes, starts, lengths, chances, positions)
-    np.testing.assert_array_equal(positions, starts[codes] + (chances * lengths[codes]).astype(int))
+    donors = rng.integers(0, 200, 200).astype(dtype)
+    drawn = np.empty(50, dtype)
+    draw_donors(codes, (starts, lengths), chances, donors, drawn)
+    positions = starts[codes] + (chances * lengths[codes]).astype(int)
+    np.testing.assert_array_equal(drawn, donors[positions])
 
 
 def test_the_limits_are_what_the_size_test_assumes():
-    assert ranges_module._ALWAYS_DENSE == 256 * 256
-    assert ranges_module._DENSE_PER_RECORD * 2**15 >= 256 * 257
+    assert ranges_module._ALWAYS_DENSE == 512 * 512
+    assert ranges_module._DENSE_PER_RECORD * 2**17 >= 512 * 513

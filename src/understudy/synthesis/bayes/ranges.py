@@ -22,7 +22,7 @@ from understudy.data.coded import Codes, code_dtype
 Positions = NDArray[np.int64]
 
 # An array over all combinations is used up to this many, or this many for each record.
-_ALWAYS_DENSE = 2**16
+_ALWAYS_DENSE = 2**18
 _DENSE_PER_RECORD = 4
 
 
@@ -48,8 +48,8 @@ class Ranges(Protocol):
         """Return the start and the length of each row's range."""
         ...
 
-    def pick(self, parents: Sequence[Codes], chances: NDArray[np.float64]) -> Positions:
-        """Return the position that lies a given share, in [0, 1), into each row's range."""
+    def draw(self, parents: Sequence[Codes], chances: NDArray[np.float64], donors: Codes) -> Codes:
+        """Return the donor that lies a given share, in [0, 1), into each row's range."""
         ...
 
     def parents_used(self, parents: Sequence[Codes], rows: int) -> NDArray[np.int64]:
@@ -72,14 +72,16 @@ class DenseRanges:
     sizes: tuple[int, ...]
     starts: Positions
 
-    def _at_level(self, level: int) -> tuple[Positions, Positions]:
+    def _at_level(self, level: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Return start and length for every combination of the first `level` parents."""
         step = math.prod(self.sizes[level:])
-        edges = self.starts[::step]
+        # Records in memory are fewer than 2^32; small numbers stay in the caches for longer.
+        edges = self.starts[::step].astype(np.uint32)
         return edges[:-1], np.diff(edges)
 
     @cached_property
-    def _resolved(self) -> tuple[Positions, Positions]:
+    def _resolved(self) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+        """Start and length for every combination, with those that do not occur filled in."""
         start, length = self._at_level(0)
         for level, size in enumerate(self.sizes, 1):
             own, own_length = self._at_level(level)
@@ -104,17 +106,16 @@ class DenseRanges:
         """Return the start and the length of each row's range."""
         codes = joint_code(parents, self.sizes, rows)
         start, length = self._resolved
-        return start[codes], length[codes]
+        return start[codes].astype(np.int64), length[codes].astype(np.int64)
 
-    def pick(self, parents: Sequence[Codes], chances: NDArray[np.float64]) -> Positions:
-        """Return the position that lies a given share, in [0, 1), into each row's range."""
-        from understudy.synthesis.bayes.table_kernels import pick_positions
+    def draw(self, parents: Sequence[Codes], chances: NDArray[np.float64], donors: Codes) -> Codes:
+        """Return the donor that lies a given share, in [0, 1), into each row's range."""
+        from understudy.synthesis.bayes.table_kernels import draw_donors
 
-        positions = np.empty(len(chances), np.int64)
-        pick_positions(
-            joint_code(parents, self.sizes, len(chances)), *self._resolved, chances, positions
-        )
-        return positions
+        codes = joint_code(parents, self.sizes, len(chances))
+        drawn = np.empty(len(chances), donors.dtype)
+        draw_donors(codes, self._resolved, chances, donors, drawn)
+        return drawn
 
     def parents_used(self, parents: Sequence[Codes], rows: int) -> NDArray[np.int64]:
         """Return how many parents decide each row's range: fewer than all where it falls back."""
@@ -189,10 +190,10 @@ class SparseRanges:
         start, length, _ = self._walk(parents, rows)
         return start, length
 
-    def pick(self, parents: Sequence[Codes], chances: NDArray[np.float64]) -> Positions:
-        """Return the position that lies a given share, in [0, 1), into each row's range."""
+    def draw(self, parents: Sequence[Codes], chances: NDArray[np.float64], donors: Codes) -> Codes:
+        """Return the donor that lies a given share, in [0, 1), into each row's range."""
         start, length = self.find(parents, len(chances))
-        return start + (chances * length).astype(np.int64)
+        return donors[start + (chances * length).astype(np.int64)]
 
     def parents_used(self, parents: Sequence[Codes], rows: int) -> NDArray[np.int64]:
         """Return how many parents decide each row's range: fewer than all where it falls back."""

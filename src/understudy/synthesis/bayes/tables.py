@@ -66,9 +66,8 @@ class ConditionalTable:
             groups, count = found.ids, found.count
         cardinality = coded.cardinality(child)
         starts = np.empty(count + 1, np.int64)
-        donors = np.empty(len(coded), np.uint32)
-        sort_donors(groups, coded[child].astype(np.uint32), cardinality, starts, donors)
-        donors = donors.astype(code_dtype(cardinality))
+        donors = np.empty(len(coded), code_dtype(cardinality))
+        sort_donors(groups, np.ascontiguousarray(coded[child]), cardinality, starts, donors)
         if dense:
             return cls(cardinality, DenseRanges(sizes, starts), donors)
         configurations = np.stack([coded[p][found.representatives] for p in parents], axis=1)
@@ -125,7 +124,7 @@ class ConditionalTable:
 
     def draw(self, parents: Sequence[Codes], rows: int, rng: np.random.Generator) -> Codes:
         """Draw the attribute for `rows` records with the given codes of the parents."""
-        return self.donors[self.ranges.pick(parents, rng.random(rows))]
+        return self.ranges.draw(parents, rng.random(rows), self.donors)
 
     def probability(self, child: Codes, parents: Sequence[Codes]) -> NDArray[np.float64]:
         """Return the probability with which `draw` gives each code of `child`."""
