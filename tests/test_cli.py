@@ -81,6 +81,16 @@ def test_help_and_import_load_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
+def test_a_run_imports_no_library_that_it_does_not_use(survey):
+    code = (
+        "import sys, understudy as u; "
+        f"model = u.Independent().fit(u.read({str(survey)!r})); model.sample(); "
+        "print(sorted({'pandas', 'sklearn', 'altair', 'networkx'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_completion_is_offered():
     done = subprocess.run(
         [SCRIPT],

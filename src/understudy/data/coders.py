@@ -25,7 +25,15 @@ from understudy.data.bins import (
 )
 from understudy.data.grids import RealGrid, WholeGrid, grid_of
 from understudy.data.schema import NUMERIC, Column
-from understudy.data.values import Numbers, numbers, numbers_to_arrow, text_to_time, time_to_text
+from understudy.data.values import (
+    Numbers,
+    from_numpy,
+    numbers,
+    numbers_to_arrow,
+    text_to_time,
+    time_to_text,
+    to_numpy,
+)
 
 IntCodes = NDArray[np.int64]
 _REDRAWS = 20
@@ -76,12 +84,12 @@ class LevelCoder:
         codes = np.array([places.get(value, -1) for value in values] + [-1], dtype=np.int64)
         # A dictionary may itself hold a missing value, and a number may be NaN.
         gaps = np.array([is_gap(value) for value in values] + [True])
-        rows = array.indices.cast(pa.int64()).fill_null(len(values)).to_numpy(zero_copy_only=False)
+        rows = to_numpy(array.indices.cast(pa.int64()), missing=len(values))
         return codes[rows], gaps[rows]
 
     def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:  # noqa: ARG002
         """Return values for codes; a code of `known` or more stands for missing."""
-        indices = pa.array(codes, mask=codes >= self.known)
+        indices = from_numpy(codes, codes >= self.known)
         return pa.DictionaryArray.from_arrays(indices, pa.array(list(self.levels)))
 
 

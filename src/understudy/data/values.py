@@ -95,15 +95,35 @@ class Numbers:
         return np.asarray((np.abs(values) < self.largest_whole) & (values == np.trunc(values)))
 
 
+def to_numpy(array: pa.Array, missing: int | None = None) -> NDArray[Any]:
+    """Return an Arrow column of numbers or booleans as a NumPy array.
+
+    Missing values become the number `missing`, or NaN. By way of polars: pyarrow's own way imports
+    pandas, which takes a good part of a second.
+    """
+    import polars as pl
+
+    series = pl.Series(pl.from_arrow(array))
+    return (series if missing is None else series.fill_null(missing)).to_numpy()
+
+
+def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_]) -> pa.Array:
+    """Return a NumPy array of numbers as an Arrow column, with gaps; pandas is not imported."""
+    valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
+    data = pa.py_buffer(np.ascontiguousarray(values))
+    kind = pa.from_numpy_dtype(values.dtype)
+    return pa.Array.from_buffers(kind, len(values), [valid, data])
+
+
 def numbers(array: pa.Array, name: str) -> Numbers:
     """Return the numbers of an Arrow column of numbers or times; NaN counts as missing."""
     kind = array.type
-    missing = pc.is_null(array, nan_is_null=True).to_numpy(zero_copy_only=False)
+    missing = to_numpy(pc.is_null(array, nan_is_null=True))
     try:
         if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             array = array.cast(pa.float64())
             largest = LARGEST_WHOLE.get(kind, 2.0**53)
-            values = array.to_numpy(zero_copy_only=False)  # with NaN for null
+            values = to_numpy(array)  # with NaN for null
             if pa.types.is_decimal(kind) and 0 <= kind.scale <= MOST_DECIMALS:
                 values = np.round(values, kind.scale)  # the cast may miss by the last bit
             return Numbers(
@@ -117,7 +137,7 @@ def numbers(array: pa.Array, name: str) -> Numbers:
             f"Column {name!r} holds whole numbers beyond 64 bits with a sign. If they are labels, "
             "convert the column to text."
         ) from error
-    return Numbers(array.fill_null(0).to_numpy(zero_copy_only=False), missing)
+    return Numbers(to_numpy(array, missing=0), missing)
 
 
 def numbers_to_arrow(numbers: Numbers, kind: pa.DataType) -> pa.Array:
@@ -125,7 +145,7 @@ def numbers_to_arrow(numbers: Numbers, kind: pa.DataType) -> pa.Array:
     values = numbers.values
     if pa.types.is_integer(kind) and values.dtype.kind == "f":
         values = np.rint(values)  # a level of the schema that this table's type cannot hold
-    array = pa.array(values, mask=numbers.missing)
+    array = from_numpy(values, numbers.missing)
     if pa.types.is_decimal(kind) and values.dtype.kind == "i":
         # A decimal must have room for every int64 before it is narrowed to its own precision.
         array = array.cast(pa.decimal256(19 + kind.scale, kind.scale))
