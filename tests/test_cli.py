@@ -277,6 +277,11 @@ class TestDemo:
 BINARY = bytes(range(256)) * 40
 
 
+def test_a_demo_into_a_file_is_refused(run, tmp_path):
+    code, _, err = run("demo", "-o", "survey.csv")
+    assert (code, "cannot be made: File exists" in err) == (2, True)
+
+
 class TestBadInput:
     """One message each, exit code 2, no traceback, nothing written."""
 

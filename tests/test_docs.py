@@ -89,3 +89,11 @@ def test_pictures_name_no_address(picture):
     text = picture.read_text(encoding="utf-8")
     names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}  # of the format itself
     assert set(re.findall(r"https?://[^\s\"<]+", text)) <= names
+
+
+def test_every_page_of_the_navigation_exists():
+    pages = re.findall(
+        r": (\S+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), flags=re.MULTILINE
+    )
+    assert pages
+    assert [page for page in pages if not (ROOT / "docs" / page).is_file()] == []

@@ -170,12 +170,12 @@ def synth(
             },
         )
         model.fit(frame, _without(described, drop))
-        if save_model is not None:
-            model.save(save_model, overwrite=force)
         dialect = detect(data, **written)
         for copy, path in enumerate(outputs):
-            same = dialect if path.suffix.lower() == ".csv" else None
+            same = None if path.suffix.lower() == ".tsv" else dialect
             model.sample_to(path, rows, copy=copy, overwrite=force, dialect=same)
+        if save_model is not None:
+            model.save(save_model, overwrite=force)
     made = rows or model.n_rows_
     for path in outputs:
         _say(

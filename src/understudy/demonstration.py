@@ -11,6 +11,7 @@ import numpy as np
 from understudy.counting import marginal_counts, pairwise_information
 from understudy.data import Codec, Coded, Schema, load
 from understudy.data.files import check_writable
+from understudy.errors import DataError
 from understudy.synthesis import Independent
 
 if TYPE_CHECKING:
@@ -85,7 +86,12 @@ def run_demo(folder: Path, *, seed: int, overwrite: bool) -> Demonstration:
         for path in files:
             check_writable(path, overwrite=overwrite)
     else:
-        folder.mkdir(parents=True)
+        try:
+            folder.mkdir(parents=True)
+        except OSError as error:
+            raise DataError(
+                f"The folder {folder} cannot be made: {error.strerror}. Choose another name."
+            ) from error
     survey = load("cmc")
     schema = Schema.infer(survey).with_roles(
         keys=("age", "education", "children", "religion", "working"),

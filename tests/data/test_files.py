@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from understudy.data.dialect import Dialect, detect
 from understudy.data.files import read, write, write_bytes, write_tables
 from understudy.data.frames import to_arrow
+from understudy.data.stream import scan
 from understudy.errors import DataError
 
 
@@ -290,3 +291,59 @@ def test_written_files_have_the_usual_permissions(tmp_path):
     (tmp_path / "usual").touch()
     path = write_bytes(b"x", tmp_path / "ours")
     assert path.stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_name_with_brackets_is_no_pattern(tmp_path, suffix):
+    write(pl.DataFrame({"a": ["wrong"]}), tmp_path / f"data1.{suffix}")
+    path = write(pl.DataFrame({"a": ["right"]}), tmp_path / f"data[1].{suffix}")
+    assert read(path)["a"].to_list() == ["right"]
+    assert pl.concat(scan(path).batches())["a"].to_list() == ["right"]
+
+
+def test_codes_keep_their_leading_zeros(tmp_path):
+    path = tmp_path / "codes.csv"
+    path.write_text("place,n\n01067,0\n80331,10\n,2\n")
+    for frame in (read(path), pl.concat(scan(path).batches())):
+        assert frame["place"].to_list() == ["01067", "80331", None]
+        assert frame["n"].to_list() == [0, 10, 2]
+
+
+@pytest.mark.parametrize("late", ["+5", " 5", "2.5", "x", "5"])
+def test_a_late_odd_value_has_the_same_type_whole_and_in_batches(tmp_path, late):
+    path = tmp_path / "late.csv"
+    path.write_text("a,b\n" + "1,x\n" * 10_001 + f"{late},y\n")
+    whole = read(path)
+    assert pl.concat(scan(path).batches()).equals(whole)
+    assert whole["a"][-1] is not None
+
+
+def test_dates_of_different_forms_stay_text(tmp_path):
+    path = tmp_path / "dates.csv"
+    path.write_text("a,n\n2024-01-05,1\n31.12.2023,2\n")
+    for frame in (read(path), pl.concat(scan(path).batches())):
+        assert frame["a"].to_list() == ["2024-01-05", "31.12.2023"]
+        assert frame["n"].to_list() == [1, 2]
+
+
+def test_what_csv_cannot_hold_is_refused_and_nothing_is_left(tmp_path):
+    frame = pl.DataFrame({"a": [[1], [2]]})
+    with pytest.raises(DataError, match=r"cannot be written as CSV.*\.parquet"):
+        write(frame, tmp_path / "t.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_is_one_message_and_nothing_is_left(tmp_path):
+    def produce(sink):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(DataError, match="cannot be written: No space left on device"):
+        write_tables(produce, tmp_path / "t.csv")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("encoding", ["base64", "rot13", "no such"])
+def test_encodings_that_are_none_are_refused(tmp_path, encoding):
+    path = write(pl.DataFrame({"a": [1]}), tmp_path / "t.csv")
+    with pytest.raises(DataError, match="There is no encoding"):
+        read(path, encoding=encoding)

@@ -251,3 +251,9 @@ def test_a_library_that_we_do_not_know_is_refused():
 )
 def test_arrow_types_come_back_from_their_words(kind):
     assert arrow_type(json.loads(json.dumps(describe_arrow(kind)))) == kind
+
+
+def test_a_type_that_is_none_is_not_looked_up():
+    layout = Layout("polars", {"a": {"type": "show_versions"}})
+    with pytest.raises(DataError, match="no type 'show_versions'"):
+        layout.restore({"a": pa.array([1])})

@@ -18,7 +18,7 @@ from understudy.errors import DataError
         (pa.large_string(), ["synthetic-1", "synthetic-2"]),
         (pa.dictionary(pa.int8(), pa.string()), ["synthetic-1", "synthetic-2"]),
         (pa.int64(), [-1, -2]),
-        (pa.uint8(), [1, 2]),
+        (pa.uint8(), [255, 254]),
         (pa.float32(), [-1.0, -2.0]),
         (pa.decimal128(5, 2), [Decimal("-1.00"), Decimal("-2.00")]),
     ],

@@ -158,3 +158,9 @@ def test_the_order_of_rows_and_columns_does_not_matter(rows, random):
 def test_duplicating_every_row_changes_nothing_but_identifiers(values):
     frame = pl.DataFrame({"x": pl.Series(values, dtype=pl.Int64)})
     assert Schema.infer(pl.concat([frame, frame])) == Schema.infer(frame)
+
+
+def test_names_that_are_stored_as_categories_are_not_handed_out():
+    names = [f"person {number}" for number in range(59)]
+    frame = pl.DataFrame({"name": pl.Series([*names, names[0]], dtype=pl.Categorical)})
+    assert Schema.infer(frame)["name"].kind == "text"

@@ -77,9 +77,9 @@ def test_lists_become_tuples_so_that_a_column_is_frozen():
         (Column("x", "real", binning="edges", edges=(1, 1)), "in increasing order"),
         (Column("x", "real", binning="edges", edges=(1, math.inf)), "finite numbers; got inf"),
         (Column("x", "real", edges=(1, 2)), "edges are given, but binning is 'quantile'"),
-        (Column("x", "real", bins=0), "bins is a whole number from 1; got 0"),
-        (Column("x", "real", bins=2.5), "bins is a whole number from 1; got 2.5"),
-        (Column("x", "real", bins=True), "bins is a whole number from 1; got True"),
+        (Column("x", "real", bins=0), "bins is a whole number from 1 to 1,000,000; got 0"),
+        (Column("x", "real", bins=2.5), "bins is a whole number from 1 to 1,000,000; got 2.5"),
+        (Column("x", "real", bins=True), "bins is a whole number from 1 to 1,000,000; got True"),
         (Column("x", "real", decimals=-1), "decimals is a whole number from 0 to 15; got -1"),
     ],
 )
@@ -155,3 +155,8 @@ def test_an_edit_that_cannot_be_is_refused(schema, change, message):
 def test_one_column_can_be_given_by_its_name_alone():
     schema = Schema([Column("age", "integer"), Column("sex", "boolean")])
     assert schema.with_roles(keys="age", target="sex").keys == ("age",)
+
+
+def test_an_identifier_that_gets_another_kind_is_one_no_longer():
+    schema = Schema([Column("person", "identifier")]).edit("person", kind="categorical")
+    assert (schema["person"].kind, schema["person"].role) == ("categorical", "ordinary")

@@ -53,7 +53,12 @@ def columns(draw):
     if kind == "int":
         ends = sorted(draw(st.tuples(st.integers(-99, 99), st.integers(-99, 99))))
         return Column(
-            name, "integer", special=draw(distinct(st.integers())), range=ends, **bins, **common
+            name,
+            "integer",
+            special=draw(distinct(st.integers(-(2**63), 2**63 - 1))),
+            range=ends,
+            **bins,
+            **common,
         )
     if kind == "day":
         days = sorted(draw(st.lists(st.dates(), min_size=2, max_size=4, unique=True)))
@@ -152,7 +157,10 @@ AGE = '[[column]]\nname = "age"\nkind = "integer"\n'
         (HEAD + '[[column]]\nname = 3\nkind = "real"', "column 1: name is text; got 3"),
         (HEAD + AGE + "levels = 3", "'age': levels is a list; got 3"),
         (HEAD + AGE + "levels = [[1]]", r"'age': levels are texts.* got \[1\]"),
-        (HEAD + AGE + 'bins = "many"', "'age': bins is a whole number from 1; got 'many'"),
+        (
+            HEAD + AGE + 'bins = "many"',
+            "'age': bins is a whole number from 1 to 1,000,000; got 'many'",
+        ),
         (HEAD + AGE + "special = [nan]", "'age': special .* got nan"),
     ],
 )

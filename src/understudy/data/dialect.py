@@ -25,6 +25,7 @@ FALLBACK_ENCODING = "cp1252"
 _SAMPLE_BYTES = 2**18
 _SAMPLE_ROWS = 200
 _BLANK_LINE = re.compile(rb"\n\r?\n")
+_LEADING_ZERO = re.compile(r"0\d+")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _DECIMAL_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 _BYTE_ORDER_MARKS = (
@@ -50,12 +51,15 @@ class Dialect:
         The text encoding, by its Python name.
     padded : bool
         Whether a space follows each delimiter. It is read as no part of the value, and not written.
+    texts : tuple of str
+        Columns that hold codes with leading zeros, such as 01067, which as numbers would lose them.
     """
 
     delimiter: str = ","
     decimal: str = "."
     encoding: str = "utf-8"
     padded: bool = False
+    texts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n':
@@ -67,6 +71,8 @@ class Dialect:
 
     def polars_options(self, missing: Sequence[str]) -> dict[str, Any]:
         """Return the arguments with which polars reads this dialect."""
+        import polars as pl
+
         return {
             "separator": self.delimiter,
             "decimal_comma": self.decimal == ",",
@@ -74,6 +80,9 @@ class Dialect:
             # Types are decided by all rows: a late text must not break a column of numbers.
             "infer_schema_length": None,
             "try_parse_dates": True,
+            # A name such as data[1].csv is no pattern.
+            "glob": False,
+            "schema_overrides": dict.fromkeys(self.texts, pl.String),
         }
 
 
@@ -142,7 +151,8 @@ def resolve_dialect(
     tokens = tuple(dict.fromkeys((*MISSING, *missing)))
     unstripped = _split(text, delimiter, cut, strip=False)
     padded = [value.startswith(" ") for row in unstripped for value in row[1:]]
-    return Dialect(delimiter, decimal, encoding, 2 * sum(padded) > len(padded)), tokens
+    texts = _code_columns(rows)
+    return Dialect(delimiter, decimal, encoding, 2 * sum(padded) > len(padded), texts), tokens
 
 
 def has_blank_lines(file: BinaryIO) -> bool:
@@ -161,9 +171,21 @@ def plain_names(names: Sequence[str]) -> list[str]:
     return [name.replace('""', '"') for name in names]
 
 
+def _code_columns(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return the columns of a sample in which some value is digits after a zero."""
+    names, *records = rows
+    return tuple(
+        name
+        for place, name in enumerate(names)
+        if any(_LEADING_ZERO.fullmatch(record[place]) for record in records if place < len(record))
+    )
+
+
 def _canonical(encoding: str) -> str:
     try:
-        return codecs.lookup(encoding).name.replace("utf-8-sig", "utf-8").replace("ascii", "utf-8")
+        found = codecs.lookup(encoding)
+        "".encode(encoding)  # some codecs, such as base64, are for bytes
+        return found.name.replace("utf-8-sig", "utf-8").replace("ascii", "utf-8")
     except LookupError:
         raise DataError(
             f"There is no encoding {encoding!r}; common ones are utf-8, cp1252 and iso8859-2."

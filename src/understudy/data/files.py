@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-_ROWS_FOR_TYPES = 10_000
+ROWS_FOR_TYPES = 10_000
+"""Rows of a CSV file that decide the types of its columns, if all others agree with them."""
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 
@@ -78,7 +79,7 @@ def _read_parquet(path: Path) -> pl.DataFrame:
     import polars as pl
 
     try:
-        frame = pl.read_parquet(path)
+        frame = pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise DataError(f"{path} is a damaged Parquet file: {error}") from error
     return _with_rows(frame, path)
@@ -123,13 +124,22 @@ def _parsed(source: Path | bytes, options: dict[str, Any]) -> pl.DataFrame:
     import polars as pl
 
     try:
-        frame = pl.read_csv(source, **(options | {"infer_schema_length": _ROWS_FOR_TYPES}))
+        frame = pl.read_csv(source, **(options | {"infer_schema_length": ROWS_FOR_TYPES}))
     except pl.exceptions.PolarsError:
+        pass
+    else:
+        if not has_empty_column(frame.head(ROWS_FOR_TYPES)):
+            return frame
+    try:
         return pl.read_csv(source, **options)
-    first = frame.head(_ROWS_FOR_TYPES)
-    if any(column.null_count() == len(column) for column in first):
-        return pl.read_csv(source, **options)
-    return frame
+    except pl.exceptions.PolarsError:
+        # Dates of different forms in one column: then they stay text.
+        return pl.read_csv(source, **(options | {"try_parse_dates": False}))
+
+
+def has_empty_column(first: pl.DataFrame) -> bool:
+    """Return whether a column has no value in the first rows, so that its type is not known."""
+    return any(column.null_count() == len(column) for column in first)
 
 
 def _may_have_blank_lines(frame: pl.DataFrame, source: Path | bytes) -> bool:
@@ -242,11 +252,15 @@ def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dial
             "decimal_comma": dialect.decimal == ",",
         }
         headed = True
-        if dialect.encoding == "utf-8":
-            frame.write_csv(file, **options)
-            return
         try:
-            file.write(encoder.encode(frame.write_csv(**options)))
+            if dialect.encoding == "utf-8":
+                frame.write_csv(file, **options)
+            else:
+                file.write(encoder.encode(frame.write_csv(**options)))
+        except pl.exceptions.PolarsError as error:
+            raise DataError(
+                f"The table cannot be written as CSV: {error}. Write a .parquet file instead."
+            ) from error
         except UnicodeEncodeError as error:
             character = error.object[error.start]
             raise DataError(
@@ -322,3 +336,6 @@ class _Replacement:
                 self.temporary.replace(self.path)
         finally:
             self.temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error)
+            raise DataError(f"{self.path} cannot be written: {reason}.") from error

@@ -195,6 +195,13 @@ def _of_polars(series: pl.Series) -> StoredType:
     return stored
 
 
+_POLARS_TYPES = (
+    *("Int8", "Int16", "Int32", "Int64", "Int128", "UInt8", "UInt16", "UInt32", "UInt64"),
+    *("UInt128", "Float16", "Float32", "Float64", "Boolean", "String", "Categorical", "Date"),
+    *("Time", "Null"),
+)
+
+
 def _to_polars(array: pa.Array, stored: StoredType, name: str) -> pl.Series:
     import polars as pl
 
@@ -204,6 +211,8 @@ def _to_polars(array: pa.Array, stored: StoredType, name: str) -> pl.Series:
         "Duration": lambda: pl.Duration(stored["unit"]),
         "Decimal": lambda: pl.Decimal(stored["precision"], stored["scale"]),
     }
+    if stored["type"] not in dtypes and stored["type"] not in _POLARS_TYPES:
+        raise DataError(f"Polars has no type {stored['type']!r} for a column.")
     dtype = dtypes.get(stored["type"], getattr(pl, stored["type"]))()
     series = cast("pl.Series", pl.from_arrow(_plain(array)))
     return series.cast(dtype).alias(name)

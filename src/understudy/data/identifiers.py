@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from understudy.data.values import Numbers, form_of, numbers_to_arrow
+from understudy.data.values import Numbers, form_of, from_numpy, numbers_to_arrow
 from understudy.errors import DataError
 
 
 def make_identifiers(name: str, kind: pa.DataType, count: int, first: int = 0) -> pa.Array:
     """Return `count` new identifiers: ``synthetic-1``, ... for text; -1, -2, ... for numbers.
 
-    Numbers without a sign count up from 1.
+    Numbers without a sign count down from the largest that their type holds.
 
     Examples
     --------
@@ -31,5 +31,7 @@ def make_identifiers(name: str, kind: pa.DataType, count: int, first: int = 0) -
             )
     if form_of(kind, name) == "category":
         return pa.array([f"synthetic-{number}" for number in numbers])
-    signed = numbers if pa.types.is_unsigned_integer(kind) else -numbers
-    return numbers_to_arrow(Numbers(signed, np.zeros(count, dtype=bool)), kind)
+    if pa.types.is_unsigned_integer(kind):
+        top = np.iinfo(kind.to_pandas_dtype()).max
+        return from_numpy(top - (numbers - 1).astype(kind.to_pandas_dtype()), numbers < 0)
+    return numbers_to_arrow(Numbers(-numbers, np.zeros(count, dtype=bool)), kind)

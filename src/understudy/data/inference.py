@@ -56,9 +56,8 @@ def _category(name: str, array: pa.Array, layout: Layout) -> Column:
     if _all_distinct(len(seen), present):
         prose = pa.types.is_dictionary(array.type) or not _is_prose(values)
         return Column(name, "identifier" if prose else "text", missing=missing)
-    if not pa.types.is_dictionary(array.type) and (
-        present >= FEWEST_IDENTIFIERS and 2 * len(seen) > present
-    ):
+    ordered = pa.types.is_dictionary(array.type) and array.type.ordered
+    if not ordered and present >= FEWEST_IDENTIFIERS and 2 * len(seen) > present:
         # Levels that mostly stand for one person each would hand the originals out.
         return Column(name, "text", missing=missing)
     levels = _declared_levels(name, layout) or sorted(seen)

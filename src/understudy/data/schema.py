@@ -17,6 +17,7 @@ Role = Literal["ordinary", "key", "sensitive", "target", "identifier"]
 Binning = Literal["quantile", "width", "edges"]
 Level = str | int | float | bool
 
+MOST_BINS = 1_000_000
 NUMERIC: tuple[Kind, ...] = ("integer", "real", "datetime")
 
 
@@ -111,6 +112,10 @@ class Column:
         if not isinstance(self.missing, int | float) or not 0 <= self.missing <= 1:
             yield f"{self.name!r}: missing is a share between 0 and 1; got {self.missing!r}."
         yield from self._level_problems()
+        if self.decimals is not None and (
+            not isinstance(self.decimals, int) or not 0 <= self.decimals <= 15
+        ):
+            yield f"{self.name!r}: decimals is a whole number from 0 to 15; got {self.decimals!r}."
         if self.kind == "identifier" and self.role != "identifier":
             yield (
                 f"{self.name!r}: an identifier cannot have the role {self.role!r}; "
@@ -149,14 +154,13 @@ class Column:
                 f"{self.name!r}: edges are given, but binning is {self.binning!r}; "
                 "set binning to 'edges' or remove the edges."
             )
-        if not isinstance(self.bins, int) or isinstance(self.bins, bool) or self.bins < 1:
-            yield f"{self.name!r}: bins is a whole number from 1; got {self.bins!r}."
+        whole = isinstance(self.bins, int) and not isinstance(self.bins, bool)
+        if not whole or not 1 <= self.bins <= MOST_BINS:
+            yield (
+                f"{self.name!r}: bins is a whole number from 1 to {MOST_BINS:,}; got {self.bins!r}."
+            )
         if self.range is not None and (len(self.range) != 2 or self.range[0] > self.range[1]):
             yield f"{self.name!r}: range is [smallest, largest]; got {list(self.range)}."
-        if self.decimals is not None and (
-            not isinstance(self.decimals, int) or not 0 <= self.decimals <= 15
-        ):
-            yield f"{self.name!r}: decimals is a whole number from 0 to 15; got {self.decimals!r}."
 
     def _wrong_types(self) -> list[str]:
         allowed: Any = {"integer": int, "real": (int, float), "datetime": str}[self.kind]
@@ -174,6 +178,7 @@ class Column:
             # Infinity can be a value of its own, but no bin reaches it.
             endless = math.isnan if name in ("levels", "special") else _endless
             bad += [v for v in values if isinstance(v, float) and endless(v)]
+            bad += [v for v in values if isinstance(v, int) and not -(2**63) <= v < 2**63]
             if bad:
                 wrong.append(
                     f"{self.name!r}: {name} of this {self.kind} column are {noun[self.kind]}; "
@@ -317,6 +322,17 @@ class Schema:
         ]
         if unknown:
             raise SchemaError("The schema cannot be edited like this:", unknown)
+        if "kind" in changes and changes["kind"] != "identifier" and "role" not in changes:
+            # A column that is given another kind is no identifier any longer.
+            freed = [name for name in names if self[name].role == "identifier"]
+            return Schema(
+                replace(column, role="ordinary", **changes)
+                if column.name in freed
+                else replace(column, **changes)
+                if column.name in names
+                else column
+                for column in self
+            )
         return Schema(
             replace(column, **changes) if column.name in names else column for column in self
         )

@@ -173,7 +173,7 @@ def load_schema(path: str | Path) -> Schema:
     """Return the schema in a TOML file."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         near = did_you_mean(path.name, [item.name for item in path.parent.glob("*")])
         raise SchemaError(

@@ -16,6 +16,7 @@ from understudy.data.dialect import (
     plain_names,
     resolve_dialect,
 )
+from understudy.data.files import ROWS_FOR_TYPES, has_empty_column
 from understudy.data.frames import Frame, Layout, check_names, to_arrow
 from understudy.errors import DataError, unknown_columns
 
@@ -39,11 +40,12 @@ class FileStream:
     dialect: Dialect | None
     missing: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
+    types: dict[str, Any] = field(default_factory=dict)
     rows: int = field(init=False)
     empty: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        lazy = self._lazy()
+        lazy = self.lazy()
         object.__setattr__(self, "rows", int(_collect(lazy.select(_row_count())).item()))
         object.__setattr__(self, "empty", _collect(lazy.head(0)))
         if self.rows == 0:
@@ -54,15 +56,16 @@ class FileStream:
         """The columns' names, in order."""
         return tuple(self.empty.columns)
 
-    def _lazy(self) -> pl.LazyFrame:
+    def lazy(self) -> pl.LazyFrame:
+        """Return the file as a query of polars, which reads it in pieces."""
         import polars as pl
 
         if self.dialect is None:
-            return pl.scan_parquet(self.path).drop(self.drop)
+            return pl.scan_parquet(self.path, glob=False).drop(self.drop)
         lazy = pl.scan_csv(
             self.path,
             with_column_names=plain_names,
-            **self.dialect.polars_options(self.missing),
+            **(self.dialect.polars_options(self.missing) | self.types),
         )
         return lazy.drop(self.drop)
 
@@ -70,13 +73,11 @@ class FileStream:
         """Return in how many rows every value is missing."""
         import polars as pl
 
-        return int(
-            _collect(self._lazy().select(pl.all_horizontal(pl.all().is_null()).sum())).item()
-        )
+        return int(_collect(self.lazy().select(pl.all_horizontal(pl.all().is_null()).sum())).item())
 
     def batches(self) -> Iterator[pl.DataFrame]:
         """Yield the rows in order, at most `batch_rows` at a time."""
-        for batch in self._lazy().collect_batches(chunk_size=self.batch_rows, maintain_order=True):
+        for batch in self.lazy().collect_batches(chunk_size=self.batch_rows, maintain_order=True):
             yield from batch.iter_slices(self.batch_rows)
 
     def columns(self) -> Iterator[tuple[str, pa.Array]]:
@@ -84,7 +85,7 @@ class FileStream:
         together = max(1, MEMORY_FOR_COLUMNS // (16 * max(self.rows, 1)))
         for start in range(0, len(self.names), together):
             names = self.names[start : start + together]
-            part = to_arrow(_collect(self._lazy().select(names)))
+            part = to_arrow(_collect(self.lazy().select(names)))
             for name in names:
                 yield name, part[name].combine_chunks()
 
@@ -142,7 +143,7 @@ def scan(
             f"{path} has spaces after its delimiters, which cannot be left out in batches. "
             "Remove them, or read it whole with understudy.read."
         )
-    stream = FileStream(path, batch_rows, dialect, missing)
+    stream = _typed(FileStream(path, batch_rows, dialect, missing))
     if drop:
         stream = replace(stream, drop=_known(drop, stream))
     check_names(stream.names)
@@ -153,6 +154,26 @@ def scan(
                 "Remove them, or read it whole with understudy.read."
             )
     return stream
+
+
+def _typed(stream: FileStream) -> FileStream:
+    """Return the stream of a CSV file with the types that `read` gives its columns."""
+    import polars as pl
+
+    quick = replace(stream, types={"infer_schema_length": ROWS_FOR_TYPES})
+    plain = replace(stream, types={"try_parse_dates": False})
+    for candidate in (quick, stream):
+        lazy = candidate.lazy()
+        try:
+            first = lazy.head(ROWS_FOR_TYPES).collect(engine="streaming")
+            if candidate is quick and has_empty_column(first):
+                continue
+            # The counts are not wanted: they make polars parse every value.
+            lazy.select(pl.all().null_count()).collect(engine="streaming")
+        except pl.exceptions.PolarsError:
+            continue
+        return candidate
+    return plain
 
 
 def _known(drop: Sequence[str], stream: FileStream) -> tuple[str, ...]:

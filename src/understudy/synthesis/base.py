@@ -232,7 +232,7 @@ class Synthesizer(Parametrized, ABC):
         ``Synthesizer.load`` reads a model of any method; a subclass only its own.
         """
         content = read_model(path)
-        found = METHODS.get(content.method)
+        found = METHODS.get(str(content.method))
         if found is None:
             raise ModelFileError(
                 f"{path} holds a model of the method {content.method!r}, which is not known here."
@@ -247,7 +247,14 @@ class Synthesizer(Parametrized, ABC):
             model.schema_ = model.codec_.schema
             model.n_rows_ = content.rows
             model._restore(content.arrays)  # noqa: SLF001  # a subclass of this class
-        except (UnderstudyError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except (
+            ArithmeticError,
+            AttributeError,
+            LookupError,
+            TypeError,
+            UnderstudyError,
+            ValueError,
+        ) as error:
             raise ModelFileError(f"{path} is damaged: {error}.") from error
         return model
 

@@ -42,7 +42,8 @@ def write_model(content: ModelContent, path: str | Path, *, overwrite: bool = Fa
         "format": FORMAT,
         "version": VERSION,
         "understudy": __version__,
-        "note": "Confidential: a model holds counts of the original records.",
+        "note": "Confidential: a model holds counts of the original records, and some of their "
+        "numbers as cut points.",
         "method": content.method,
         "params": content.params,
         "rows": content.rows,
@@ -95,7 +96,15 @@ def read_model(path: str | Path) -> ModelContent:
         raise ModelFileError(f"{path} is not a model of understudy, or it is damaged.") from None
     except ModelFileError:
         raise
-    except (ValueError, KeyError, TypeError, EOFError, zlib.error) as error:
+    except (
+        ArithmeticError,
+        EOFError,
+        LookupError,
+        RuntimeError,  # and NotImplementedError: a way of packing that zip has and we do not
+        TypeError,
+        ValueError,
+        zlib.error,
+    ) as error:
         raise ModelFileError(f"{path} is damaged: {error}.") from error
 
 
