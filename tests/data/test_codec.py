@@ -604,3 +604,11 @@ def test_bins_reach_to_the_ends_of_the_range_even_if_the_data_do_not(as_frame):
     codec = Codec.fit(frame, Schema([Column("x", "integer", range=(0, 100), bins=2)]))
     assert codec.labels("x") == ["0 to 19", "20 to 100"]
     assert codec.encode(as_frame({"x": [0, 100]}))["x"].tolist() == [0, 1]
+
+
+def test_values_that_each_stand_for_one_record_are_pointed_out(caplog):
+    Codec.fit(pl.DataFrame({"name": ["Ann", "Bob", "Eve"], "sex": ["f", "m", "f"]}))
+    assert "value of its own in 'name', and" in caplog.text
+    caplog.clear()
+    Codec.fit(pl.DataFrame({"sex": ["f", "m", "f"]}))
+    assert not caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -83,6 +84,7 @@ class Codec:
         resolved: dict[str, Column] = {}
         types: dict[str, pa.DataType] = {}
         coders: dict[str, Coder] = {}
+        alone: list[str] = []
         for name, array in track(columns_of(data), "Coding", len(layout.types)):
             if name not in schema:
                 continue
@@ -93,10 +95,19 @@ class Codec:
             if column.kind == "categorical" and not column.levels:
                 column = replace(column, levels=levels_of(array))
             resolved[name] = column
+            present = len(array) - array.null_count
+            if column.kind == "categorical" and len(column.levels) == present > 1:
+                alone.append(name)
             if column.kind != "identifier" and not wrong:
                 coders[name] = build_coder(column, array)
         if problems:
             raise SchemaError("The table does not fit the schema:", problems)
+        if alone:
+            logging.getLogger("understudy").warning(
+                "Every record has a value of its own in %s, and the synthetic table will show "
+                "them. If they name people, set the kind to identifier, or drop the column.",
+                ", ".join(map(repr, alone)),
+            )
         ordered = Schema(resolved[name] for name in layout.types)
         return cls(ordered, layout.forget_values(ordered.identifiers), types, coders)
 
