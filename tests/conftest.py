@@ -6,6 +6,11 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import settings
+
+# A deadline would make every test a timed one, and the first call of a kernel compiles it.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 

@@ -302,6 +302,9 @@ def _protection(texts: list[str] | None) -> dict[str, str | None] | None:
     bad = [text for text, (sensitive, _, _) in zip(texts, pairs, strict=True) if not sensitive]
     if bad:
         raise ParameterError(f"--protect is SENSITIVE:TARGET or SENSITIVE:; got {bad[0]!r}.")
+    names = [sensitive for sensitive, _, _ in pairs]
+    if len(set(names)) < len(names):
+        raise ParameterError("--protect: a sensitive column is given once, with one target.")
     return {sensitive: target or None for sensitive, _, target in pairs}
 
 

@@ -7,14 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from understudy.data.coded import Coded
-
-# A deadline would make every test a timed one, and the first call of a kernel compiles it.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
 
 
 @dataclass

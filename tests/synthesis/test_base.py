@@ -139,6 +139,23 @@ class TestContract:
             model.log_likelihood(other.sample_coded(3))
 
 
+def test_a_fit_that_fails_leaves_the_model_as_it_was(survey):
+    model = BayesNet(1, root="age", random_state=1).fit(survey)
+    before = model.sample(50)
+    with pytest.raises(ParameterError):
+        model.set_params(root="nobody").fit(survey.select("method", "religion"))
+    assert model.sample(50).equals(before)
+    with pytest.raises(ParameterError):
+        (fresh := BayesNet(root="nobody")).fit(survey)
+    with pytest.raises(NotFittedError):
+        fresh.sample()
+
+
+def test_parameters_of_numpy_can_be_saved(survey, tmp_path):
+    model = BayesNet(np.int64(1), "optimal", order=np.array(survey.columns)).fit(survey)
+    assert Synthesizer.load(model.save(tmp_path / "m.us")).parents == 1
+
+
 def test_a_wrong_parameter_is_named(survey):
     with pytest.raises(ParameterError, match=r"no parameter 'random_sate'.*mean 'random_state'"):
         Independent().set_params(random_sate=1)

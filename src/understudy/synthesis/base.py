@@ -81,7 +81,17 @@ class Synthesizer(Parametrized, ABC):
         -------
         self
         """
-        self._check_params()
+        before = dict(self.__dict__)
+        try:
+            self._check_params()
+            self._learn(data, schema)
+        except BaseException:
+            # Half a fit would draw from old tables with new levels.
+            self.__dict__ = before
+            raise
+        return self
+
+    def _learn(self, data: Frame | FileStream, schema: Schema | None) -> None:
         codec = Codec.fit(data, schema)
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
@@ -96,7 +106,6 @@ class Synthesizer(Parametrized, ABC):
         self.codec_, self.schema_, self.n_rows_ = codec, codec.schema, rows
         seed = seed_of(self.random_state)
         self._fit(source, np.random.default_rng(seed))
-        return self
 
     def sample(
         self, n: int | None = None, copies: int = 1, random_state: RandomState = None

@@ -52,13 +52,18 @@ def write_model(content: ModelContent, path: str | Path, *, overwrite: bool = Fa
     }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        text = json.dumps(header, ensure_ascii=False, allow_nan=False, indent=1)
+        text = json.dumps(header, ensure_ascii=False, allow_nan=False, indent=1, default=_plain)
         _add(archive, HEADER, text.encode())
         for name, array in content.arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, array, allow_pickle=False)
             _add(archive, f"{name}.npy", member.getvalue())
     return write_bytes(buffer.getvalue(), path, overwrite=overwrite)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # what a user gave as a parameter
+    """Return a NumPy number or a collection as JSON can hold it."""
+    return value.item() if isinstance(value, np.generic) else list(value)
 
 
 def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:

@@ -154,6 +154,35 @@ def test_swap(world, rate):
             assert places[individual.candidates[child, slot]] < places[child]
 
 
+def test_the_operators_act():
+    """With a rate of one, orders and candidates change, and crossover mixes two parents."""
+    constraints = build_constraints(names(8), parents=2)
+    rules = build_rules(constraints)
+    population = blank_population(constraints, rules, 12)
+    state = np.array([7], np.uint64)
+    initialize(population, rules, state)
+    flipped = swapped = mixed = 0
+    for number in range(11):
+        individual, before = member(population, number), copy_of(member(population, number))
+        child = copy_of(individual)
+        for _ in range(20):
+            crossover(before, member(population, 11), child, state)
+            same = (child.candidates == before.candidates).all(axis=1)
+            mixed += bool(same.any() and not same.all())
+        order_flip(individual, rules, 1.0, state)
+        flipped += bool((individual.order != before.order).any())
+        after_flip = copy_of(individual)
+        swap(individual, rules, 0.0, state)
+        repaired = copy_of(individual)
+        swap(individual, rules, 1.0, state)
+        swapped += bool((individual.candidates != repaired.candidates).any())
+        np.testing.assert_array_equal(individual.order, after_flip.order)
+    # Each fails to act by chance now and then, but not in most of the cases.
+    assert flipped >= 8
+    assert swapped >= 8
+    assert mixed >= 50
+
+
 @untimed
 @given(worlds())
 def test_crossover_takes_the_order_of_the_first_and_candidates_of_both(world):

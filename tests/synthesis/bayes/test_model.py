@@ -191,8 +191,8 @@ class TestStreams:
         assert streamed.sample().equals(whole.sample())
 
     def test_greedy_says_what_it_needs(self, path):
-        # 1,473 records of 10 columns of one byte: 0.00 GiB
-        with pytest.raises(ParameterError, match=r"codes of all records in memory, here 0\.00 GiB"):
+        # 1,473 records of 10 columns of one byte: 14,730 of 1,048,576 bytes
+        with pytest.raises(ParameterError, match=r"codes of all records in memory, here 0\.0 MiB"):
             BayesNet(3, "greedy").fit(scan(path))
 
 

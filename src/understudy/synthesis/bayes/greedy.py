@@ -40,6 +40,8 @@ Scored: TypeAlias = tuple[Parents, int, int]
 _NARROW = 256
 # Parents that are counted with the child in one histogram; the rows are sorted by the others.
 _COUNTED = 2
+# Binary digits after the point of the scores that are compared, in bits of information.
+_SCORE_BITS = 40
 # Rows times histograms of one kernel call: about a tenth of a second, so that Ctrl-C is heard.
 _CALL_WORK = 2**27
 # Below this much work, starting threads costs more than it saves.
@@ -94,8 +96,9 @@ def greedy_search(
     .. math:: \arg\max_{x \notin V,\; S \subseteq V,\; |S| = \min(k, |V|)} I(x; S)
 
     (Zhang et al. 2017, https://doi.org/10.1145/3134428, algorithm 2, without noise; Ping et al.
-    2017, https://doi.org/10.1145/3085504.3091117). Scores are exact integers, so ties are ties:
-    they go to the attribute that stands first in the table, then to the parents that do. The
+    2017, https://doi.org/10.1145/3085504.3091117). Scores are integers, equal where the
+    informations are (up to 2^-40 bits), so ties are ties: they go to the attribute that stands
+    first in the table, then to the parents that do. The
     result is the same for any number of threads.
 
     When an attribute is placed, only parent sets that contain it are new. Without constraints, d
@@ -279,14 +282,25 @@ class _Scorer:
         alone, joint = np.zeros(len(piece), np.int64), np.zeros(len(children), np.int64)
         numbered = (others, np.cumsum(lengths), children)
         score_families(stack, bounds, self.sizes, numbered, self.terms, alone, joint)
-        scores = self.information.mutual_score(
-            joint, np.repeat(alone, lengths), self.singles[children]
-        )
+        scores = self._scores(joint, np.repeat(alone, lengths), self.singles[children])
         pairs = ((parents, child) for parents, family in piece.items() for child in family)
         return [
             (parents, child, score)
             for (parents, child), score in zip(pairs, scores.tolist(), strict=True)
         ]
+
+    def _scores(
+        self, joint: NDArray[np.int64], alone: NDArray[np.int64], singles: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return mutual informations as integers that are equal where the informations are.
+
+        The same information can come from different counts, whose terms round differently by a few
+        units. So scores are compared in steps of 2^-40 bits, far above that and far below what
+        counts.
+        """
+        scores = self.information.mutual_score(joint, alone, singles)
+        step = max(1, int(self.information.rows * 2.0 ** (self.information.shift - _SCORE_BITS)))
+        return (scores + step // 2) // step
 
     def _score_grouped(self, parents: Parents, children: Sequence[int]) -> list[Scored]:
         """Score a family of columns of any width, from the groups of rows with equal parents."""
@@ -304,7 +318,7 @@ class _Scorer:
             counts = np.zeros(self.sizes[child], np.uint32)
             joint[number] = grouped_total(order, ends, column, counts, self.terms)
         alone = np.asarray(self.information.total(members))
-        scores = self.information.mutual_score(joint, alone, self.singles[list(children)])
+        scores = self._scores(joint, alone, self.singles[list(children)])
         return [
             (parents, child, score) for child, score in zip(children, scores.tolist(), strict=True)
         ]

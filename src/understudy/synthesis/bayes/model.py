@@ -168,6 +168,10 @@ class BayesNet(Synthesizer):
             protect=self.protect,
             root=self.root,
         )
+        if not isinstance(self.structure, str):
+            constraints.check(read_graph(self.structure, names, order=self.order))
+        elif self.structure == "greedy" and not isinstance(source, Coded):
+            raise ParameterError(self._memory_needed())
         self.information_ = pairwise_information(source, engine=self._engine())
         self.history_, self.bound_ = None, None
         self.network_ = self._most_telling_first(self._search(source, constraints, rng))
@@ -185,9 +189,9 @@ class BayesNet(Synthesizer):
 
     def _memory_needed(self) -> str:
         size = sum(np.min_scalar_type(max(c - 1, 0)).itemsize for c in self.codec_.cardinalities)
-        need = size * self.n_rows_ / 2**30
+        need = size * self.n_rows_ / 2**20
         return (
-            f"The greedy search needs the codes of all records in memory, here {need:.2f} GiB. "
+            f"The greedy search needs the codes of all records in memory, here {need:,.1f} MiB. "
             "Read the table whole, or choose structure='genetic' or 'optimal', which make two "
             "passes over the file."
         )
@@ -196,14 +200,10 @@ class BayesNet(Synthesizer):
         self, source: Source, constraints: Constraints, rng: np.random.Generator
     ) -> Network:
         if not isinstance(self.structure, str):
-            network = read_graph(self.structure, constraints.names, order=self.order)
-            constraints.check(network)
-            return network
-        if self.structure == "greedy":
+            return read_graph(self.structure, constraints.names, order=self.order)
+        if self.structure == "greedy" and isinstance(source, Coded):
             from understudy.synthesis.bayes.greedy import greedy_search
 
-            if not isinstance(source, Coded):
-                raise ParameterError(self._memory_needed())
             found = greedy_search(source, constraints, rng, engine=self._engine())
             return found.structure.to_network(constraints.names)
         if self.structure == "optimal":
