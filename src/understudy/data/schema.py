@@ -322,20 +322,15 @@ class Schema:
         ]
         if unknown:
             raise SchemaError("The schema cannot be edited like this:", unknown)
-        if "kind" in changes and changes["kind"] != "identifier" and "role" not in changes:
-            # A column that is given another kind is no identifier any longer.
-            freed = [name for name in names if self[name].role == "identifier"]
-            return Schema(
-                replace(column, role="ordinary", **changes)
-                if column.name in freed
-                else replace(column, **changes)
-                if column.name in names
-                else column
-                for column in self
-            )
-        return Schema(
-            replace(column, **changes) if column.name in names else column for column in self
-        )
+
+        def changed(column: Column) -> Column:
+            settings = dict(changes)
+            if column.role == "identifier" and changes.get("kind", "identifier") != "identifier":
+                # A column that is given another kind is no identifier any longer.
+                settings.setdefault("role", "ordinary")
+            return replace(column, **settings)
+
+        return Schema(changed(column) if column.name in names else column for column in self)
 
     def with_roles(
         self,
