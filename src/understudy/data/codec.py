@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from understudy.data.bins import Decoding
 from understudy.data.coded import Coded, code_dtype
@@ -28,9 +29,10 @@ from understudy.data.conformity import (
     outside_problems,
     unknown_problems,
 )
-from understudy.data.frames import Frame, Layout, arrow_type, describe_arrow
+from understudy.data.exact import ValueCoder, build_value_coder, restore_value_coder
+from understudy.data.frames import Frame, Layout, arrow_type, describe_arrow, to_arrow
 from understudy.data.identifiers import make_identifiers
-from understudy.data.schema import Column, Schema
+from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.data.schema_file import column_from_plain, column_to_plain
 from understudy.data.stream import FileStream, arrow_batches, columns_of, layout_of
 from understudy.errors import ParameterError, SchemaError
@@ -42,8 +44,8 @@ class Codec:
     """Turns a table into integer codes and codes into a table of the same form.
 
     Made by `Codec.fit`. Categories are coded in the order of their levels; numbers by special
-    values and bins; missing values have the last code. Identifiers are not coded, but made up
-    when a table is decoded.
+    values and bins, or each by itself (`exact`); missing values have the last code. Identifiers
+    are not coded, but made up when a table is decoded.
 
     Examples
     --------
@@ -63,7 +65,9 @@ class Codec:
     coders: Mapping[str, Coder]
 
     @classmethod
-    def fit(cls, data: Frame | FileStream, schema: Schema | None = None) -> Codec:
+    def fit(
+        cls, data: Frame | FileStream, schema: Schema | None = None, *, exact: bool = False
+    ) -> Codec:
         """Make the codec of a table, in memory or streamed.
 
         Parameters
@@ -72,6 +76,8 @@ class Codec:
             The table; what the schema leaves open (the cut points of bins) is read from it.
         schema : Schema, optional
             Inferred if not given.
+        exact : bool
+            Give every number that occurs a code of its own, in place of bins.
 
         Raises
         ------
@@ -99,7 +105,9 @@ class Codec:
             if column.kind == "categorical" and len(column.levels) == present > 1:
                 alone.append(name)
             if column.kind != "identifier" and not wrong:
-                coders[name] = build_coder(column, array)
+                by_value = exact and column.kind in NUMERIC
+                build = build_value_coder if by_value else build_coder
+                coders[name] = build(column, array)
         if problems:
             raise SchemaError("The table does not fit the schema:", problems)
         if alone:
@@ -139,17 +147,40 @@ class Codec:
         """
         return Coded.concatenate([self._encode(table) for table in arrow_batches(frame)])
 
+    def encode_seen(self, frame: Frame) -> tuple[Coded, NDArray[np.bool_]]:
+        """Return the codes of a table, and which rows hold no number that an exact codec lacks.
+
+        A number that did not occur when an exact codec was made has no code; its row is marked
+        and has an arbitrary one. Everything else that is not known is an error, as in `encode`.
+        """
+        coded, seen = self._assign(to_arrow(frame))
+        return coded, seen
+
     def stream(self, file: FileStream) -> CodedStream:
         """Return a file as batches of codes."""
         return CodedStream(self, file)
 
     def _encode(self, table: pa.Table) -> Coded:
+        coded, seen = self._assign(table)
+        if not seen.all():
+            rows = np.count_nonzero(~seen)
+            raise SchemaError(
+                "The table cannot be coded:",
+                [
+                    f"{rows:,} rows hold a number that does not occur in the table that the codec "
+                    "was made from."
+                ],
+            )
+        return coded
+
+    def _assign(self, table: pa.Table) -> tuple[Coded, NDArray[np.bool_]]:
         modelled = Schema(self.schema[name] for name in self.names)
         present = [name for name in table.column_names if name not in self.schema.identifiers]
         problems = name_problems(modelled, present)
         if problems:
             raise SchemaError("The table cannot be coded:", problems)
         columns = []
+        seen = np.ones(table.num_rows, bool)
         for name, cardinality in zip(self.names, self.cardinalities, strict=True):
             column, coder = self.schema[name], self.coders[name]
             array = table.column(name).combine_chunks()
@@ -159,7 +190,10 @@ class Codec:
                 continue
             codes, missing = coder.assign(array)
             unknown = (codes < 0) & ~missing
-            if column.binned:
+            if isinstance(coder, ValueCoder) and column.binned:
+                seen &= ~unknown
+                codes = np.maximum(codes, 0)
+            elif column.binned:
                 problems += outside_problems(column, array, unknown)
             else:
                 problems += unknown_problems(column, array, unknown)
@@ -169,7 +203,7 @@ class Codec:
             columns.append(codes.astype(code_dtype(cardinality)))
         if problems:
             raise SchemaError("The table cannot be coded:", problems)
-        return Coded(self.names, tuple(columns), self.cardinalities)
+        return Coded(self.names, tuple(columns), self.cardinalities), seen
 
     def decode(
         self,
@@ -212,7 +246,7 @@ class Codec:
         return columns
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the codec in values that JSON can hold exactly."""
+        """Return the codec in values that JSON can hold exactly, but for those of `to_arrays`."""
         return {
             "columns": [column_to_plain(column) for column in self.schema],
             "backend": self.layout.backend,
@@ -223,21 +257,41 @@ class Codec:
                 for name, coder in self.coders.items()
                 if isinstance(coder, BinCoder)
             },
+            "exact": {
+                name: coder.to_plain()
+                for name, coder in self.coders.items()
+                if isinstance(coder, ValueCoder)
+            },
+        }
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what `to_plain` leaves out: the numbers of an exact codec, by place of column."""
+        return {
+            str(place): coder.values
+            for place, coder in enumerate(self.coders.values())
+            if isinstance(coder, ValueCoder)
         }
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Codec:
-        """Return the codec that `to_plain` put into plain values."""
+    def from_plain(
+        cls, plain: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]] | None = None
+    ) -> Codec:
+        """Return the codec that `to_plain` and `to_arrays` took apart."""
         schema = Schema(column_from_plain(column) for column in plain["columns"])
         names = schema.names
         types = {
             name: arrow_type(stored) for name, stored in zip(names, plain["arrow"], strict=True)
         }
-        coders = {
-            name: restore_coder(schema[name], types[name], plain["bins"].get(name))
-            for name in names
-            if schema[name].kind != "identifier"
-        }
+        exact = plain.get("exact", {})
+        coders: dict[str, Coder] = {}
+        for name in names:
+            if schema[name].kind == "identifier":
+                continue
+            if name in exact:
+                values = (arrays or {})[str(len(coders))]
+                coders[name] = restore_value_coder(schema[name], types[name], exact[name], values)
+            else:
+                coders[name] = restore_coder(schema[name], types[name], plain["bins"].get(name))
         layout = Layout(plain["backend"], dict(zip(names, plain["stored"], strict=True)))
         return cls(schema, layout, types, coders)
 

@@ -108,12 +108,12 @@ class NumberLevelCoder:
 
     def labels(self) -> list[str]:
         """Return what each known code stands for, in words."""
-        return [_in_words(value, self.kind) for value in self.values]
+        return [in_words(value, self.kind) for value in self.values]
 
     def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
         """Return the code of each value (-1: unknown), and where values are missing."""
-        found = _as_type(numbers(in_unit(array, self.kind), self.name), self.values)
-        return _place_in(self.values, found.values), found.missing
+        found = as_type(numbers(in_unit(array, self.kind), self.name), self.values)
+        return place_in(self.values, found.values), found.missing
 
     def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:  # noqa: ARG002
         """Return values for codes; a code of `known` or more stands for missing."""
@@ -141,19 +141,18 @@ class BinCoder:
     def labels(self) -> list[str]:
         """Return what each known code stands for, in words."""
         bounds = [
-            (_in_words(low, self.kind), _in_words(high, self.kind))
-            for low, high in self.bins.bounds
+            (in_words(low, self.kind), in_words(high, self.kind)) for low, high in self.bins.bounds
         ]
         bins = [low if low == high else f"{low} to {high}" for low, high in bounds]
-        return [_in_words(value, self.kind) for value in self.special] + bins
+        return [in_words(value, self.kind) for value in self.special] + bins
 
     def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
         """Return the code of each value (-1: unknown), and where values are missing."""
-        found = _as_type(numbers(in_unit(array, self.kind), self.name), self.bins.edges)
+        found = as_type(numbers(in_unit(array, self.kind), self.name), self.bins.edges)
         binned = self.bins.assign(found.values)
         codes = np.where(binned >= 0, binned + len(self.special), -1)
         if len(self.special):
-            special = _place_in(self.special, found.values)
+            special = place_in(self.special, found.values)
             codes = np.where(special >= 0, special, codes)
         return codes, found.missing
 
@@ -183,13 +182,14 @@ class BinCoder:
         return values
 
 
-def _in_words(value: Any, kind: pa.DataType) -> str:  # noqa: ANN401  # int64 or float64
+def in_words(value: Any, kind: pa.DataType) -> str:  # noqa: ANN401  # int64 or float64
+    """Return a number or time of a column stored as `kind` as a person reads it."""
     if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
         return time_to_text(int(value), kind)
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _as_type(found: Numbers, like: NDArray[Any]) -> Numbers:
+def as_type(found: Numbers, like: NDArray[Any]) -> Numbers:
     """Return numbers in the coder's own type; numbers that are not whole match nothing whole."""
     if like.dtype.kind == "f":
         return Numbers(found.values.astype(np.float64), found.missing)
@@ -201,7 +201,7 @@ def _as_type(found: Numbers, like: NDArray[Any]) -> Numbers:
     return Numbers(values, found.missing)
 
 
-def _place_in(levels: NDArray[Any], values: NDArray[Any]) -> IntCodes:
+def place_in(levels: NDArray[Any], values: NDArray[Any]) -> IntCodes:
     """Return the place of each value among `levels` (in any order), -1 where it is not there."""
     if not len(levels):
         return np.full(len(values), -1, dtype=np.int64)
@@ -236,13 +236,13 @@ def build_coder(column: Column, array: pa.Array) -> Coder:
     if column.kind not in NUMERIC:
         return LevelCoder(column.levels)
     if pa.types.is_integer(kind):
-        column = _without_fractions(column)
+        column = without_fractions(column)
     if column.levels:
         return NumberLevelCoder(as_numbers(column.levels, column, kind), kind, column.name)
     return _bin_coder(column, array)
 
 
-def _without_fractions(column: Column) -> Column:
+def without_fractions(column: Column) -> Column:
     """Return the description of a real column as that of one which is stored as whole numbers."""
     if column.kind != "real" or any(level % 1 for level in column.levels):
         return column
@@ -314,6 +314,6 @@ def restore_coder(column: Column, kind: pa.DataType, bins: Mapping[str, Any] | N
     if bins is None:
         return build_coder(column, pa.array([], type=kind))
     if pa.types.is_integer(kind):
-        column = _without_fractions(column)
+        column = without_fractions(column)
     special = as_numbers(column.special, column, kind)
     return BinCoder(special, bins_from_plain(bins), kind, column.name)

@@ -31,6 +31,9 @@ RARE_BELOW = 5
 """A count of fewer records than this may tell something of a single person."""
 
 
+_CODEC = "codec_"
+"""Begins the names of the codec's arrays in a model file."""
+
 METHODS: dict[str, type[Synthesizer]] = {}
 """All synthesizers by the names that the command line and model files know them by."""
 
@@ -54,9 +57,11 @@ class Synthesizer(Parametrized, ABC):
     method: ClassVar[str]
     """The name of the synthesizer on the command line and in model files."""
 
-    # Every synthesizer has these two parameters.
-    decode: Decoding
+    exact: ClassVar[bool] = False
+    """Whether it works on the numbers themselves, each with its own code, and not on bins."""
+
     random_state: RandomState
+    decode: Decoding = "interpolate"
 
     codec_: Codec
     schema_: Schema
@@ -92,7 +97,7 @@ class Synthesizer(Parametrized, ABC):
         return self
 
     def _learn(self, data: Frame | FileStream, schema: Schema | None) -> None:
-        codec = Codec.fit(data, schema)
+        codec = Codec.fit(data, schema, exact=self.exact)
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
         source: Source
@@ -146,7 +151,7 @@ class Synthesizer(Parametrized, ABC):
         self._require_fit()
         seed = seed_of(self.random_state if random_state is None else random_state)
         blocks = self._blocks(n, seed, 0)
-        return Coded.concatenate([self._draw(block.rows, block.generator()) for block in blocks])
+        return Coded.concatenate([self._draw(block, block.generator()) for block in blocks])
 
     def sample_to(
         self,
@@ -181,7 +186,7 @@ class Synthesizer(Parametrized, ABC):
 
     def _draw_table(self, block: Block) -> dict[str, pa.Array]:
         generator = block.generator()
-        coded = self._draw(block.rows, generator)
+        coded = self._draw(block, generator)
         return self.codec_.decode_arrow(coded, self.decode, generator, block.first_row)
 
     def _draw_frame(self, block: Block) -> pa.Table:
@@ -202,12 +207,17 @@ class Synthesizer(Parametrized, ABC):
             One number per record; -inf for a record that the sampler cannot draw.
         """
         self._require_fit()
-        coded = data if isinstance(data, Coded) else self.codec_.encode(data)
+        possible: NDArray[np.bool_] | None = None
+        if isinstance(data, Coded):
+            coded = data
+        else:
+            coded, possible = self.codec_.encode_seen(data)
         if (coded.names, coded.cardinalities) != (self.codec_.names, self.codec_.cardinalities):
             raise ParameterError(
                 "These codes are not this model's: columns or cardinalities differ."
             )
-        return self._log_likelihood(coded)
+        found = self._log_likelihood(coded)
+        return found if possible is None else np.where(possible, found, -np.inf)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the model to one file of an open format: JSON and NumPy arrays in a zip archive.
@@ -223,7 +233,8 @@ class Synthesizer(Parametrized, ABC):
             rows=self.n_rows_,
             rare_cells={"below": RARE_BELOW, "cells": rare, "of": cells},
             codec=self.codec_.to_plain(),
-            arrays=self._state(),
+            arrays=self._state()
+            | {f"{_CODEC}{name}": array for name, array in self.codec_.to_arrays().items()},
         )
         return write_model(content, path, overwrite=overwrite)
 
@@ -252,10 +263,12 @@ class Synthesizer(Parametrized, ABC):
             )
         try:
             model = found(**content.params)
-            model.codec_ = Codec.from_plain(content.codec)
+            own = {k: a for k, a in content.arrays.items() if not k.startswith(_CODEC)}
+            values = {k.removeprefix(_CODEC): a for k, a in content.arrays.items() if k not in own}
+            model.codec_ = Codec.from_plain(content.codec, values)
             model.schema_ = model.codec_.schema
             model.n_rows_ = content.rows
-            model._restore(content.arrays)  # noqa: SLF001  # a subclass of this class
+            model._restore(own)  # noqa: SLF001  # a subclass of this class
         except (
             ArithmeticError,
             AttributeError,
@@ -291,8 +304,8 @@ class Synthesizer(Parametrized, ABC):
         """Learn from codes, in memory or in batches."""
 
     @abstractmethod
-    def _draw(self, rows: int, rng: np.random.Generator) -> Coded:
-        """Return `rows` synthetic records as codes."""
+    def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
+        """Return the synthetic records of a block as codes."""
 
     @abstractmethod
     def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:

@@ -20,11 +20,15 @@ BLOCK_ROWS = 65_536
 
 @dataclass(frozen=True)
 class Block:
-    """A piece of a table to draw: its rows, where they start, and its own stream of numbers."""
+    """A piece of a table to draw: its rows, where they start, and its own stream of numbers.
+
+    `copy` says of which table, if several are drawn.
+    """
 
     first_row: int
     rows: int
     seed: np.random.SeedSequence
+    copy: int = 0
 
     def generator(self) -> np.random.Generator:
         """Return the generator of this block, always at its beginning."""
@@ -44,6 +48,7 @@ def plan_blocks(rows: int, seed: np.random.SeedSequence, copy: int = 0) -> list[
             first,
             min(BLOCK_ROWS, rows - first),
             np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, copy, first)),
+            copy,
         )
         for first in range(0, rows, BLOCK_ROWS)
     ]

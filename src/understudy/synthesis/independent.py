@@ -13,7 +13,7 @@ from understudy.data import Coded
 from understudy.data.bins import Decoding
 from understudy.data.coded import code_dtype
 from understudy.synthesis.base import Synthesizer
-from understudy.synthesis.blocks import RandomState
+from understudy.synthesis.blocks import Block, RandomState
 
 
 class Independent(Synthesizer):
@@ -58,11 +58,11 @@ class Independent(Synthesizer):
     def _fit(self, source: Source, rng: np.random.Generator) -> None:  # noqa: ARG002  # nothing is drawn
         self.counts_ = marginal_counts(source)
 
-    def _draw(self, rows: int, rng: np.random.Generator) -> Coded:
+    def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
         columns = []
         for counts in self.counts_:
             # A random record of the original, found by its position when sorted: exact shares.
-            positions = rng.integers(0, self.n_rows_, size=rows)
+            positions = rng.integers(0, self.n_rows_, size=block.rows)
             codes = np.searchsorted(np.cumsum(counts), positions, side="right")
             columns.append(codes.astype(code_dtype(len(counts))))
         return Coded(self.codec_.names, tuple(columns), self.codec_.cardinalities)
@@ -122,9 +122,11 @@ class Uniform(Synthesizer):
     def _fit(self, source: Source, rng: np.random.Generator) -> None:
         """Learn nothing: the codec knows the domain."""
 
-    def _draw(self, rows: int, rng: np.random.Generator) -> Coded:
+    def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
         sizes = self.codec_.cardinalities
-        columns = tuple(rng.integers(0, size, size=rows, dtype=code_dtype(size)) for size in sizes)
+        columns = tuple(
+            rng.integers(0, size, size=block.rows, dtype=code_dtype(size)) for size in sizes
+        )
         return Coded(self.codec_.names, columns, sizes)
 
     def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:

@@ -2,6 +2,6 @@
 
 from understudy.synthesis.bayes.model import BayesNet, SearchHistory
 from understudy.synthesis.bayes.network import Network
-from understudy.synthesis.bayes.tables import ConditionalTable
+from understudy.synthesis.tables import ConditionalTable
 
 __all__ = ["BayesNet", "ConditionalTable", "Network", "SearchHistory"]

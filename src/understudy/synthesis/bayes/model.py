@@ -24,8 +24,8 @@ from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
 from understudy.synthesis.bayes.network import Edge, Network, read_graph
 from understudy.synthesis.bayes.protection import residual_paths
-from understudy.synthesis.bayes.tables import ConditionalTable
-from understudy.synthesis.blocks import RandomState
+from understudy.synthesis.blocks import Block, RandomState
+from understudy.synthesis.tables import ConditionalTable
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -240,10 +240,10 @@ class BayesNet(Synthesizer):
             for (child, _), table in zip(nodes, counts.tables, strict=True)
         }
 
-    def _draw(self, rows: int, rng: np.random.Generator) -> Coded:
+    def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
         drawn: dict[str, Any] = {}
         for child, parents in self.network_.parents.items():
-            drawn[child] = self.tables_[child].draw([drawn[p] for p in parents], rows, rng)
+            drawn[child] = self.tables_[child].draw([drawn[p] for p in parents], block.rows, rng)
         names = self.codec_.names
         return Coded(names, tuple(drawn[name] for name in names), self.codec_.cardinalities)
 

@@ -110,7 +110,7 @@ class DenseRanges:
 
     def draw(self, parents: Sequence[Codes], chances: NDArray[np.float64], donors: Codes) -> Codes:
         """Return the donor that lies a given share, in [0, 1), into each row's range."""
-        from understudy.synthesis.bayes.table_kernels import draw_donors
+        from understudy.synthesis.table_kernels import draw_donors
 
         codes = joint_code(parents, self.sizes, len(chances))
         drawn = np.empty(len(chances), donors.dtype)

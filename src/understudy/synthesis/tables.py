@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from understudy.counting import ContingencyTable, group_ids
 from understudy.data.coded import Coded, Codes, code_dtype
-from understudy.synthesis.bayes.ranges import (
+from understudy.synthesis.ranges import (
     DenseRanges,
     Ranges,
     build_ranges,
@@ -54,7 +54,7 @@ class ConditionalTable:
     @classmethod
     def of(cls, coded: Coded, child: str, parents: Sequence[str]) -> ConditionalTable:
         """Count a coded table that is in memory; the most informative parent comes first."""
-        from understudy.synthesis.bayes.table_kernels import sort_donors
+        from understudy.synthesis.table_kernels import sort_donors
 
         sizes = tuple(coded.cardinality(parent) for parent in parents)
         dense = is_dense(sizes, len(coded))

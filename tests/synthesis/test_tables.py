@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from understudy.counting import joint_counts
 from understudy.data.coded import Coded
-from understudy.synthesis.bayes import ranges as ranges_module
-from understudy.synthesis.bayes.ranges import DenseRanges, SparseRanges, build_ranges
-from understudy.synthesis.bayes.table_kernels import draw_donors, sort_donors
-from understudy.synthesis.bayes.tables import ConditionalTable
+from understudy.synthesis import ranges as ranges_module
+from understudy.synthesis.ranges import DenseRanges, SparseRanges, build_ranges
+from understudy.synthesis.table_kernels import draw_donors, sort_donors
+from understudy.synthesis.tables import ConditionalTable
 
 
 @st.composite

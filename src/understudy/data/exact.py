@@ -1,0 +1,210 @@
+"""Coding numbers one by one: every number that occurs has a code of its own, and none is lost.
+
+Synthesizers that draw from the original's own numbers (trees, copulas) work on these codes. They
+are ranks: special values first, then all others in increasing order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from understudy.data.bins import Decoding
+from understudy.data.coders import (
+    IntCodes,
+    as_numbers,
+    as_type,
+    in_unit,
+    in_words,
+    place_in,
+    without_fractions,
+)
+from understudy.data.grids import Grid, RealGrid, WholeGrid, grid_of
+from understudy.data.schema import Column
+from understudy.data.values import Numbers, numbers, numbers_to_arrow
+
+Smoothing = Literal["interpolate", "density"]
+
+_REDRAWS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class ValueCoder:
+    """Codes each number or time that occurs by its rank.
+
+    Parameters
+    ----------
+    special : ndarray
+        Values that stand for something of their own, such as -8; they have the first codes.
+    values : ndarray
+        All other values, increasing.
+    grid : Grid
+        The numbers that the column can hold, for smoothing.
+    kind : pyarrow.DataType
+        The column's stored type.
+    name : str
+        The column's name.
+    smoothing : {"interpolate", "density"}, optional
+        How a number is moved when codes become values; special values stay as they are.
+    bandwidth : float
+        Standard deviation of the noise of ``smoothing="density"``.
+    """
+
+    special: NDArray[Any]
+    values: NDArray[Any]
+    grid: Grid
+    kind: pa.DataType
+    name: str
+    smoothing: Smoothing | None = None
+    bandwidth: float = 0.0
+
+    @property
+    def known(self) -> int:
+        """The number of codes for values that are not missing."""
+        return len(self.special) + len(self.values)
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """The number that each code stands for."""
+        return np.concatenate([self.special, self.values])
+
+    def labels(self) -> list[str]:
+        """Return what each known code stands for, in words."""
+        return [in_words(value, self.kind) for value in self.numbers]
+
+    def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
+        """Return the code of each value (-1: unknown), and where values are missing."""
+        found = as_type(numbers(in_unit(array, self.kind), self.name), self.values)
+        codes = np.full(len(found.values), -1, np.int64)
+        if len(self.values):
+            places = np.searchsorted(self.values, found.values)
+            np.minimum(places, len(self.values) - 1, out=places)
+            codes = np.where(self.values[places] == found.values, places + len(self.special), -1)
+        if len(self.special):
+            special = place_in(self.special, found.values)
+            codes = np.where(special >= 0, special, codes)
+        return codes, found.missing
+
+    def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:  # noqa: ARG002
+        """Return values for codes; a code of `known` or more stands for missing."""
+        missing = codes >= self.known
+        if self.known == 0:
+            return numbers_to_arrow(Numbers(codes, missing), self.kind)
+        values = self.numbers[np.where(missing, 0, codes)]
+        if self.smoothing is not None:
+            moved = np.flatnonzero((codes >= len(self.special)) & ~missing)
+            values[moved] = self._smooth(codes[moved] - len(self.special), rng)
+        return numbers_to_arrow(Numbers(values, missing), self.kind)
+
+    def _smooth(self, ranks: IntCodes, rng: np.random.Generator) -> NDArray[Any]:
+        """Return numbers near those of `ranks`, never a special value and never out of range."""
+        drawn = self._move(ranks, rng)
+        for _ in range(_REDRAWS):
+            hit = np.flatnonzero(np.isin(drawn, self.special))
+            if not len(hit):
+                return drawn
+            drawn[hit] = self._move(ranks[hit], rng)
+        hit = np.flatnonzero(np.isin(drawn, self.special))
+        drawn[hit] = self.values[ranks[hit]]
+        return drawn
+
+    def _move(self, ranks: IntCodes, rng: np.random.Generator) -> NDArray[Any]:
+        first, last = self.values[0], self.values[-1]
+        # Differences from the smallest: times are too large for floats to hold every tick.
+        at = (self.values - first).astype(np.float64)
+        if self.smoothing == "interpolate":
+            middles = np.concatenate([at[:1], (at[:-1] + at[1:]) / 2, at[-1:]])
+            low, high = middles[ranks], middles[ranks + 1]
+            moved = low + (high - low) * rng.random(len(ranks))
+        else:
+            moved = at[ranks] + self.bandwidth * rng.standard_normal(len(ranks))
+            # Turned back at the ends, where cutting off would pile up the extremes themselves.
+            moved = np.abs(moved)
+            moved = np.clip(np.where(moved > at[-1], 2 * at[-1] - moved, moved), 0, at[-1])
+        if self.values.dtype.kind == "i":
+            moved = np.rint(moved).astype(np.int64)
+        return np.clip(self.grid.nearest(first + moved), first, last)
+
+    def smoothed(self, smoothing: Smoothing | None, counts: NDArray[np.int64]) -> ValueCoder:
+        """Return the coder with smoothing; `counts` are the records with each known code."""
+        if smoothing is None:
+            return replace(self, smoothing=None, bandwidth=0.0)
+        bandwidth = _bandwidth(self.values, counts[len(self.special) : self.known])
+        return replace(self, smoothing=smoothing, bandwidth=bandwidth)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return all but the values in what JSON can hold exactly."""
+        whole = isinstance(self.grid, WholeGrid)
+        return {
+            "smoothing": self.smoothing,
+            "bandwidth": self.bandwidth,
+            "whole" if whole else "real": vars(self.grid),
+        }
+
+
+def _bandwidth(values: NDArray[Any], counts: NDArray[np.int64]) -> float:
+    """Return Silverman's rule of thumb for the width of a normal kernel.
+
+    References
+    ----------
+    .. [1] Silverman (1986). Density Estimation for Statistics and Data Analysis, section 3.4.2.
+    """
+    total = int(counts.sum())
+    if total < 2:
+        return 0.0
+    at = (values - values[0]).astype(np.float64)
+    mean = float(at @ counts) / total
+    deviation = float(np.sqrt(((at - mean) ** 2) @ counts / (total - 1)))
+    below = np.cumsum(counts)
+    quarters = at[np.searchsorted(below, [0.25 * total, 0.75 * total])]
+    spread = float(quarters[1] - quarters[0]) / 1.34
+    width = min(deviation, spread) if spread > 0 else deviation
+    return float(0.9 * width * total**-0.2)
+
+
+def build_value_coder(column: Column, array: pa.Array) -> ValueCoder:
+    """Return the coder of a column of numbers or times, one code for each that occurs.
+
+    A column whose schema lists its numbers (`levels`) has a code for each of these.
+    """
+    kind = array.type
+    if pa.types.is_integer(kind):
+        column = without_fractions(column)
+    special = as_numbers(column.special, column, kind)
+    if column.levels:
+        values = np.unique(as_numbers(column.levels, column, kind))
+    else:
+        found = numbers(array, column.name)
+        found = found.as_whole() if column.kind != "real" else found
+        values = np.unique(found.present.astype(special.dtype, copy=False))
+    if len(special):
+        values = values[~np.isin(values, special)]
+    return ValueCoder(special, values, grid_of(kind, values, column.decimals), kind, column.name)
+
+
+def restore_value_coder(
+    column: Column, kind: pa.DataType, plain: Mapping[str, Any], values: NDArray[Any]
+) -> ValueCoder:
+    """Return the coder of a saved codec; raise ValueError if its parts do not fit together."""
+    if pa.types.is_integer(kind):
+        column = without_fractions(column)
+    special = as_numbers(column.special, column, kind)
+    if values.ndim != 1 or values.dtype != special.dtype or not bool((np.diff(values) > 0).all()):
+        raise ValueError(f"values of {column.name!r} that are no increasing numbers")
+    if plain["smoothing"] not in (None, *get_args(Smoothing)):
+        raise ValueError(f"a smoothing of {column.name!r} that is not known")
+    grid = WholeGrid(**plain["whole"]) if "whole" in plain else RealGrid(**plain["real"])
+    return ValueCoder(
+        special,
+        values,
+        grid,
+        kind,
+        column.name,
+        plain["smoothing"],
+        float(plain["bandwidth"]),
+    )
