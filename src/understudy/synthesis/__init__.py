@@ -2,6 +2,7 @@
 
 from understudy.synthesis.base import METHODS, Synthesizer
 from understudy.synthesis.bayes import BayesNet
+from understudy.synthesis.cart import Cart
 from understudy.synthesis.independent import Independent, Uniform
 
-__all__ = ["METHODS", "BayesNet", "Independent", "Synthesizer", "Uniform"]
+__all__ = ["METHODS", "BayesNet", "Cart", "Independent", "Synthesizer", "Uniform"]

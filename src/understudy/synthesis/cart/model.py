@@ -1,0 +1,486 @@
+"""The synthesizer that draws one column after the other from the leaves of trees."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.counting import BatchSource, Source, marginal_counts
+from understudy.data import Codec, Coded
+from understudy.data.coded import Codes, code_dtype
+from understudy.data.exact import Smoothing, ValueCoder
+from understudy.errors import ParameterError
+from understudy.progress import track
+from understudy.synthesis.base import Synthesizer, _positive
+from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState
+from understudy.synthesis.cart.applying import RuleBook
+from understudy.synthesis.cart.features import Feature, matrix_of, read_features
+from understudy.synthesis.cart.packing import pack, unpack
+from understudy.synthesis.cart.plan import (
+    PerColumn,
+    Plan,
+    Predictors,
+    Wishes,
+    check_settings,
+    keep_most_telling,
+    settings_of,
+)
+from understudy.synthesis.cart.rules import Rule, read_rules, rules_to_plain
+from understudy.synthesis.cart.sequence import TreeSequence, fit_columns
+from understudy.synthesis.cart.strata import Strata
+
+
+class Cart(Synthesizer):
+    """Draws each column from the leaves of a tree on the columns before it.
+
+    The first column is drawn from its own shares. For each later one a tree is grown on the
+    original records, with the columns before it as predictors; a synthetic record is led down the
+    tree, and takes the value of a random original record in its leaf. Numbers are therefore
+    numbers of the original, unless they are smoothed.
+
+    Parameters
+    ----------
+    minbucket : int or mapping
+        Records in a leaf, at least; for all columns, or by column (``"*"`` stands for the others).
+        More hides single records better, and keeps fewer associations.
+    cp : float or mapping
+        What a split must explain at least, as a share of the impurity of all records. More gives
+        smaller trees; likewise by column.
+    visit_sequence : sequence of str, optional
+        Columns in the order in which they are drawn; those that it does not name follow in the
+        order of the table.
+    predictors : mapping or matrix, optional
+        Which column may be predicted from which: a mapping from a column to a list of earlier
+        ones (all earlier ones for a column that is not named), or a matrix of 0 and 1 with a row
+        for each column and a column for each predictor, in the order of the table.
+    keep : sequence of str
+        Columns that are left as they are (partial synthesis). Each synthetic record then belongs
+        to an original one, and all tables have as many rows as the original.
+    strata : str or sequence of str, optional
+        Columns by whose values the records are split; each part has trees of its own.
+    proper : bool
+        Grow each column's trees on a bootstrap sample of the records, a new one for each copy, so
+        that copies differ by what the original leaves uncertain, too. The records are then kept
+        in the model.
+    smoothing : {"interpolate", "density"} or mapping, optional
+        How numbers are moved away from those of the original: anywhere up to halfway to the
+        neighbouring numbers, or by normal noise; rounded to the column's decimals. Special values
+        are left alone.
+    rules : sequence or mapping, optional
+        What must hold: ``"if marital == 'single' then years_married = 0"``. The records that a
+        condition covers are left out when the column's trees are grown, and get its value.
+        Conditions can be narwhals expressions too: ``{"years_married": (condition, 0)}``.
+    protect : mapping, optional
+        From a sensitive column to its target, the only column that it is then drawn from (None:
+        from its own shares); and nothing is drawn from a sensitive column.
+    max_predictors : int, optional
+        Columns that a tree looks at, at most: those that tell most of its own column.
+    random_state : int or numpy Generator, optional
+        Decides the draws, and the bootstrap samples. Trees do not depend on it otherwise.
+
+    Attributes
+    ----------
+    plan_ : Plan
+        The columns in their order, with predictors and settings.
+    strata_ : Strata
+        The parts of the records that have trees of their own; one if there are no strata.
+    sequences_ : tuple of TreeSequence
+        The trees of each part.
+    violations_ : dict
+        How many original records break each rule.
+
+    Notes
+    -----
+    Trees are those of scikit-learn, with the limits of R's rpart: at least three times `minbucket`
+    records to split, at most 30 levels, cost-complexity pruning with `cp`. Categories are ordered
+    by the outcome before each tree is grown, so that their codes are never read as numbers and no
+    search over all sets of categories is needed.
+
+    Missing and special values of numbers are drawn first, as kinds; then the ordinary numbers.
+
+    `log_likelihood` is that of the drawn codes: before smoothing, and given the kept columns. With
+    `proper` it is that of the first copy.
+
+    References
+    ----------
+    .. [1] Reiter (2005). Using CART to generate partially synthetic public use microdata. Journal
+       of Official Statistics 21(3).
+    .. [2] Breiman, Friedman, Olshen, Stone (1984). Classification and Regression Trees.
+
+    Examples
+    --------
+    >>> from understudy import load
+    >>> survey = load("cmc").select("age", "education", "children")
+    >>> model = Cart(minbucket=20, random_state=1).fit(survey)
+    >>> model.sample(3).shape
+    (3, 3)
+    """
+
+    method: ClassVar[str] = "cart"
+    exact: ClassVar[bool] = True
+
+    features_: tuple[Feature, ...]
+    plan_: Plan
+    strata_: Strata
+    sequences_: tuple[TreeSequence, ...]
+    violations_: dict[str, int]
+
+    def __init__(  # noqa: PLR0913, PLR0917  # each part of the method can be given by the user
+        self,
+        minbucket: PerColumn[int] = 5,
+        cp: PerColumn[float] = 1e-8,
+        visit_sequence: Sequence[str] | None = None,
+        predictors: Predictors | None = None,
+        keep: Sequence[str] | str = (),
+        strata: Sequence[str] | str | None = None,
+        proper: bool = False,
+        smoothing: PerColumn[Smoothing | None] = None,
+        rules: Any = None,  # noqa: ANN401  # in several forms, see `read_rules`
+        protect: Mapping[str, str | None] | None = None,
+        *,
+        max_predictors: int | None = None,
+        random_state: RandomState = None,
+    ) -> None:
+        self.minbucket = minbucket
+        self.cp = cp
+        self.visit_sequence = visit_sequence
+        self.predictors = predictors
+        self.keep = keep
+        self.strata = strata
+        self.proper = proper
+        self.smoothing = smoothing
+        self.rules = rules
+        self.protect = protect
+        self.max_predictors = max_predictors
+        self.random_state = random_state
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_settings(self.minbucket, self.cp, self.smoothing)
+        if self.max_predictors is not None:
+            _positive("max_predictors", self.max_predictors)
+        if not isinstance(self.proper, bool | np.bool_):
+            raise ParameterError(f"proper is true or false; got {self.proper!r}.")
+
+    def _fit(self, source: Source, rng: np.random.Generator) -> None:
+        coded = source if isinstance(source, Coded) else _gathered(source)
+        self.features_ = read_features(self.codec_)
+        self.plan_ = self._make_plan()
+        if self.max_predictors is not None:
+            self.plan_ = keep_most_telling(self.plan_, self.max_predictors, self.features_, coded)
+        self.strata_ = Strata.of(coded, [coded.names[place] for place in self.plan_.strata])
+        self._check_strata()
+        self.codec_ = self._with_smoothing(coded)
+        self._book = RuleBook.of(self.codec_, self._all_rules())
+        self.violations_ = self._count_violations(coded)
+        self._kept = {place: coded.columns[place] for place in self.plan_.kept}
+        self._records = coded if self.proper else None
+        self._seed = int(rng.integers(2**63))
+        self._later_copies: dict[int, tuple[TreeSequence, ...]] = {}
+        self.sequences_ = self._grow(coded, copy=0)
+
+    def _make_plan(self) -> Plan:
+        names = self.codec_.names
+        wishes = Wishes(
+            self.minbucket,
+            self.cp,
+            self.visit_sequence,
+            self.predictors,
+            self.keep,
+            self.strata,
+            read_rules(self.rules, names),
+            self.protect,
+        )
+        return wishes.plan(names)
+
+    def _all_rules(self) -> list[Rule]:
+        return [rule for step in self.plan_.steps for rule in step.rules]
+
+    def _check_strata(self) -> None:
+        """Refuse parts with so few records that their one leaf would hand these out."""
+        least = max((step.minbucket for step in self.plan_.steps), default=1)
+        small = np.flatnonzero(self.strata_.counts < least)
+        if len(self.strata_) == 1 or not len(small):
+            return
+        labels = [
+            f"{name} = {self.codec_.labels(name)[code]}"
+            for name, code in zip(
+                [self.codec_.names[place] for place in self.strata_.columns],
+                self.strata_.codes[small[0]].tolist(),
+                strict=True,
+            )
+        ]
+        raise ParameterError(
+            f"strata: {len(small)} of {len(self.strata_)} parts have fewer than minbucket = "
+            f"{least} records, such as {', '.join(labels)} with "
+            f"{self.strata_.counts[small[0]]}. Merge levels, or use fewer columns."
+        )
+
+    def _with_smoothing(self, coded: Coded) -> Codec:
+        """Return the codec with the smoothing that was asked for."""
+        names = self.codec_.names
+        wanted = settings_of(self.smoothing, names, None, "smoothing")
+        coders = dict(self.codec_.coders)
+        explicit = self.smoothing if isinstance(self.smoothing, Mapping) else {}
+        for name, counts in zip(names, marginal_counts(coded), strict=True):
+            coder = coders[name]
+            if isinstance(coder, ValueCoder):
+                kept = coded.position(name) in self.plan_.kept
+                coders[name] = coder.smoothed(None if kept else wanted[name], counts)
+            elif explicit.get(name) is not None:
+                raise ParameterError(f"smoothing: {name!r} holds no numbers.")
+        return replace(self.codec_, coders=coders)
+
+    def _count_violations(self, coded: Coded) -> dict[str, int]:
+        known = dict(enumerate(coded.columns))
+        found: dict[str, int] = {}
+        for step in self.plan_.steps:
+            if not step.rules:
+                continue
+            first = self._book.which(step, known)
+            for number, rule in enumerate(step.rules):
+                other = coded.columns[step.column] != self._book.codes[rule.text]
+                found[rule.text] = int(np.count_nonzero((first == number) & other))
+                if found[rule.text]:
+                    logging.getLogger("understudy").warning(
+                        "%s of %s original records that this rule covers have another value: %s",
+                        f"{found[rule.text]:,}",
+                        f"{np.count_nonzero(first == number):,}",
+                        rule.text,
+                    )
+        return found
+
+    def _grow(self, coded: Coded, copy: int) -> tuple[TreeSequence, ...]:
+        """Return the trees of all strata; with `proper`, those of one copy's bootstrap samples."""
+        places = matrix_of(self.features_, coded)
+        stratum = self._stratum_of(dict(enumerate(coded.columns)), len(coded))
+        grown = []
+        steps = len(self.plan_.steps)
+        for number in range(len(self.strata_)):
+            own, codes = places, coded.columns
+            if len(self.strata_) > 1:
+                rows = np.flatnonzero(stratum == number)
+                own, codes = places[rows], coded.take(rows).columns
+            bootstrap = np.random.default_rng([self._seed, copy, number]) if self.proper else None
+            fitted = fit_columns(
+                self.features_, self.plan_.steps, own, codes, self._book.covered, bootstrap
+            )
+            grown.append(
+                TreeSequence(
+                    self.features_, self.plan_.steps, list(track(fitted, "Growing trees", steps))
+                )
+            )
+        return tuple(grown)
+
+    def _trees_of(self, copy: int) -> tuple[TreeSequence, ...]:
+        if copy == 0 or self._records is None:
+            return self.sequences_
+        if copy not in self._later_copies:
+            self._later_copies = {copy: self._grow(self._records, copy)}
+        return self._later_copies[copy]
+
+    def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
+        if self.plan_.kept and n is not None and n != self.n_rows_:
+            kept = [self.codec_.names[place] for place in self.plan_.kept]
+            raise ParameterError(
+                f"n: {', '.join(map(repr, kept))} of all {self.n_rows_:,} records are kept as they "
+                f"are, so there are as many synthetic ones; got {n!r}."
+            )
+        return super()._blocks(n, seed, copy)
+
+    def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
+        rows = slice(block.first_row, block.first_row + block.rows)
+        given = {place: codes[rows] for place, codes in self._kept.items()}
+        if set(self.strata_.columns) <= set(given):
+            stratum = self._stratum_of(given, block.rows)
+        else:
+            stratum = self.strata_.draw(block.rows, rng)
+            given |= self.strata_.codes_of(stratum)
+        sizes = self.codec_.cardinalities
+        columns = [np.empty(block.rows, code_dtype(size)) for size in sizes]
+        for number, sequence in enumerate(self._trees_of(block.copy)):
+            own = np.flatnonzero(stratum == number)
+            drawn = {place: codes[own] for place, codes in given.items()}
+            sequence.draw(drawn, len(own), self._book.covered, rng)
+            for place, codes in drawn.items():
+                columns[place][own] = codes
+        return Coded(self.codec_.names, tuple(columns), sizes)
+
+    def _stratum_of(self, given: Mapping[int, Codes], rows: int) -> NDArray[np.int64]:
+        if not self.strata_.columns:
+            return np.zeros(rows, np.int64)
+        return self.strata_.find([given[place] for place in self.strata_.columns])
+
+    def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:
+        return np.concatenate(
+            [self._log_probability(batch) for batch in coded.batches(BLOCK_ROWS)] or [np.empty(0)]
+        )
+
+    def _log_probability(self, coded: Coded) -> NDArray[np.float64]:
+        places = matrix_of(self.features_, coded)
+        stratum = self._stratum_of(dict(enumerate(coded.columns)), len(coded))
+        drawn = not set(self.strata_.columns) <= set(self._kept)
+        total = np.full(len(coded), -np.inf)
+        for number, sequence in enumerate(self.sequences_):
+            own = np.flatnonzero(stratum == number)
+            share = self.strata_.counts[number] / self.n_rows_ if drawn else 1.0
+            total[own] = np.log(share) + sequence.log_probability(
+                places[own], coded.take(own).columns, self._book.covered
+            )
+        return total
+
+    def trees(self) -> list[TreeSummary]:
+        """Return what each tree is like: its size, its smallest leaf, and what it looks at most.
+
+        Examples
+        --------
+        >>> from understudy import load
+        >>> model = Cart(minbucket=200).fit(load("cmc").select("age", "children"))
+        >>> [(tree.column, tree.leaves, tree.smallest_leaf) for tree in model.trees()]
+        [('age', 1, 1473), ('children', 5, 209)]
+        """
+        self._require_fit()
+        names = self.codec_.names
+        found = []
+        for number, sequence in enumerate(self.sequences_):
+            for step, column in zip(self.plan_.steps, sequence.columns, strict=True):
+                for part, model in column.parts.items():
+                    uses = {names[place]: times for place, times in model.uses().items()}
+                    found.append(
+                        TreeSummary(
+                            names[step.column],
+                            part if len(column.parts) > 1 else "value",
+                            self._stratum_label(number),
+                            model.tree.leaves,
+                            model.tree.depth,
+                            int(model.leaf_sizes.min()),
+                            uses,
+                        )
+                    )
+        return found
+
+    def _stratum_label(self, number: int) -> str:
+        names = [self.codec_.names[place] for place in self.strata_.columns]
+        codes = self.strata_.codes[number].tolist()
+        return ", ".join(
+            f"{name} = {self.codec_.labels(name)[code]}"
+            for name, code in zip(names, codes, strict=True)
+        )
+
+    def _plain_params(self) -> dict[str, Any]:
+        params = super()._plain_params()
+        params["rules"] = rules_to_plain(read_rules(self.rules, self.codec_.names)) or None
+        if self.predictors is not None and not isinstance(self.predictors, Mapping):
+            params["predictors"] = np.asarray(self.predictors).astype(int).tolist()
+        return params
+
+    def _state(self) -> dict[str, NDArray[Any]]:
+        state = pack(self.sequences_) | {"seed": np.array([self._seed], np.uint64)}
+        state["predictors"] = np.array(
+            [
+                (place, other)
+                for place, step in enumerate(self.plan_.steps)
+                for other in step.predictors
+            ],
+            np.int32,
+        ).reshape(-1, 2)
+        state |= {"strata": self.strata_.codes, "strata_counts": self.strata_.counts}
+        state["violations"] = np.array(list(self.violations_.values()), np.int64)
+        state |= {f"kept_{place}": codes for place, codes in self._kept.items()}
+        if self._records is not None:
+            state |= {f"record_{n}": codes for n, codes in enumerate(self._records.columns)}
+        return state
+
+    def _restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._check_params()
+        names, sizes = self.codec_.names, self.codec_.cardinalities
+        self.features_ = read_features(self.codec_)
+        plan = self._make_plan()
+        chosen: list[list[int]] = [[] for _ in plan.steps]
+        for place, other in arrays["predictors"].tolist():
+            chosen[place].append(other)
+        for step, found in zip(plan.steps, chosen, strict=True):
+            if not set(found) <= set(step.predictors):
+                raise ValueError("predictors that are not allowed")
+        self.plan_ = replace(
+            plan,
+            steps=tuple(
+                replace(step, predictors=tuple(found))
+                for step, found in zip(plan.steps, chosen, strict=True)
+            ),
+        )
+        codes, counts = arrays["strata"], arrays["strata_counts"]
+        limits = np.array([sizes[place] for place in plan.strata], np.int64)
+        fits = (
+            codes.shape == (len(counts), len(plan.strata))
+            and bool(((codes >= 0) & (codes < limits)).all())
+            and int(counts.sum()) == self.n_rows_
+        )
+        if not fits:
+            raise ValueError("strata that do not fit the columns")
+        self.strata_ = Strata(plan.strata, codes.astype(np.int64), counts.astype(np.int64))
+        self._book = RuleBook.of(self.codec_, self._all_rules())
+        texts = [rule.text for rule in self._all_rules()]
+        self.violations_ = dict(zip(texts, arrays["violations"].tolist(), strict=True))
+        self._kept = {
+            place: self._column(arrays[f"kept_{place}"], sizes[place]) for place in plan.kept
+        }
+        self._records = None
+        if self.proper:
+            columns = [self._column(arrays[f"record_{n}"], size) for n, size in enumerate(sizes)]
+            self._records = Coded(names, tuple(columns), sizes)
+        self._seed = int(arrays["seed"][0])
+        self._later_copies = {}
+        self.sequences_ = unpack(arrays, self.features_, self.plan_.steps, len(self.strata_))
+
+    def _column(self, codes: NDArray[Any], cardinality: int) -> Codes:
+        if codes.shape != (self.n_rows_,) or int(codes.max(initial=0)) >= cardinality:
+            raise ValueError("records that do not fit the columns")
+        return codes.astype(code_dtype(cardinality), casting="safe")
+
+    def _cells(self) -> list[NDArray[np.int64]]:
+        return [
+            model.table.cell_counts()
+            for sequence in self.sequences_
+            for column in sequence.columns
+            for model in column.parts.values()
+        ]
+
+
+@dataclass(frozen=True)
+class TreeSummary:
+    """What one tree is like.
+
+    Parameters
+    ----------
+    column : str
+        The column that it explains.
+    part : {"kind", "value"}
+        Whether it draws the kind of a number, or the value.
+    stratum : str
+        The part of the records that it was grown on; empty if all.
+    leaves, depth : int
+        Its size.
+    smallest_leaf : int
+        Records in its smallest leaf.
+    uses : dict
+        How many splits look at each column, the most used first.
+    """
+
+    column: str
+    part: str
+    stratum: str
+    leaves: int
+    depth: int
+    smallest_leaf: int
+    uses: dict[str, int]
+
+
+def _gathered(source: BatchSource) -> Coded:
+    """Return all batches of a stream as one table of codes: trees need all records at once."""
+    return Coded.concatenate(list(source.coded_batches()))

@@ -1,0 +1,159 @@
+"""Trees as a few long arrays, for model files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.coded import code_dtype
+from understudy.synthesis.cart.columns import ColumnModel
+from understudy.synthesis.cart.features import Feature
+from understudy.synthesis.cart.plan import Step
+from understudy.synthesis.cart.sequence import TreeSequence
+from understudy.synthesis.cart.trees import LeafModel, Tree
+from understudy.synthesis.ranges import DenseRanges
+from understudy.synthesis.tables import ConditionalTable
+
+_PARTS = ("kind", "value")
+
+
+def pack(sequences: Sequence[TreeSequence]) -> dict[str, NDArray[Any]]:
+    """Return all trees as arrays, one tree after the other.
+
+    ``trees`` has a row for each: its sequence, its step, its part (kind or value), and how many
+    nodes, ordered columns and leaves it has.
+    """
+    rows, models = [], []
+    for number, sequence in enumerate(sequences):
+        for step, column in enumerate(sequence.columns):
+            for part, model in column.parts.items():
+                tree = model.tree
+                sizes = (len(tree.feature), len(tree.orders), tree.leaves)
+                rows.append((number, step, _PARTS.index(part), *sizes))
+                models.append(model)
+    trees = [model.tree for model in models]
+    orders = [item for tree in trees for item in tree.orders.items()]
+    return {
+        "trees": np.array(rows, np.int64).reshape(len(rows), 6),
+        "feature": _joined([tree.feature for tree in trees], np.int32),
+        "threshold": _joined([tree.threshold for tree in trees], np.int32),
+        "children": _joined([tree.children.ravel() for tree in trees], np.int32),
+        "ordered": np.array([column for column, _ in orders], np.int32),
+        "orders": _joined([order for _, order in orders], np.int32),
+        "leaf_sizes": _joined([model.leaf_sizes for model in models], np.int64),
+        "donors": _joined([model.table.donors for model in models], np.uint32),
+    }
+
+
+def _joined(arrays: Sequence[NDArray[Any]], dtype: type[np.integer[Any]]) -> NDArray[Any]:
+    joined = np.concatenate([*arrays, np.empty(0, dtype)]).astype(dtype)
+    if dtype is not np.uint32:
+        return joined
+    return joined.astype(np.min_scalar_type(int(joined.max(initial=0))))
+
+
+class _Reader:
+    """Hands out an array piece by piece."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self._array = array
+        self._at = 0
+
+    def take(self, count: int) -> NDArray[Any]:
+        piece = self._array[self._at : self._at + count]
+        if count < 0 or len(piece) != count:
+            raise ValueError("an array of trees that is too short")
+        self._at += count
+        return piece
+
+    def end(self) -> None:
+        if self._at != len(self._array):
+            raise ValueError("an array of trees that is too long")
+
+
+def unpack(
+    arrays: Mapping[str, NDArray[Any]],
+    features: Sequence[Feature],
+    steps: Sequence[Step],
+    count: int,
+) -> tuple[TreeSequence, ...]:
+    """Return the sequences that `pack` took apart; raise ValueError if they do not fit."""
+    wanted = {"feature": "i", "threshold": "i", "children": "i", "ordered": "i", "orders": "i"}
+    wanted |= {"leaf_sizes": "i", "donors": "u", "trees": "i"}
+    if any(arrays[name].dtype.kind != kind for name, kind in wanted.items()):
+        raise ValueError("arrays of trees of another type")
+    readers = {name: _Reader(arrays[name]) for name in wanted if name != "trees"}
+    parts: dict[tuple[int, int], dict[str, LeafModel]] = {}
+    for number, step, part, *sizes in arrays["trees"].tolist():
+        if not (0 <= number < count and 0 <= step < len(steps) and part in (0, 1)):
+            raise ValueError("a tree of a column that is not there")
+        found = parts.setdefault((number, step), {})
+        feature = features[steps[step].column]
+        is_kind = _PARTS[part] == "kind"
+        cardinality = feature.kinds if is_kind else feature.cardinality
+        found[_PARTS[part]] = _read_model(readers, features, steps[step], cardinality, *sizes)
+    for reader in readers.values():
+        reader.end()
+    return tuple(
+        TreeSequence(features, steps, list(_columns(parts, features, steps, number)))
+        for number in range(count)
+    )
+
+
+def _columns(
+    parts: Mapping[tuple[int, int], Mapping[str, LeafModel]],
+    features: Sequence[Feature],
+    steps: Sequence[Step],
+    number: int,
+) -> Iterator[ColumnModel]:
+    for place, step in enumerate(steps):
+        found = parts.get((number, place), {})
+        feature = features[step.column]
+        if ("kind" in found) != (feature.kinds > 1) or not found:
+            raise ValueError(f"no tree for {feature.name!r}")
+        yield ColumnModel(feature, found.get("kind"), found.get("value"))
+
+
+def _read_model(
+    readers: Mapping[str, _Reader],
+    features: Sequence[Feature],
+    step: Step,
+    cardinality: int,
+    nodes: int,
+    ordered: int,
+    leaves: int,
+) -> LeafModel:
+    feature = readers["feature"].take(nodes).astype(np.int32)
+    threshold = readers["threshold"].take(nodes).astype(np.int32)
+    children = readers["children"].take(2 * nodes).astype(np.int32).reshape(nodes, 2)
+    orders = {}
+    for column in readers["ordered"].take(ordered).tolist():
+        if column not in step.predictors:
+            raise ValueError("a tree that looks at a column it may not")
+        orders[column] = readers["orders"].take(features[column].cardinality).astype(np.int32)
+    splits = np.flatnonzero(feature >= 0)
+    below = children[splits]
+    # Children come after their parents, so that every way down ends.
+    fits = (
+        nodes > 0
+        and np.count_nonzero(feature < 0) == leaves
+        and set(feature[splits].tolist()) <= set(step.predictors)
+        and bool((below > splits[:, None]).all())
+        and bool((below < nodes).all())
+    )
+    if not fits:
+        raise ValueError("a tree whose nodes do not fit together")
+    sizes = readers["leaf_sizes"].take(leaves)
+    if sizes.min() < 1:
+        raise ValueError("a leaf without records")
+    donors = readers["donors"].take(int(sizes.sum()))
+    if int(donors.max()) >= cardinality:
+        raise ValueError("records with a code that is not there")
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    table = ConditionalTable(
+        cardinality, DenseRanges((leaves,), starts), donors.astype(code_dtype(cardinality))
+    )
+    return LeafModel(Tree(feature, threshold, children, orders), table)

@@ -1,0 +1,297 @@
+"""What is synthesized in which order, from which columns, with which settings."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias, TypeVar, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from understudy.counting import pairwise_information
+from understudy.data import Coded
+from understudy.data.exact import Smoothing
+from understudy.errors import ParameterError, unknown_columns
+from understudy.synthesis.bayes.constraints import read_protect
+from understudy.synthesis.cart.features import Feature
+from understudy.synthesis.cart.rules import Rule
+
+Setting = TypeVar("Setting")
+PerColumn: TypeAlias = Setting | Mapping[str, Setting]
+Predictors: TypeAlias = Mapping[str, Sequence[str]] | ArrayLike
+
+OTHERS = "*"
+"""In a mapping of settings, stands for all columns that it does not name."""
+
+MOST_GROUPS = 20
+"""Groups that numbers are put in to see which columns tell most of another."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One column to synthesize: its place, what it may be predicted from, and its settings."""
+
+    column: int
+    predictors: tuple[int, ...]
+    minbucket: int
+    cp: float
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The columns that are kept or decide the stratum, and the steps for all others, in order."""
+
+    kept: tuple[int, ...]
+    strata: tuple[int, ...]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The arguments of `Cart` that make the plan, as they were given."""
+
+    minbucket: PerColumn[int]
+    cp: PerColumn[float]
+    visit_sequence: Sequence[str] | None
+    predictors: Predictors | None
+    keep: Sequence[str] | str
+    strata: Sequence[str] | str | None
+    rules: tuple[Rule, ...]
+    protect: Mapping[str, str | None] | None
+
+    def plan(self, names: Sequence[str]) -> Plan:
+        """Return the plan for a table's columns, or say which wishes cannot be met."""
+        kept = read_names(self.keep, names, "keep")
+        strata = read_names(self.strata or (), names, "strata")
+        protected = read_protect(self.protect or {}, tuple(names))
+        given = [*kept, *(name for name in strata if name not in kept)]
+        _check_given(kept, strata, protected, self.rules)
+        order = self._order(names, given, protected)
+        allowed = _read_predictors(self.predictors, names, order)
+        minbucket = settings_of(self.minbucket, names, 5, "minbucket")
+        cp = settings_of(self.cp, names, 1e-8, "cp")
+        places = {name: place for place, name in enumerate(names)}
+        steps = []
+        # Within a stratum its own columns are constant, and so predict nothing.
+        earlier = [name for name in given if name not in strata]
+        for name in order:
+            if name in given:
+                continue
+            if name in protected:
+                found = [target] if (target := protected[name]) in earlier else []
+            else:
+                open_to = [other for other in earlier if other not in protected]
+                found = [other for other in open_to if allowed[places[name], places[other]]]
+            rules = tuple(rule for rule in self.rules if rule.column == name)
+            _check_rules(rules, [*strata, *earlier], protected)
+            steps.append(
+                Step(
+                    places[name],
+                    tuple(places[other] for other in found),
+                    minbucket[name],
+                    cp[name],
+                    rules,
+                )
+            )
+            earlier.append(name)
+        return Plan(
+            tuple(places[name] for name in kept),
+            tuple(places[name] for name in strata),
+            tuple(steps),
+        )
+
+    def _order(
+        self, names: Sequence[str], given: Sequence[str], protected: Mapping[str, str | None]
+    ) -> list[str]:
+        """Return all columns in the order in which they are visited; those given come first."""
+        wanted = read_names(self.visit_sequence or (), names, "visit_sequence")
+        rest = [name for name in names if name not in wanted]
+        if protected:
+            # As in a protected network: targets first, then what is protected, then the others.
+            first = [target for target in protected.values() if target is not None]
+            first = [*dict.fromkeys(first), *protected]
+            rest = [*(name for name in first if name in rest), *(n for n in rest if n not in first)]
+        order = [*given, *(name for name in [*wanted, *rest] if name not in given)]
+        for sensitive, target in protected.items():
+            if target is not None and order.index(target) > order.index(sensitive):
+                raise ParameterError(
+                    f"protect: {sensitive!r} is drawn from its target {target!r}, so the target "
+                    "must come before it in visit_sequence."
+                )
+        return order
+
+
+def _check_given(
+    kept: Sequence[str],
+    strata: Sequence[str],
+    protected: Mapping[str, str | None],
+    rules: Sequence[Rule],
+) -> None:
+    if strata and 0 < len(set(strata) & set(kept)) < len(strata):
+        raise ParameterError("strata: either all columns of the strata are kept, or none is.")
+    for sensitive, target in protected.items():
+        if sensitive in kept or sensitive in strata:
+            raise ParameterError(
+                f"protect: {sensitive!r} cannot be protected and kept as it is, or split by."
+            )
+        if strata and any(name != target for name in strata):
+            raise ParameterError(
+                f"protect: in strata of {', '.join(map(repr, strata))}, {sensitive!r} would "
+                "depend on these columns; with strata it can only be protected if its target "
+                "alone makes the strata."
+            )
+    for rule in rules:
+        if rule.column in kept or rule.column in strata:
+            raise ParameterError(
+                f"rules: {rule.column!r} is not synthesized, so no rule can set it: {rule.text}"
+            )
+
+
+def _check_rules(
+    rules: Sequence[Rule], earlier: Sequence[str], protected: Mapping[str, str | None]
+) -> None:
+    for rule in rules:
+        if rule.columns is None:
+            if protected:
+                raise ParameterError(
+                    "rules: with protect, write conditions as text, so that it can be seen which "
+                    f"columns they use: {rule.text}"
+                )
+            continue
+        late = [name for name in sorted(rule.columns) if name not in earlier]
+        if late:
+            raise ParameterError(
+                f"rules: {late[0]!r} must come before {rule.column!r} in visit_sequence: "
+                f"{rule.text}"
+            )
+        leaks = [name for name in sorted(rule.columns) if name in protected]
+        if rule.column in protected:
+            leaks += [name for name in sorted(rule.columns) if name != protected[rule.column]]
+        if leaks:
+            raise ParameterError(
+                f"rules: this one would tie a protected column to {leaks[0]!r}: {rule.text}"
+            )
+
+
+def read_names(wanted: Sequence[str] | str, names: Sequence[str], argument: str) -> list[str]:
+    """Return a list of columns that a user gave, one name or several, after checking them."""
+    found = [wanted] if isinstance(wanted, str) else list(wanted)
+    problems = unknown_columns(found, names)
+    if problems:
+        raise ParameterError(f"{argument}: {' '.join(problems)}")
+    if len(set(found)) < len(found):
+        repeated = next(name for name in found if found.count(name) > 1)
+        raise ParameterError(f"{argument}: {repeated!r} is named twice.")
+    return found
+
+
+def settings_of(
+    setting: PerColumn[Setting], names: Sequence[str], standard: Setting, argument: str
+) -> dict[str, Setting]:
+    """Return the setting of each column, from one for all or a mapping.
+
+    Examples
+    --------
+    >>> settings_of({"age": 10, "*": 7}, ["age", "sex"], 5, "minbucket")
+    {'age': 10, 'sex': 7}
+    """
+    if not isinstance(setting, Mapping):
+        return dict.fromkeys(names, setting)
+    named = [name for name in setting if name != OTHERS or OTHERS in names]
+    read_names(named, names, argument)
+    others = setting.get(OTHERS, standard)
+    return {name: setting.get(name, others) for name in names}
+
+
+def check_settings(minbucket: Any, cp: Any, smoothing: Any) -> None:  # noqa: ANN401  # a user's
+    """Raise if a setting has a value that cannot be used."""
+    for value in _values(minbucket):
+        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+            raise ParameterError(f"minbucket is a whole number from 1; got {value!r}.")
+    for value in _values(cp):
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not math.isfinite(value) or value < 0:
+            raise ParameterError(f"cp is a number from 0; got {value!r}.")
+    for value in _values(smoothing):
+        if value is not None and value not in get_args(Smoothing):
+            raise ParameterError(
+                f"smoothing is one of {', '.join(get_args(Smoothing))}, or None; got {value!r}."
+            )
+
+
+def _values(setting: Any) -> list[Any]:  # noqa: ANN401  # a user's
+    return list(setting.values()) if isinstance(setting, Mapping) else [setting]
+
+
+def _read_predictors(
+    predictors: Predictors | None, names: Sequence[str], order: Sequence[str]
+) -> NDArray[np.bool_]:
+    """Return which column (row) may be predicted from which (column), in the table's order."""
+    count = len(names)
+    allowed = np.ones((count, count), bool)
+    if predictors is None:
+        return allowed
+    if not isinstance(predictors, Mapping):
+        return _read_matrix(predictors, count)
+    places = {name: place for place, name in enumerate(names)}
+    visited = {name: place for place, name in enumerate(order)}
+    for name in read_names(list(predictors), names, "predictors"):
+        listed = read_names(predictors[name], names, f"predictors of {name!r}")
+        late = [other for other in listed if visited[other] >= visited[name]]
+        if late:
+            raise ParameterError(
+                f"predictors: {late[0]!r} cannot predict {name!r}, since it is not visited before "
+                "it. Put it earlier in visit_sequence, or leave it out."
+            )
+        allowed[places[name]] = False
+        allowed[places[name], [places[other] for other in listed]] = True
+    return allowed
+
+
+def _read_matrix(predictors: ArrayLike, count: int) -> NDArray[np.bool_]:
+    matrix = np.asarray(predictors)
+    if matrix.shape != (count, count):
+        raise ParameterError(
+            f"predictors: a matrix has one row and one column for each of the {count} columns "
+            f"that are synthesized or kept; got the shape {matrix.shape}."
+        )
+    if not np.isin(matrix, (0, 1)).all():
+        raise ParameterError("predictors: a matrix holds 0 and 1, or true and false.")
+    return matrix.astype(bool)
+
+
+def keep_most_telling(plan: Plan, most: int, features: Sequence[Feature], coded: Coded) -> Plan:
+    """Return the plan with at most `most` predictors for each column: those that tell most of it.
+
+    What one column tells of another is their mutual information, numbers in groups.
+    """
+    if all(len(step.predictors) <= most for step in plan.steps):
+        return plan
+    told = pairwise_information(_grouped(features, coded))
+
+    def chosen(step: Step) -> tuple[int, ...]:
+        ranked = sorted(step.predictors, key=lambda other: (-told[step.column, other], other))
+        kept = set(ranked[:most])
+        return tuple(other for other in step.predictors if other in kept)
+
+    logging.getLogger("understudy").info("Each tree looks at %d columns at most.", most)
+    return replace(plan, steps=tuple(replace(step, predictors=chosen(step)) for step in plan.steps))
+
+
+def _grouped(features: Sequence[Feature], coded: Coded) -> Coded:
+    """Return the table with numbers in groups of about the same size, missing apart."""
+    columns: dict[str, NDArray[np.int64]] = {}
+    for feature, codes in zip(features, coded.columns, strict=True):
+        groups: NDArray[np.int64] = codes.astype(np.int64)
+        if feature.ranks is not None and feature.cardinality > MOST_GROUPS:
+            counts = np.bincount(feature.ranks[codes], minlength=feature.cardinality + 1)
+            middle = np.cumsum(counts) - counts / 2
+            group = 1 + np.floor(MOST_GROUPS * middle / max(len(codes), 1)).astype(np.int64)
+            group[0] = 0
+            groups = group[feature.ranks[codes]]
+        columns[feature.name] = groups
+    return Coded.from_arrays(columns)

@@ -1,0 +1,98 @@
+"""All columns of one set of records, one after the other: fitting, drawing, and the density."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.coded import Codes
+from understudy.synthesis.cart.columns import ColumnModel, fit_column
+from understudy.synthesis.cart.features import Feature, Places
+from understudy.synthesis.cart.plan import Step
+
+Covered = Callable[[Step, dict[int, Codes]], NDArray[np.int64] | None]
+"""Gives, for a step and the codes of the columns before it, the code that a rule sets for each
+record, or -1; None if the column has no rules."""
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSequence:
+    """The models of the columns, in the order in which they are drawn.
+
+    Parameters
+    ----------
+    features : sequence of Feature
+        All columns.
+    steps : sequence of Step
+        The columns that are drawn.
+    columns : sequence of ColumnModel
+        The model of each step.
+    """
+
+    features: Sequence[Feature]
+    steps: Sequence[Step]
+    columns: Sequence[ColumnModel]
+
+    def draw(
+        self, drawn: dict[int, Codes], rows: int, covered: Covered, rng: np.random.Generator
+    ) -> None:
+        """Draw all columns; `drawn` holds the codes of those that are given, and then of all."""
+        places = np.zeros((rows, len(self.features)), np.int32, order="F")
+        for column, codes in drawn.items():
+            places[:, column] = self.features[column].places(codes)
+        for step, model in zip(self.steps, self.columns, strict=True):
+            codes = model.draw(places, rng)
+            given = covered(step, drawn)
+            if given is not None:
+                codes = np.where(given >= 0, given, codes).astype(codes.dtype)
+            drawn[step.column] = codes
+            places[:, step.column] = self.features[step.column].places(codes)
+
+    def log_probability(
+        self, places: Places, codes: Sequence[Codes], covered: Covered
+    ) -> NDArray[np.float64]:
+        """Return the log probability of each record's drawn columns, given the others."""
+        total = np.zeros(len(places))
+        known = dict(enumerate(codes))
+        for step, model in zip(self.steps, self.columns, strict=True):
+            own = codes[step.column]
+            found = model.probability(places, own)
+            given = covered(step, known)
+            if given is not None:
+                found = np.where(given >= 0, given == own, found)
+            with np.errstate(divide="ignore"):
+                total += np.log(found)
+        return total
+
+
+def fit_columns(
+    features: Sequence[Feature],
+    steps: Sequence[Step],
+    places: Places,
+    codes: Sequence[Codes],
+    covered: Covered,
+    bootstrap: np.random.Generator | None = None,
+) -> Iterator[ColumnModel]:
+    """Grow the trees of each step on the given records.
+
+    With `bootstrap`, each column's trees are grown on a sample of the records, drawn with
+    replacement.
+    """
+    known = dict(enumerate(codes))
+    for step in steps:
+        rows: NDArray[np.int64] | None = None
+        given = covered(step, known)
+        if given is not None and (given < 0).any():
+            # Of records that a rule decides, a tree would learn nothing but the rule.
+            rows = np.flatnonzero(given < 0)
+        if bootstrap is not None:
+            pool = np.arange(len(places)) if rows is None else rows
+            rows = np.sort(pool[bootstrap.integers(0, len(pool), len(pool))])
+        own = codes[step.column]
+        if rows is None:
+            yield fit_column(step, features, places, own)
+        else:
+            yield fit_column(step, features, places[rows], own[rows])

@@ -1,0 +1,244 @@
+"""A tree for one outcome, and the records of its leaves that a synthetic value is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.coded import Coded, Codes
+from understudy.synthesis.cart.features import Feature, Places, order_by_mean, order_by_shares
+from understudy.synthesis.tables import ConditionalTable
+
+RECORDS_PER_SPLIT = 3
+"""A node with fewer than this many times minbucket records is not split, as in R's rpart."""
+
+MOST_DEPTH = 30
+"""Levels of a tree at most, as in R's rpart."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Binary splits, each of one column by a threshold.
+
+    Parameters
+    ----------
+    feature : ndarray of int32
+        The place of the column that a node looks at; -1 for a leaf.
+    threshold : ndarray of int32
+        A record goes left if its place is not above.
+    children : ndarray of int32, shape (nodes, 2)
+        Left and right child; both come after the node.
+    orders : dict
+        The place of each category in this tree's order, by place of the column.
+    """
+
+    feature: NDArray[np.int32]
+    threshold: NDArray[np.int32]
+    children: NDArray[np.int32]
+    orders: dict[int, NDArray[np.int32]]
+
+    @classmethod
+    def stump(cls) -> Tree:
+        """Return the tree with one leaf and no split."""
+        return cls(np.full(1, -1, np.int32), np.zeros(1, np.int32), np.zeros((1, 2), np.int32), {})
+
+    @property
+    def leaves(self) -> int:
+        """The number of leaves."""
+        return int(np.count_nonzero(self.feature < 0))
+
+    @property
+    def depth(self) -> int:
+        """The number of splits on the longest way to a leaf."""
+        depth = np.zeros(len(self.feature), np.int64)
+        for node in np.flatnonzero(self.feature >= 0).tolist():
+            depth[self.children[node]] = depth[node] + 1
+        return int(depth.max())
+
+    @cached_property
+    def _numbered(self) -> NDArray[np.int32]:
+        """Thresholds, with the leaf's number in the place of a leaf's."""
+        is_leaf = self.feature < 0
+        return np.where(is_leaf, np.cumsum(is_leaf) - 1, self.threshold).astype(np.int32)
+
+    def find(self, places: Places) -> NDArray[np.uint32]:
+        """Return the number of the leaf of each record."""
+        if len(self.feature) == 1:
+            return np.zeros(len(places), np.uint32)
+        from understudy.synthesis.cart.kernels import find_leaves
+
+        order_of = np.full(places.shape[1], -1, np.int32)
+        start = 0
+        for column, order in self.orders.items():
+            order_of[column] = start
+            start += len(order)
+        orders = np.concatenate([*self.orders.values(), np.zeros(1, np.int32)])
+        leaves = np.empty(len(places), np.uint32)
+        find_leaves(places, self.feature, self._numbered, self.children, order_of, orders, leaves)
+        return leaves
+
+
+@dataclass(frozen=True, eq=False)
+class LeafModel:
+    """A tree, and what the records in each of its leaves have.
+
+    Parameters
+    ----------
+    tree : Tree
+        Leads a record to its leaf.
+    table : ConditionalTable
+        The outcome given the number of the leaf.
+    """
+
+    tree: Tree
+    table: ConditionalTable
+
+    def draw(self, places: Places, rng: np.random.Generator) -> Codes:
+        """Draw the outcome of each record from the records of its leaf."""
+        return self.table.draw([self.tree.find(places)], len(places), rng)
+
+    def probability(self, places: Places, outcome: Codes) -> NDArray[np.float64]:
+        """Return the probability with which `draw` gives each record's outcome."""
+        return self.table.probability(outcome, [self.tree.find(places)])
+
+    @property
+    def leaf_sizes(self) -> NDArray[np.int64]:
+        """The number of records in each leaf."""
+        _, begins = self.table.ranges.seen
+        return np.diff(np.append(begins, len(self.table.donors)))
+
+    def uses(self) -> dict[int, int]:
+        """Return how many splits look at each column, by its place; the most used first."""
+        columns, times = np.unique(self.tree.feature[self.tree.feature >= 0], return_counts=True)
+        by_use = np.argsort(-times, kind="stable")
+        return dict(zip(columns[by_use].tolist(), times[by_use].tolist(), strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a tree explains: the codes to draw, and the numbers if they are numbers."""
+
+    codes: Codes
+    cardinality: int
+    numbers: NDArray[np.float64] | None = None
+
+
+def grow(
+    places: Places,
+    features: Sequence[Feature],
+    predictors: Sequence[int],
+    outcome: Outcome,
+    *,
+    minbucket: int,
+    cp: float,
+) -> LeafModel:
+    """Grow a tree and keep the records of its leaves.
+
+    Parameters
+    ----------
+    places : ndarray of int32, shape (records, columns)
+        The records, as `matrix_of` gives them.
+    features : sequence of Feature
+        All columns.
+    predictors : sequence of int
+        The places of the columns that may be looked at.
+    outcome : Outcome
+        What to explain, of the same records.
+    minbucket : int
+        Records in a leaf, at least.
+    cp : float
+        What a split must explain at least, as a share of the impurity of all records.
+    """
+    tree, leaves = _grow(places, features, predictors, outcome, minbucket, cp)
+    coded = Coded(("leaf", "outcome"), (leaves, outcome.codes), (tree.leaves, outcome.cardinality))
+    return LeafModel(tree, ConditionalTable.of(coded, "outcome", ["leaf"]))
+
+
+def _grow(
+    places: Places,
+    features: Sequence[Feature],
+    predictors: Sequence[int],
+    outcome: Outcome,
+    minbucket: int,
+    cp: float,
+) -> tuple[Tree, NDArray[np.uint32]]:
+    rows = len(places)
+    alone = Tree.stump(), np.zeros(rows, np.uint32)
+    if rows < max(2, RECORDS_PER_SPLIT * minbucket) or not predictors or _constant(outcome.codes):
+        return alone
+    matrix = np.empty((rows, len(predictors)), np.float32, order="F")
+    orders: dict[int, NDArray[np.int32]] = {}
+    for position, column in enumerate(predictors):
+        own = places[:, column]
+        if features[column].needs_order:
+            orders[column] = _order(own, features[column].cardinality, outcome)
+            own = orders[column][own]
+        matrix[:, position] = own
+    fitted = _fit(matrix, outcome, minbucket)
+    nodes = fitted.tree_
+    if nodes.node_count == 1:
+        return alone
+    from understudy.synthesis.cart.kernels import prune
+
+    risk = nodes.impurity * nodes.weighted_n_node_samples / rows
+    ends = np.empty(nodes.node_count, np.int64)
+    prune(nodes.children_left, nodes.children_right, risk, cp * risk[0], ends)
+    tree = _shrunk(nodes, ends, predictors, orders)
+    at = ends[nodes.apply(matrix)]
+    number = np.cumsum(np.bincount(at, minlength=nodes.node_count) > 0) - 1
+    return tree, number[at].astype(np.uint32)
+
+
+def _constant(codes: Codes) -> bool:
+    return bool((codes == codes[0]).all())
+
+
+def _order(codes: Places, cardinality: int, outcome: Outcome) -> NDArray[np.int32]:
+    if outcome.numbers is not None:
+        return order_by_mean(codes, cardinality, outcome.numbers)
+    return order_by_shares(codes, cardinality, outcome.codes, outcome.cardinality)
+
+
+def _fit(matrix: NDArray[np.float32], outcome: Outcome, minbucket: int) -> Any:  # noqa: ANN401  # scikit-learn has no types
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    # A constant seed: it decides only which of two equally good splits is taken.
+    limits = {
+        "min_samples_leaf": minbucket,
+        "min_samples_split": max(2, RECORDS_PER_SPLIT * minbucket),
+        "max_depth": MOST_DEPTH,
+        "random_state": 0,
+    }
+    if outcome.numbers is not None:
+        return DecisionTreeRegressor(**limits).fit(matrix, outcome.numbers)
+    return DecisionTreeClassifier(**limits).fit(matrix, outcome.codes)
+
+
+def _shrunk(
+    nodes: Any,  # noqa: ANN401  # scikit-learn has no types
+    ends: NDArray[np.int64],
+    predictors: Sequence[int],
+    orders: dict[int, NDArray[np.int32]],
+) -> Tree:
+    """Return scikit-learn's tree without the branches that were cut off."""
+    count = nodes.node_count
+    kept = np.flatnonzero(ends == np.arange(count))
+    number = np.full(count, -1, np.int32)
+    number[kept] = np.arange(len(kept))
+    left, right = nodes.children_left[kept], nodes.children_right[kept]
+    splits = (left >= 0) & (number[left] >= 0)
+    columns = np.array(predictors, np.int32)
+    feature = np.where(splits, columns[np.maximum(nodes.feature[kept], 0)], -1).astype(np.int32)
+    children = np.where(splits[:, None], number[np.stack([left, right], axis=1)], 0)
+    used = set(feature.tolist())
+    return Tree(
+        feature,
+        np.where(splits, np.floor(nodes.threshold[kept]), 0).astype(np.int32),
+        children.astype(np.int32),
+        {column: order for column, order in orders.items() if column in used},
+    )
