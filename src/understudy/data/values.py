@@ -98,9 +98,14 @@ class Numbers:
 def to_numpy(array: pa.Array, missing: int | None = None) -> NDArray[Any]:
     """Return an Arrow column of numbers or booleans as a NumPy array.
 
-    Missing values become the number `missing`, or NaN. By way of polars: pyarrow's own way imports
-    pandas, which takes a good part of a second.
+    Missing values become the number `missing`, or NaN. Numbers without gaps are not copied, others
+    go by way of polars: pyarrow's own way imports pandas, which takes a good part of a second.
     """
+    plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+    if plain and array.null_count == 0:
+        first = array.offset
+        held = np.frombuffer(array.buffers()[1], array.type.to_pandas_dtype())
+        return held[first : first + len(array)]
     import polars as pl
 
     series = pl.Series(pl.from_arrow(array))
@@ -118,7 +123,10 @@ def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_]) -> pa.Array:
 def numbers(array: pa.Array, name: str) -> Numbers:
     """Return the numbers of an Arrow column of numbers or times; NaN counts as missing."""
     kind = array.type
-    missing = to_numpy(pc.is_null(array, nan_is_null=True))
+    if array.null_count == 0 and not pa.types.is_floating(kind):
+        missing = np.zeros(len(array), bool)
+    else:
+        missing = to_numpy(pc.is_null(array, nan_is_null=True))
     try:
         if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
             array = array.cast(pa.float64())

@@ -14,7 +14,6 @@ from understudy.data import Codec
 from understudy.data.coded import Codes
 from understudy.data.coders import as_numbers
 from understudy.data.exact import ValueCoder
-from understudy.data.schema import NUMERIC
 from understudy.errors import ParameterError, did_you_mean
 from understudy.synthesis.cart.plan import Step
 from understudy.synthesis.cart.rules import Rule, covered_rows
@@ -29,16 +28,19 @@ class RuleBook:
     codec : Codec
         Gives the values that codes stand for, which conditions are about.
     codes : mapping
-        The code that each rule sets.
+        The codes that the rules of each column set.
     """
 
     codec: Codec
-    codes: Mapping[str, int]
+    codes: Mapping[str, tuple[int, ...]]
 
     @classmethod
     def of(cls, codec: Codec, rules: Sequence[Rule]) -> RuleBook:
         """Return the book of the given rules, or say which of them sets an impossible value."""
-        return cls(codec, {rule.text: _code_of(rule, codec) for rule in rules})
+        codes: dict[str, tuple[int, ...]] = {}
+        for rule in rules:
+            codes[rule.column] = (*codes.get(rule.column, ()), _code_of(rule, codec))
+        return cls(codec, codes)
 
     def which(self, step: Step, known: Mapping[int, Codes]) -> NDArray[np.int64]:
         """Return the number of the first rule of a step that covers each record, or -1."""
@@ -57,7 +59,7 @@ class RuleBook:
         """Return the code that a rule sets for each record, -1 where none does."""
         if not step.rules:
             return None
-        set_to = np.array([self.codes[rule.text] for rule in step.rules] + [-1])
+        set_to = np.array([*self.codes[step.rules[0].column], -1])
         return set_to[self.which(step, known)]
 
     def _values(self, name: str, codes: Codes) -> pl.Series:
@@ -91,7 +93,7 @@ def _code_of(rule: Rule, codec: Codec) -> int:
     if len(found):
         return int(found[0])
     known = [str(level) for level in column.levels]
-    place = "special values" if column.kind in NUMERIC else "levels"
+    place = "special values" if column.binned else "levels"
     raise ParameterError(
         f"rules: {rule.column!r} has no value {rule.value!r} in the original."
         f"{did_you_mean(str(rule.value), known)} Name it among the column's {place} in the schema "

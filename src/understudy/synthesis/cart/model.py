@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,12 +15,17 @@ from understudy.data import Codec, Coded
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.exact import Smoothing, ValueCoder
 from understudy.errors import ParameterError
-from understudy.progress import track
 from understudy.synthesis.base import Synthesizer, _positive
 from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState
 from understudy.synthesis.cart.applying import RuleBook
-from understudy.synthesis.cart.features import Feature, matrix_of, read_features
-from understudy.synthesis.cart.packing import pack, unpack
+from understudy.synthesis.cart.features import Feature, read_features
+from understudy.synthesis.cart.packing import (
+    pack,
+    pack_predictors,
+    unpack,
+    unpack_predictors,
+    unpack_strata,
+)
 from understudy.synthesis.cart.plan import (
     PerColumn,
     Plan,
@@ -30,9 +35,10 @@ from understudy.synthesis.cart.plan import (
     keep_most_telling,
     settings_of,
 )
-from understudy.synthesis.cart.rules import Rule, read_rules, rules_to_plain
-from understudy.synthesis.cart.sequence import TreeSequence, fit_columns
+from understudy.synthesis.cart.recipe import Recipe, Trees
+from understudy.synthesis.cart.rules import read_rules, rules_to_plain
 from understudy.synthesis.cart.strata import Strata
+from understudy.synthesis.cart.summary import TreeSummary, summarize
 
 
 class Cart(Synthesizer):
@@ -124,10 +130,9 @@ class Cart(Synthesizer):
     method: ClassVar[str] = "cart"
     exact: ClassVar[bool] = True
 
-    features_: tuple[Feature, ...]
     plan_: Plan
     strata_: Strata
-    sequences_: tuple[TreeSequence, ...]
+    sequences_: Trees
     violations_: dict[str, int]
 
     def __init__(  # noqa: PLR0913, PLR0917  # each part of the method can be given by the user
@@ -169,20 +174,25 @@ class Cart(Synthesizer):
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:
         coded = source if isinstance(source, Coded) else _gathered(source)
-        self.features_ = read_features(self.codec_)
-        self.plan_ = self._make_plan()
+        features = read_features(self.codec_)
+        plan = self._make_plan()
         if self.max_predictors is not None:
-            self.plan_ = keep_most_telling(self.plan_, self.max_predictors, self.features_, coded)
-        self.strata_ = Strata.of(coded, [coded.names[place] for place in self.plan_.strata])
+            plan = keep_most_telling(plan, self.max_predictors, features, coded)
+        strata = Strata.of(coded, [coded.names[place] for place in plan.strata])
+        self._prepare(features, plan, strata)
         self._check_strata()
         self.codec_ = self._with_smoothing(coded)
-        self._book = RuleBook.of(self.codec_, self._all_rules())
         self.violations_ = self._count_violations(coded)
-        self._kept = {place: coded.columns[place] for place in self.plan_.kept}
+        self._kept = {place: coded.columns[place] for place in plan.kept}
         self._records = coded if self.proper else None
         self._seed = int(rng.integers(2**63))
-        self._later_copies: dict[int, tuple[TreeSequence, ...]] = {}
-        self.sequences_ = self._grow(coded, copy=0)
+        self.sequences_ = self._recipe.grow(coded, [self._seed, 0] if self.proper else None)
+
+    def _prepare(self, features: tuple[Feature, ...], plan: Plan, strata: Strata) -> None:
+        self.plan_, self.strata_ = plan, strata
+        rules = [rule for step in plan.steps for rule in step.rules]
+        self._recipe = Recipe(features, plan, strata, RuleBook.of(self.codec_, rules))
+        self._later_copies: dict[int, Trees] = {}
 
     def _make_plan(self) -> Plan:
         names = self.codec_.names
@@ -198,26 +208,15 @@ class Cart(Synthesizer):
         )
         return wishes.plan(names)
 
-    def _all_rules(self) -> list[Rule]:
-        return [rule for step in self.plan_.steps for rule in step.rules]
-
     def _check_strata(self) -> None:
         """Refuse parts with so few records that their one leaf would hand these out."""
         least = max((step.minbucket for step in self.plan_.steps), default=1)
         small = np.flatnonzero(self.strata_.counts < least)
         if len(self.strata_) == 1 or not len(small):
             return
-        labels = [
-            f"{name} = {self.codec_.labels(name)[code]}"
-            for name, code in zip(
-                [self.codec_.names[place] for place in self.strata_.columns],
-                self.strata_.codes[small[0]].tolist(),
-                strict=True,
-            )
-        ]
         raise ParameterError(
             f"strata: {len(small)} of {len(self.strata_)} parts have fewer than minbucket = "
-            f"{least} records, such as {', '.join(labels)} with "
+            f"{least} records, such as {self.stratum_label(small[0])} with "
             f"{self.strata_.counts[small[0]]}. Merge levels, or use fewer columns."
         )
 
@@ -237,51 +236,37 @@ class Cart(Synthesizer):
         return replace(self.codec_, coders=coders)
 
     def _count_violations(self, coded: Coded) -> dict[str, int]:
+        """Return how many records break each rule, and say so of those that break or meet none."""
         known = dict(enumerate(coded.columns))
+        log = logging.getLogger("understudy")
         found: dict[str, int] = {}
         for step in self.plan_.steps:
             if not step.rules:
                 continue
-            first = self._book.which(step, known)
+            first = self._recipe.book.which(step, known)
             for number, rule in enumerate(step.rules):
-                other = coded.columns[step.column] != self._book.codes[rule.text]
-                found[rule.text] = int(np.count_nonzero((first == number) & other))
-                if found[rule.text]:
-                    logging.getLogger("understudy").warning(
-                        "%s of %s original records that this rule covers have another value: %s",
-                        f"{found[rule.text]:,}",
-                        f"{np.count_nonzero(first == number):,}",
+                own = first == number
+                other = coded.columns[step.column] != self._recipe.book.codes[rule.column][number]
+                covered, broken = np.count_nonzero(own), np.count_nonzero(own & other)
+                found[rule.text] = found.get(rule.text, 0) + int(broken)
+                if not covered:
+                    log.warning("This rule covers no original record: %s", rule.text)
+                elif broken:
+                    log.warning(
+                        "%s of the %s original records that this rule covers have another value, "
+                        "and no synthetic one will: %s",
+                        f"{broken:,}",
+                        f"{covered:,}",
                         rule.text,
                     )
         return found
 
-    def _grow(self, coded: Coded, copy: int) -> tuple[TreeSequence, ...]:
-        """Return the trees of all strata; with `proper`, those of one copy's bootstrap samples."""
-        places = matrix_of(self.features_, coded)
-        stratum = self._stratum_of(dict(enumerate(coded.columns)), len(coded))
-        grown = []
-        steps = len(self.plan_.steps)
-        for number in range(len(self.strata_)):
-            own, codes = places, coded.columns
-            if len(self.strata_) > 1:
-                rows = np.flatnonzero(stratum == number)
-                own, codes = places[rows], coded.take(rows).columns
-            bootstrap = np.random.default_rng([self._seed, copy, number]) if self.proper else None
-            fitted = fit_columns(
-                self.features_, self.plan_.steps, own, codes, self._book.covered, bootstrap
-            )
-            grown.append(
-                TreeSequence(
-                    self.features_, self.plan_.steps, list(track(fitted, "Growing trees", steps))
-                )
-            )
-        return tuple(grown)
-
-    def _trees_of(self, copy: int) -> tuple[TreeSequence, ...]:
+    def _trees_of(self, copy: int) -> Trees:
         if copy == 0 or self._records is None:
             return self.sequences_
         if copy not in self._later_copies:
-            self._later_copies = {copy: self._grow(self._records, copy)}
+            seed = [self._seed, copy]
+            self._later_copies = {copy: self._recipe.grow(self._records, seed)}
         return self._later_copies[copy]
 
     def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
@@ -295,44 +280,14 @@ class Cart(Synthesizer):
 
     def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
         rows = slice(block.first_row, block.first_row + block.rows)
-        given = {place: codes[rows] for place, codes in self._kept.items()}
-        if set(self.strata_.columns) <= set(given):
-            stratum = self._stratum_of(given, block.rows)
-        else:
-            stratum = self.strata_.draw(block.rows, rng)
-            given |= self.strata_.codes_of(stratum)
-        sizes = self.codec_.cardinalities
-        columns = [np.empty(block.rows, code_dtype(size)) for size in sizes]
-        for number, sequence in enumerate(self._trees_of(block.copy)):
-            own = np.flatnonzero(stratum == number)
-            drawn = {place: codes[own] for place, codes in given.items()}
-            sequence.draw(drawn, len(own), self._book.covered, rng)
-            for place, codes in drawn.items():
-                columns[place][own] = codes
-        return Coded(self.codec_.names, tuple(columns), sizes)
-
-    def _stratum_of(self, given: Mapping[int, Codes], rows: int) -> NDArray[np.int64]:
-        if not self.strata_.columns:
-            return np.zeros(rows, np.int64)
-        return self.strata_.find([given[place] for place in self.strata_.columns])
+        kept = {place: codes[rows] for place, codes in self._kept.items()}
+        columns = self._recipe.draw(self._trees_of(block.copy), kept, block.rows, rng)
+        return Coded(self.codec_.names, columns, self.codec_.cardinalities)
 
     def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:
-        return np.concatenate(
-            [self._log_probability(batch) for batch in coded.batches(BLOCK_ROWS)] or [np.empty(0)]
-        )
-
-    def _log_probability(self, coded: Coded) -> NDArray[np.float64]:
-        places = matrix_of(self.features_, coded)
-        stratum = self._stratum_of(dict(enumerate(coded.columns)), len(coded))
-        drawn = not set(self.strata_.columns) <= set(self._kept)
-        total = np.full(len(coded), -np.inf)
-        for number, sequence in enumerate(self.sequences_):
-            own = np.flatnonzero(stratum == number)
-            share = self.strata_.counts[number] / self.n_rows_ if drawn else 1.0
-            total[own] = np.log(share) + sequence.log_probability(
-                places[own], coded.take(own).columns, self._book.covered
-            )
-        return total
+        batches = coded.batches(BLOCK_ROWS)
+        found = [self._recipe.log_probability(self.sequences_, batch) for batch in batches]
+        return np.concatenate([*found, np.empty(0)])
 
     def trees(self) -> list[TreeSummary]:
         """Return what each tree is like: its size, its smallest leaf, and what it looks at most.
@@ -345,26 +300,14 @@ class Cart(Synthesizer):
         [('age', 1, 1473), ('children', 5, 209)]
         """
         self._require_fit()
-        names = self.codec_.names
-        found = []
-        for number, sequence in enumerate(self.sequences_):
-            for step, column in zip(self.plan_.steps, sequence.columns, strict=True):
-                for part, model in column.parts.items():
-                    uses = {names[place]: times for place, times in model.uses().items()}
-                    found.append(
-                        TreeSummary(
-                            names[step.column],
-                            part if len(column.parts) > 1 else "value",
-                            self._stratum_label(number),
-                            model.tree.leaves,
-                            model.tree.depth,
-                            int(model.leaf_sizes.min()),
-                            uses,
-                        )
-                    )
-        return found
+        return [
+            summary
+            for number, sequence in enumerate(self.sequences_)
+            for summary in summarize(sequence, self.stratum_label(number))
+        ]
 
-    def _stratum_label(self, number: int) -> str:
+    def stratum_label(self, number: int) -> str:
+        """Return in words which records a stratum holds; nothing if it holds all."""
         names = [self.codec_.names[place] for place in self.strata_.columns]
         codes = self.strata_.codes[number].tolist()
         return ", ".join(
@@ -381,14 +324,7 @@ class Cart(Synthesizer):
 
     def _state(self) -> dict[str, NDArray[Any]]:
         state = pack(self.sequences_) | {"seed": np.array([self._seed], np.uint64)}
-        state["predictors"] = np.array(
-            [
-                (place, other)
-                for place, step in enumerate(self.plan_.steps)
-                for other in step.predictors
-            ],
-            np.int32,
-        ).reshape(-1, 2)
+        state["predictors"] = pack_predictors(self.plan_)
         state |= {"strata": self.strata_.codes, "strata_counts": self.strata_.counts}
         state["violations"] = np.array(list(self.violations_.values()), np.int64)
         state |= {f"kept_{place}": codes for place, codes in self._kept.items()}
@@ -399,34 +335,12 @@ class Cart(Synthesizer):
     def _restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._check_params()
         names, sizes = self.codec_.names, self.codec_.cardinalities
-        self.features_ = read_features(self.codec_)
-        plan = self._make_plan()
-        chosen: list[list[int]] = [[] for _ in plan.steps]
-        for place, other in arrays["predictors"].tolist():
-            chosen[place].append(other)
-        for step, found in zip(plan.steps, chosen, strict=True):
-            if not set(found) <= set(step.predictors):
-                raise ValueError("predictors that are not allowed")
-        self.plan_ = replace(
-            plan,
-            steps=tuple(
-                replace(step, predictors=tuple(found))
-                for step, found in zip(plan.steps, chosen, strict=True)
-            ),
-        )
+        features = read_features(self.codec_)
+        plan = unpack_predictors(arrays["predictors"], self._make_plan())
         codes, counts = arrays["strata"], arrays["strata_counts"]
-        limits = np.array([sizes[place] for place in plan.strata], np.int64)
-        fits = (
-            codes.shape == (len(counts), len(plan.strata))
-            and bool(((codes >= 0) & (codes < limits)).all())
-            and int(counts.sum()) == self.n_rows_
-        )
-        if not fits:
-            raise ValueError("strata that do not fit the columns")
-        self.strata_ = Strata(plan.strata, codes.astype(np.int64), counts.astype(np.int64))
-        self._book = RuleBook.of(self.codec_, self._all_rules())
-        texts = [rule.text for rule in self._all_rules()]
-        self.violations_ = dict(zip(texts, arrays["violations"].tolist(), strict=True))
+        self._prepare(features, plan, unpack_strata(codes, counts, plan, sizes, self.n_rows_))
+        rules = dict.fromkeys(rule.text for step in plan.steps for rule in step.rules)
+        self.violations_ = dict(zip(rules, arrays["violations"].tolist(), strict=True))
         self._kept = {
             place: self._column(arrays[f"kept_{place}"], sizes[place]) for place in plan.kept
         }
@@ -435,8 +349,7 @@ class Cart(Synthesizer):
             columns = [self._column(arrays[f"record_{n}"], size) for n, size in enumerate(sizes)]
             self._records = Coded(names, tuple(columns), sizes)
         self._seed = int(arrays["seed"][0])
-        self._later_copies = {}
-        self.sequences_ = unpack(arrays, self.features_, self.plan_.steps, len(self.strata_))
+        self.sequences_ = unpack(arrays, features, plan.steps, len(self.strata_))
 
     def _column(self, codes: NDArray[Any], cardinality: int) -> Codes:
         if codes.shape != (self.n_rows_,) or int(codes.max(initial=0)) >= cardinality:
@@ -450,35 +363,6 @@ class Cart(Synthesizer):
             for column in sequence.columns
             for model in column.parts.values()
         ]
-
-
-@dataclass(frozen=True)
-class TreeSummary:
-    """What one tree is like.
-
-    Parameters
-    ----------
-    column : str
-        The column that it explains.
-    part : {"kind", "value"}
-        Whether it draws the kind of a number, or the value.
-    stratum : str
-        The part of the records that it was grown on; empty if all.
-    leaves, depth : int
-        Its size.
-    smallest_leaf : int
-        Records in its smallest leaf.
-    uses : dict
-        How many splits look at each column, the most used first.
-    """
-
-    column: str
-    part: str
-    stratum: str
-    leaves: int
-    depth: int
-    smallest_leaf: int
-    uses: dict[str, int]
 
 
 def _gathered(source: BatchSource) -> Coded:

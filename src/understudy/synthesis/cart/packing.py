@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 from understudy.data.coded import code_dtype
 from understudy.synthesis.cart.columns import ColumnModel
 from understudy.synthesis.cart.features import Feature
-from understudy.synthesis.cart.plan import Step
+from understudy.synthesis.cart.plan import Plan, Step
 from understudy.synthesis.cart.sequence import TreeSequence
+from understudy.synthesis.cart.strata import Strata
 from understudy.synthesis.cart.trees import LeafModel, Tree
 from understudy.synthesis.ranges import DenseRanges
 from understudy.synthesis.tables import ConditionalTable
@@ -157,3 +159,42 @@ def _read_model(
         cardinality, DenseRanges((leaves,), starts), donors.astype(code_dtype(cardinality))
     )
     return LeafModel(Tree(feature, threshold, children, orders), table)
+
+
+def pack_predictors(plan: Plan) -> NDArray[np.int32]:
+    """Return which predictors each step has, as pairs of places."""
+    pairs = [(number, other) for number, step in enumerate(plan.steps) for other in step.predictors]
+    return np.array(pairs, np.int32).reshape(-1, 2)
+
+
+def unpack_predictors(pairs: NDArray[Any], plan: Plan) -> Plan:
+    """Return the plan with the predictors that `pack_predictors` noted, fewer than all at most."""
+    chosen: list[list[int]] = [[] for _ in plan.steps]
+    for number, other in pairs.tolist():
+        chosen[number].append(other)
+    steps = []
+    for step, found in zip(plan.steps, chosen, strict=True):
+        if not set(found) <= set(step.predictors):
+            raise ValueError("predictors that are not allowed")
+        steps.append(replace(step, predictors=tuple(found)))
+    return replace(plan, steps=tuple(steps))
+
+
+def unpack_strata(
+    codes: NDArray[Any],
+    counts: NDArray[Any],
+    plan: Plan,
+    cardinalities: Sequence[int],
+    records: int,
+) -> Strata:
+    """Return the strata of a model file; raise ValueError if they do not fit the columns."""
+    limits = np.array([cardinalities[place] for place in plan.strata], np.int64)
+    fits = (
+        codes.shape == (len(counts), len(plan.strata))
+        and bool(((codes >= 0) & (codes < limits)).all())
+        and counts.min(initial=1) > 0
+        and int(counts.sum()) == records
+    )
+    if not fits:
+        raise ValueError("strata that do not fit the columns")
+    return Strata(plan.strata, codes.astype(np.int64), counts.astype(np.int64))

@@ -1,0 +1,272 @@
+"""Rules of a table that its synthetic copy keeps: if a condition holds, a column has this value.
+
+Records that meet the condition tell nothing about how the column varies: they are left out of its
+fit, and get the value in the synthetic data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, time
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.frames import Frame, to_narwhals
+from understudy.data.values import to_numpy
+from understudy.errors import ParameterError, unknown_columns
+from understudy.synthesis.cart.comparisons import Value
+from understudy.synthesis.cart.conditions import (
+    Comparison,
+    Condition,
+    Missing,
+    name_to_text,
+    value_to_text,
+)
+from understudy.synthesis.cart.grammar import LARGEST, read_condition, read_rule
+
+_FORMS = (
+    "A rule is a text such as \"if marital == 'single' then years_married = missing\", or "
+    "(column, condition, value), where the condition is text or a narwhals expression."
+)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A value that a column has in all records that meet a condition.
+
+    Parameters
+    ----------
+    column : str
+        The column that the rule sets.
+    when : Condition or narwhals Expr
+        Which records it is for.
+    value : str, int, float, bool or None
+        The value; None for missing.
+    text : str
+        The rule as the user knows it, for messages.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> (rule,) = read_rules(["if job is missing then hours = 0"], ["job", "hours"])
+    >>> rule.holds(pl.DataFrame({"job": ["cook", None], "hours": [30, 0]}))
+    array([False,  True])
+    """
+
+    column: str
+    when: Condition | nw.Expr
+    value: Value | None
+    text: str = field(compare=False)
+
+    @property
+    def columns(self) -> frozenset[str] | None:
+        """The columns that the condition looks at; None for an expression, which does not tell."""
+        return self.when.columns if isinstance(self.when, Condition) else None
+
+    def holds(self, frame: Frame) -> NDArray[np.bool_]:
+        """Return for each row of a pandas, polars or pyarrow frame whether the condition holds.
+
+        Raises
+        ------
+        ParameterError
+            If the condition cannot be evaluated on this frame.
+        """
+        if isinstance(self.when, nw.Expr):
+            return self._evaluate(self.when, to_narwhals(frame))
+        try:
+            return self.when.holds(frame)
+        except ParameterError as error:
+            raise ParameterError(f"Rule `{self.text}`: {error}") from error
+
+    def _evaluate(self, expression: nw.Expr, table: nw.DataFrame[Any]) -> NDArray[np.bool_]:
+        try:
+            result = table.select(expression)
+        except Exception as error:  # whatever the frame's own library raises
+            reason = str(error).partition("\n")[0].removesuffix(".")
+            raise ParameterError(
+                f"Rule `{self.text}` cannot be evaluated: {reason}. Mend the expression."
+            ) from error
+        if result.shape[1] != 1 or result[result.columns[0]].dtype != nw.Boolean:
+            kinds = ", ".join(str(dtype) for dtype in result.schema.values())
+            raise ParameterError(
+                f"Rule `{self.text}` must tell yes or no for each row; its expression gives "
+                f"{kinds}. Compare with something, as in nw.col('age') > 17."
+            )
+        if len(result) != len(table):
+            raise ParameterError(
+                f"Rule `{self.text}` must tell yes or no for each of {len(table)} rows; its "
+                f"expression gives {len(result)} values. Use an expression without aggregation."
+            )
+        mask = result[result.columns[0]].fill_null(value=False)
+        return to_numpy(mask.to_arrow()).astype(np.bool_, copy=False)
+
+
+def read_rules(rules: object, names: Sequence[str]) -> tuple[Rule, ...]:
+    """Read the rules of a synthesizer, in each form that a user may give them.
+
+    Parameters
+    ----------
+    rules : None, sequence or mapping
+        Rules as texts ``"if CONDITION then COLUMN = VALUE"`` or as ``(column, condition, value)``;
+        or for each column one ``(condition, value)`` or a list of them. In these a condition is
+        text or a narwhals expression, and the value None stands for missing.
+    names : sequence of str
+        The columns of the table.
+
+    Returns
+    -------
+    tuple of Rule
+        In the order given: of several rules for one column, the first that holds decides.
+
+    Raises
+    ------
+    ParameterError
+        If a rule cannot be read, or names a column that is not there.
+
+    Examples
+    --------
+    >>> rules = read_rules({"hours": [("job is missing", 0)]}, ["job", "hours"])
+    >>> rules_to_plain(rules)
+    ['if job is missing then hours = 0']
+    """
+    if rules is None:
+        return ()
+    if isinstance(rules, Mapping):
+        items = [(column, *pair) for column in rules for pair in _pairs(column, rules[column])]
+        return tuple(_read_triple(item, names) for item in items)
+    if isinstance(rules, str) or not isinstance(rules, Sequence):
+        raise ParameterError(f"rules is a list or a mapping of rules, not {rules!r}. {_FORMS}")
+    return tuple(
+        _read_text(item, names) if isinstance(item, str) else _read_triple(item, names)
+        for item in rules
+    )
+
+
+def rules_to_plain(rules: Sequence[Rule]) -> list[str]:
+    """Return rules as texts that `read_rules` reads back to the same rules.
+
+    Raises
+    ------
+    ParameterError
+        If a rule has a narwhals expression, which cannot be put into words.
+    """
+    for rule in rules:
+        if isinstance(rule.when, nw.Expr):
+            raise ParameterError(
+                f"Rule `{rule.text}` is a narwhals expression and cannot be saved. Write its "
+                "condition as text, such as \"marital == 'single'\"."
+            )
+    return [_to_text(rule.column, rule.when, rule.value) for rule in rules]
+
+
+def violations(rule: Rule, frame: Frame) -> int:
+    """Return how many rows meet the condition of a rule and have another value than it says.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> (rule,) = read_rules(["if job is missing then hours = 0"], ["job", "hours"])
+    >>> violations(rule, pl.DataFrame({"job": [None, None, "cook"], "hours": [0, 8, 30]}))
+    1
+    """
+    right = (
+        Missing(rule.column) if rule.value is None else Comparison(rule.column, "==", rule.value)
+    )
+    kept = Rule(rule.column, right, rule.value, rule.text).holds(frame)
+    return int(np.count_nonzero(rule.holds(frame) & ~kept))
+
+
+def covered_rows(rules: Sequence[Rule], frame: Frame) -> NDArray[np.int64]:
+    """Return for each row the place of the first of `rules` that holds, -1 where none does."""
+    found = np.full(len(to_narwhals(frame)), -1, np.int64)
+    for place in reversed(range(len(rules))):
+        found[rules[place].holds(frame)] = place
+    return found
+
+
+def _pairs(column: object, given: object) -> Iterator[Sequence[object]]:
+    """Yield each (condition, value) that a mapping gives for a column."""
+    if isinstance(given, Sequence) and not isinstance(given, str) and len(given):
+        several = given if not isinstance(given[0], str) and _is_pair(given[0]) else [given]
+        if all(map(_is_pair, several)):
+            yield from several
+            return
+    raise ParameterError(
+        f"The rules of column {column!r} are (condition, value) or a list of such pairs, "
+        f"not {given!r}."
+    )
+
+
+def _is_pair(given: object) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 2
+
+
+def _read_text(text: str, names: Sequence[str]) -> Rule:
+    column, condition, value = read_rule(text, names)
+    return _checked(Rule(column, condition, value, text.strip()))
+
+
+def _read_triple(item: object, names: Sequence[str]) -> Rule:
+    if not isinstance(item, Sequence) or len(item) != 3:
+        raise ParameterError(f"{item!r} is no rule. {_FORMS}")
+    column, condition, given = item
+    if not isinstance(column, str):
+        raise ParameterError(f"{column!r} is no column name, in the rule {item!r}. {_FORMS}")
+    problems = unknown_columns([column], names)
+    if problems:
+        raise ParameterError(f"A rule for column {column!r} cannot be used: {problems[0]}")
+    when = _read_when(condition, column, names)
+    value = _read_value(given, column)
+    return _checked(Rule(column, when, value, _to_text(column, when, value)))
+
+
+def _read_when(given: object, column: str, names: Sequence[str]) -> Condition | nw.Expr:
+    if isinstance(given, nw.Expr):
+        return given
+    if isinstance(given, str):
+        return read_condition(given, names)
+    kind = f"{type(given).__module__.partition('.')[0]}.{type(given).__name__}"
+    raise ParameterError(
+        f"The condition of a rule for column {column!r} is {kind}. Write it as text, such as "
+        '"age > 17", or as a narwhals expression: import narwhals as nw; nw.col("age") > 17.'
+    )
+
+
+def _read_value(given: object, column: str) -> Value | None:
+    """Return a value as text could give it: dates as ISO text, NumPy's numbers as Python's."""
+    if isinstance(given, float | np.floating | date | np.datetime64) and given != given:  # noqa: PLR0124  # NaN, NaT
+        return None
+    if isinstance(given, np.datetime64):
+        return str(given)
+    value = given.item() if isinstance(given, np.generic) else given
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, int) and abs(value) < LARGEST:
+        return value
+    if isinstance(value, float) and not math.isinf(value):
+        return value
+    raise ParameterError(
+        f"The value of a rule for column {column!r} is {given!r}. A rule sets text, a finite "
+        "number below 2^64, true or false, a date or time, or None for missing."
+    )
+
+
+def _checked(rule: Rule) -> Rule:
+    if rule.columns and rule.column in rule.columns:
+        raise ParameterError(
+            f"Rule `{rule.text}`: a rule for column {rule.column!r} cannot look at that column "
+            "itself, since it has no value yet. Use other columns in the condition."
+        )
+    return rule
+
+
+def _to_text(column: str, when: Condition | nw.Expr, value: Value | None) -> str:
+    condition = when.to_text() if isinstance(when, Condition) else repr(when)
+    return f"if {condition} then {name_to_text(column)} = {value_to_text(value)}"
