@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         write,
     )
     from understudy.errors import UnderstudyError
-    from understudy.synthesis import BayesNet, Independent, Synthesizer, Uniform
+    from understudy.synthesis import BayesNet, Cart, Independent, Synthesizer, Uniform
 
 # Names are looked up when they are first used: `import understudy` itself loads nothing heavy.
 _HOMES = {
@@ -40,12 +40,13 @@ _HOMES = {
         "write",
     ),
     "understudy.errors": ("UnderstudyError",),
-    "understudy.synthesis": ("BayesNet", "Independent", "Synthesizer", "Uniform"),
+    "understudy.synthesis": ("BayesNet", "Cart", "Independent", "Synthesizer", "Uniform"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "BayesNet",
+    "Cart",
     "Codec",
     "Coded",
     "Column",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import sys
 from collections.abc import Iterator
@@ -128,8 +127,18 @@ def synth(
     root: options.Root = None,
     generations: options.Generations = None,
     threads: options.Threads = None,
+    minbucket: options.Minbucket = None,
+    cp: options.Cp = None,
+    visit: options.Visit = None,
+    keep: options.Keep = None,
+    strata: options.Strata = None,
+    proper: options.Proper = False,
+    smoothing: options.SmoothingOption = None,
+    rule: options.RuleOption = None,
+    max_predictors: options.MaxPredictors = None,
+    settings: options.SettingsFile = None,
     save_model: options.SaveModel = None,
-    decode: options.DecodeOption = options.Decode.interpolate,
+    decode: options.DecodeOption = None,
     stream: options.Stream = False,
     drop: options.Drop = "",
     force: options.Force = False,
@@ -148,27 +157,38 @@ def synth(
     outputs = _numbered(output, copies)
     for path in outputs:
         check_target(path, overwrite=force)
-    _check_outputs([*outputs, *filter(None, [save_model])], [data, schema], force)
+    _check_outputs([*outputs, *filter(None, [save_model])], [data, schema, settings], force)
     described = Schema.load(schema) if schema is not None else None
     if seed is None:
         import secrets
 
         seed = secrets.randbelow(2**32)
     written = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    model = _synthesizer(
+        method,
+        settings,
+        seed,
+        {
+            "parents": parents,
+            "structure": structure and structure.value,
+            "protect": _protection(protect),
+            "root": root,
+            "generations": generations,
+            "threads": threads,
+            "minbucket": minbucket,
+            "cp": cp,
+            "visit_sequence": _split(visit) if visit else None,
+            "keep": _split(keep) if keep else None,
+            "strata": _split(strata) if strata else None,
+            "proper": proper or None,
+            "smoothing": smoothing and smoothing.value,
+            "rules": rule or None,
+            "max_predictors": max_predictors,
+            "decode": decode and decode.value,
+        },
+    )
     with _progress(ctx):
         frame = _read(data, drop, written | {"missing": missing or ()}, stream=stream)
-        model = _synthesizer(
-            method,
-            {"decode": decode.value, "random_state": seed},
-            {
-                "parents": parents,
-                "structure": structure and structure.value,
-                "protect": _protection(protect),
-                "root": root,
-                "generations": generations,
-                "threads": threads,
-            },
-        )
         model.fit(frame, _without(described, drop))
         dialect = detect(data, **written)
         for copy, path in enumerate(outputs):
@@ -280,18 +300,27 @@ def _check_outputs(outputs: list[Path], inputs: list[Path | None], force: bool) 
         taken.add(output.resolve())
 
 
+_NAMED_OTHERWISE = {"visit_sequence": "--visit", "rules": "--rule"}
+
+
 def _synthesizer(
-    method: options.Method, common: dict[str, Any], own: dict[str, Any]
+    method: options.Method, settings: Path | None, seed: int, own: dict[str, Any]
 ) -> Synthesizer:
-    """Return the synthesizer of a method, with those of its own options that were given."""
+    """Return the synthesizer of a method, with those options that were given, and a file's."""
     from understudy.synthesis import METHODS
+    from understudy.synthesis.settings import Settings
 
     cls = METHODS[method.value]
     given = {name: value for name, value in own.items() if value is not None}
-    wrong = [f"--{name}" for name in given if name not in inspect.signature(cls).parameters]
+    wrong = [
+        _NAMED_OTHERWISE.get(name, f"--{name.replace('_', '-')}")
+        for name in given
+        if name not in cls.parameter_names()
+    ]
     if wrong:
         raise ParameterError(f"{', '.join(wrong)} does not go with --method {method.value}.")
-    return cls(**common, **given)
+    file = Settings.load(settings) if settings is not None else Settings()
+    return cls(**(file.parameters(cls, given) | {"random_state": seed}))
 
 
 def _protection(texts: list[str] | None) -> dict[str, str | None] | None:

@@ -13,6 +13,7 @@ class Method(StrEnum):
     """How to synthesize."""
 
     bayes = "bayes"
+    cart = "cart"
     independent = "independent"
     random = "random"
 
@@ -39,7 +40,16 @@ class Binning(StrEnum):
     width = "width"
 
 
+class Smoothing(StrEnum):
+    """How to move numbers away from the original's."""
+
+    interpolate = "interpolate"
+    density = "density"
+
+
 _BAYES = "Bayesian network (--method bayes)"
+_CART = "Trees (--method cart)"
+_PROTECTING = "Protection (--method bayes and cart)"
 
 Data = Annotated[Path, typer.Argument(help="The table: a CSV or Parquet file.", show_default=False)]
 Delimiter = Annotated[
@@ -105,8 +115,8 @@ SyntheticOutput = Annotated[
 MethodOption = Annotated[
     Method,
     typer.Option(
-        help="independent: every column on its own; bayes: each column given a few others; "
-        "random: any value, equally often."
+        help="independent: every column on its own; bayes: each column given a few others; cart: "
+        "each column from trees on the columns before it; random: any value, equally often."
     ),
 ]
 SchemaFile = Annotated[
@@ -149,7 +159,7 @@ Protect = Annotated[
     typer.Option(
         help="SENSITIVE:TARGET: cut a sensitive column loose from all but its target (or from "
         "all: SENSITIVE:); repeatable.",
-        rich_help_panel=_BAYES,
+        rich_help_panel=_PROTECTING,
         show_default=False,
     ),
 ]
@@ -179,12 +189,101 @@ Threads = Annotated[
         show_default="1",
     ),
 ]
+Minbucket = Annotated[
+    int | None,
+    typer.Option(
+        help="Records in a leaf, at least: more hides single records better.",
+        min=1,
+        rich_help_panel=_CART,
+        show_default="5",
+    ),
+]
+Cp = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of the impurity that a split must explain: more gives smaller trees.",
+        min=0,
+        rich_help_panel=_CART,
+        show_default="1e-8",
+    ),
+]
+Visit = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns in the order in which they are drawn; the others follow.",
+        rich_help_panel=_CART,
+        show_default="as in the data",
+    ),
+]
+Keep = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns to leave as they are (partial synthesis).",
+        rich_help_panel=_CART,
+        show_default=False,
+    ),
+]
+Strata = Annotated[
+    str | None,
+    typer.Option(
+        help="Columns by whose values the records are split; each part has trees of its own.",
+        rich_help_panel=_CART,
+        show_default=False,
+    ),
+]
+Proper = Annotated[
+    bool,
+    typer.Option(
+        "--proper",
+        help="Grow trees on bootstrap samples, new ones for each copy.",
+        rich_help_panel=_CART,
+    ),
+]
+SmoothingOption = Annotated[
+    Smoothing | None,
+    typer.Option(
+        help="Move numbers away from the original's: up to halfway to their neighbours, or by "
+        "normal noise.",
+        rich_help_panel=_CART,
+        show_default="off",
+    ),
+]
+RuleOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rule",
+        help="\"if marital == 'single' then years_married = 0\"; repeatable.",
+        rich_help_panel=_CART,
+        show_default=False,
+    ),
+]
+MaxPredictors = Annotated[
+    int | None,
+    typer.Option(
+        help="Columns that a tree looks at, at most: those that tell most.",
+        min=1,
+        rich_help_panel=_CART,
+        show_default="all",
+    ),
+]
+SettingsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--settings",
+        help="A TOML file with parameters of the method, also for single columns.",
+        show_default=False,
+    ),
+]
 SaveModel = Annotated[
     Path | None,
     typer.Option(help="Also write the fitted model, which is confidential.", show_default=False),
 ]
 DecodeOption = Annotated[
-    Decode, typer.Option(help="Numbers inside a group: between its quartiles, or evenly.")
+    Decode | None,
+    typer.Option(
+        help="Numbers inside a group: between its quartiles, or evenly (not for --method cart).",
+        show_default="interpolate",
+    ),
 ]
 Stream = Annotated[
     bool,

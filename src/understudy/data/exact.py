@@ -32,6 +32,8 @@ Smoothing = Literal["interpolate", "density"]
 
 _REDRAWS = 20
 
+_CACHED = 4096
+
 
 @dataclass(frozen=True, eq=False)
 class ValueCoder:
@@ -82,7 +84,7 @@ class ValueCoder:
         found = as_type(numbers(in_unit(array, self.kind), self.name), self.values)
         codes = np.full(len(found.values), -1, np.int64)
         if len(self.values):
-            places = np.searchsorted(self.values, found.values)
+            places = _first_places(self.values, found.values)
             np.minimum(places, len(self.values) - 1, out=places)
             codes = np.where(self.values[places] == found.values, places + len(self.special), -1)
         if len(self.special):
@@ -147,6 +149,17 @@ class ValueCoder:
         }
 
 
+def _first_places(values: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp]:
+    """Return what `numpy.searchsorted` does, several times as fast among many values."""
+    if len(values) <= _CACHED:
+        return np.searchsorted(values, wanted)
+    # In increasing order, neighbouring searches end in neighbouring places of the memory.
+    order = np.argsort(wanted)
+    places = np.empty(len(wanted), np.intp)
+    places[order] = np.searchsorted(values, wanted[order])
+    return places
+
+
 def _bandwidth(values: NDArray[Any], counts: NDArray[np.int64]) -> float:
     """Return Silverman's rule of thumb for the width of a normal kernel.
 
@@ -175,7 +188,7 @@ def build_value_coder(column: Column, array: pa.Array) -> ValueCoder:
     kind = array.type
     if pa.types.is_integer(kind):
         column = without_fractions(column)
-    special = as_numbers(column.special, column, kind)
+    special = _special(column, kind)
     if column.levels:
         values = np.unique(as_numbers(column.levels, column, kind))
     else:
@@ -187,13 +200,18 @@ def build_value_coder(column: Column, array: pa.Array) -> ValueCoder:
     return ValueCoder(special, values, grid_of(kind, values, column.decimals), kind, column.name)
 
 
+def _special(column: Column, kind: pa.DataType) -> NDArray[Any]:
+    # A list of levels leaves no number outside it, and so nothing that is special beside it.
+    return as_numbers(column.special if column.binned else (), column, kind)
+
+
 def restore_value_coder(
     column: Column, kind: pa.DataType, plain: Mapping[str, Any], values: NDArray[Any]
 ) -> ValueCoder:
     """Return the coder of a saved codec; raise ValueError if its parts do not fit together."""
     if pa.types.is_integer(kind):
         column = without_fractions(column)
-    special = as_numbers(column.special, column, kind)
+    special = _special(column, kind)
     if values.ndim != 1 or values.dtype != special.dtype or not bool((np.diff(values) > 0).all()):
         raise ValueError(f"values of {column.name!r} that are no increasing numbers")
     if plain["smoothing"] not in (None, *get_args(Smoothing)):

@@ -18,7 +18,7 @@ from rich.text import Text
 from understudy.counting import marginal_counts
 from understudy.data import Codec, Coded, Column
 from understudy.progress import Description
-from understudy.synthesis import BayesNet, Synthesizer
+from understudy.synthesis import BayesNet, Cart, Synthesizer
 from understudy.synthesis.base import RARE_BELOW
 
 Item = TypeVar("Item")
@@ -121,7 +121,7 @@ def model_summary(model: Synthesizer) -> Group:
             Text(column.name),
             column.kind,
             column.role,
-            coding_in_words(column),
+            coding_in_words(column, exact=model.exact),
             str(sizes.get(column.name, "-")),
             f"{column.missing:.1%}",
         )
@@ -137,6 +137,8 @@ def model_summary(model: Synthesizer) -> Group:
     ]
     if isinstance(model, BayesNet):
         return Group(*lines, table, *_network_summary(model))
+    if isinstance(model, Cart):
+        return Group(*lines, table, *_tree_summary(model))
     return Group(*lines, table)
 
 
@@ -177,6 +179,48 @@ def _network_summary(model: BayesNet) -> Iterator[RenderableType]:
         )
 
 
+_PREDICTORS_SHOWN = 4
+
+
+def _tree_summary(model: Cart) -> Iterator[RenderableType]:
+    """Yield a table of the trees, in the order in which the columns are drawn, and the rules."""
+    trees = model.trees()
+    table = Table(
+        title=f"Trees: {len(trees)}, in the order in which the columns are drawn",
+        title_justify="left",
+        header_style="bold",
+    )
+    stratified = len(model.strata_) > 1
+    headings = ["column", "part"] + ["records with"] * stratified
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    for heading in ("leaves", "depth", "smallest leaf"):
+        table.add_column(heading, justify="right")
+    table.add_column("looks most often at (splits)", overflow="fold")
+    for tree in trees:
+        shown = list(tree.uses.items())[:_PREDICTORS_SHOWN]
+        used = ", ".join(f"{name} ({times})" for name, times in shown)
+        more = len(tree.uses) - len(shown)
+        table.add_row(
+            Text(tree.column),
+            tree.part,
+            *([Text(tree.stratum)] if stratified else []),
+            f"{tree.leaves:,}",
+            str(tree.depth),
+            f"{tree.smallest_leaf:,}",
+            Text((used or "-") + (f", {more} more" if more else "")),
+        )
+    yield table
+    kept = [model.codec_.names[place] for place in model.plan_.kept]
+    if kept:
+        yield Text(f"Kept as in the original: {', '.join(kept)}.", style="yellow")
+    for sensitive, target in (model.protect or {}).items():
+        source = f"from {target} alone" if target else "from its own shares"
+        yield Text(f"{sensitive} is protected: it is drawn {source}, and nothing from it.")
+    for rule, broken in model.violations_.items():
+        yield Text(f"Rule: {rule} ({broken:,} original records break it)")
+
+
 def _curve(values: NDArray[np.float64], width: int = 40) -> str:
     """Return a history as a line of bars of growing height."""
     places = np.linspace(0, len(values) - 1, min(width, len(values))).round().astype(int)
@@ -185,8 +229,10 @@ def _curve(values: NDArray[np.float64], width: int = 40) -> str:
     return "".join("▁▂▃▄▅▆▇█"[int(7 * (value - chosen.min()) / span)] for value in chosen)
 
 
-def coding_in_words(column: Column) -> str:
+def coding_in_words(column: Column, *, exact: bool = False) -> str:
     """Return how a column's values become codes, in a few words.
+
+    With `exact`, every number has a code of its own.
 
     Examples
     --------
@@ -198,7 +244,9 @@ def coding_in_words(column: Column) -> str:
     if not column.binned:
         levels = 2 if column.kind == "boolean" else len(column.levels)
         return f"{levels} level{'s' * (levels != 1)}"
-    if column.binning == "edges":
+    if exact:
+        words = "each number by itself"
+    elif column.binning == "edges":
         words = f"{len(column.edges) - 1} given bins"
     else:
         words = f"{column.bins} {column.binning} bins"

@@ -60,6 +60,9 @@ class Synthesizer(Parametrized, ABC):
     exact: ClassVar[bool] = False
     """Whether it works on the numbers themselves, each with its own code, and not on bins."""
 
+    per_column: ClassVar[tuple[str, ...]] = ()
+    """The parameters that can be given for single columns, as a mapping."""
+
     random_state: RandomState
     decode: Decoding = "interpolate"
 

@@ -12,16 +12,17 @@ class Parametrized:
     """A class whose constructor arguments are its parameters, stored under the same names."""
 
     @classmethod
-    def _parameter_names(cls) -> tuple[str, ...]:
+    def parameter_names(cls) -> tuple[str, ...]:
+        """Return the names of the parameters, in the order of the constructor."""
         return tuple(name for name in inspect.signature(cls).parameters if name != "self")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's form
         """Return the parameters that the synthesizer was made with."""
-        return {name: getattr(self, name) for name in self._parameter_names()}
+        return {name: getattr(self, name) for name in self.parameter_names()}
 
     def set_params(self, **params: Any) -> Self:  # noqa: ANN401  # any parameter
         """Change parameters; they count from the next `fit` on."""
-        names = self._parameter_names()
+        names = self.parameter_names()
         for name, value in params.items():
             if name not in names:
                 raise ParameterError(

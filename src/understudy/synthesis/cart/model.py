@@ -129,6 +129,7 @@ class Cart(Synthesizer):
 
     method: ClassVar[str] = "cart"
     exact: ClassVar[bool] = True
+    per_column: ClassVar[tuple[str, ...]] = ("minbucket", "cp", "smoothing", "predictors")
 
     plan_: Plan
     strata_: Strata
@@ -317,6 +318,8 @@ class Cart(Synthesizer):
 
     def _plain_params(self) -> dict[str, Any]:
         params = super()._plain_params()
+        if not self.keep:
+            del params["keep"]
         params["rules"] = rules_to_plain(read_rules(self.rules, self.codec_.names)) or None
         if self.predictors is not None and not isinstance(self.predictors, Mapping):
             params["predictors"] = np.asarray(self.predictors).astype(int).tolist()

@@ -1,0 +1,108 @@
+"""Parameters of a synthesizer from a TOML file, for all columns and for single ones.
+
+The names of a synthesizer's parameters stand at the top; a table ``[columns.NAME]`` holds those
+that one column has for itself::
+
+    minbucket = 10
+    rules = ["if marital == 'single' then years_married = 0"]
+
+    [columns.income]
+    minbucket = 50
+    smoothing = "density"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from understudy.errors import ParameterError, did_you_mean
+from understudy.synthesis.base import Synthesizer
+
+_COLUMNS = "columns"
+_ELSEWHERE = {"random_state": "--seed"}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Parameters as a file gives them.
+
+    Parameters
+    ----------
+    overall : dict
+        Values for all columns, by parameter.
+    columns : dict
+        Values for single columns: a dict of parameters for each.
+    source : str
+        Where they come from, for messages.
+    """
+
+    overall: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    source: str = "settings"
+
+    @classmethod
+    def load(cls, path: str | Path) -> Settings:
+        """Read a TOML file."""
+        path = Path(path)
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ParameterError(f"There is no file {path}.") from None
+        except OSError as error:
+            raise ParameterError(f"{path} cannot be opened: {error.strerror}.") from error
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ParameterError(f"{path} is no TOML file: {error}.") from error
+        columns = content.pop(_COLUMNS, {})
+        if not isinstance(columns, dict) or not all(isinstance(v, dict) for v in columns.values()):
+            raise ParameterError(
+                f"{path}: settings of a column are a table, such as [columns.age]; "
+                f"got {_COLUMNS} = {columns!r}."
+            )
+        return cls(content, columns, str(path))
+
+    def parameters(self, method: type[Synthesizer], given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters of a synthesizer: those `given` count more than the file's.
+
+        Raises
+        ------
+        ParameterError
+            If the synthesizer has no such parameter, or not for single columns.
+        """
+        self._check(method)
+        found = dict(self.overall) | dict(given)
+        single: dict[str, dict[str, Any]] = {}
+        for column, own in self.columns.items():
+            for name, value in own.items():
+                single.setdefault(name, {})[column] = value
+        for name, values in single.items():
+            overall = found.get(name)
+            if isinstance(overall, Mapping):
+                values = dict(overall) | values  # noqa: PLW2901  # both forms may be used together
+            elif overall is not None:
+                values = {"*": overall} | values  # noqa: PLW2901
+            found[name] = values
+        return found
+
+    def _check(self, method: type[Synthesizer]) -> None:
+        known = method.parameter_names()
+        for name in self.overall:
+            if name in _ELSEWHERE:
+                raise ParameterError(f"{self.source}: {name} is given with {_ELSEWHERE[name]}.")
+            if name not in known:
+                raise ParameterError(
+                    f"{self.source}: --method {method.method} has no parameter {name!r}; it has "
+                    f"{', '.join(known)}.{did_you_mean(name, known)}"
+                )
+        for column, own in self.columns.items():
+            for name in own:
+                if name not in method.per_column:
+                    allowed = ", ".join(method.per_column) or "none"
+                    raise ParameterError(
+                        f"{self.source}: {name!r} cannot be set for the column {column!r} alone; "
+                        f"parameters of --method {method.method} that can: {allowed}."
+                        f"{did_you_mean(name, method.per_column)}"
+                    )
