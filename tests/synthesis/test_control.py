@@ -303,12 +303,12 @@ def test_a_column_of_gaps_matches_gaps_of_any_type(nothing):
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        ([1], ["1"], "numbers in the original and text in the synthetic"),
-        ([1], [True], "numbers in the original and booleans in"),
-        ([DAY], ["2024-02-29"], "dates or times without a zone in the original and text in"),
-        ([UTC], [NOON], "times with a zone in the original and dates or times without a zone"),
-        ([dt.time(1)], [NOON], "times of day in the original and dates"),
-        ([dt.timedelta(1)], [1], "durations in the original and numbers"),
+        ([1], ["1"], "numbers in the original table and text in the synthetic"),
+        ([1], [True], "numbers in the original table and booleans in"),
+        ([DAY], ["2024-02-29"], "dates or times without a zone in the original table and text in"),
+        ([UTC], [NOON], "times with a zone in the original table and dates or times without a zone"),
+        ([dt.time(1)], [NOON], "times of day in the original table and dates"),
+        ([dt.timedelta(1)], [1], "durations in the original table and numbers"),
     ],
 )
 def test_kinds_that_cannot_be_compared(first, second, message):

@@ -6,12 +6,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from understudy.errors import UnderstudyError
 from understudy.progress import reporting
+from understudy.studies.buyer_beware import unique_copies
+from understudy.studies.disclosure_counts import KEYS, TARGET, sd2011_disclosure
+from understudy.studies.figures import draw_figure
+from understudy.studies.marginals import marginals, marginals_markdown
 from understudy.studies.networks import utility_adult, utility_cmc
 
 
@@ -22,10 +27,27 @@ class CodingName(StrEnum):
     understudy = "understudy"
 
 
+class FigureNumber(StrEnum):
+    """The figures of the paper on CART."""
+
+    one = "1"
+    two = "2"
+    four = "4"
+    sensitivity = "A.1"
+
+
+class TableName(StrEnum):
+    """The tables of the study of marginals."""
+
+    cmc = "cmc"
+    sd2011 = "sd2011"
+    adult = "adult"
+
+
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Make a table of a paper again, and print it as Markdown.",
+    help="Make a table of a paper again, and print it as Markdown, or draw a figure of it.",
 )
 Parents = Annotated[str, typer.Option(help="Values of k, separated by commas.")]
 Structures = Annotated[str, typer.Option(help="Searches, separated by commas.")]
@@ -35,6 +57,7 @@ CodingOption = Annotated[CodingName, typer.Option(help="How numbers are cut into
 Trees = Annotated[int, typer.Option(min=1, help="Trees of the random forest.")]
 Processes = Annotated[int, typer.Option(min=1, help="Runs at the same time.")]
 Drop = Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")]
+Seed = Annotated[int, typer.Option(min=0, help="Decides the syntheses.")]
 
 
 @app.command("utility-cmc")
@@ -83,6 +106,67 @@ def print_adult(  # noqa: PLR0913, PLR0917  # Typer declares options as argument
             processes=processes,
         )
     typer.echo(table.to_markdown())
+
+
+@app.command("figure")
+def draw(
+    number: Annotated[FigureNumber, typer.Argument(help="Its number in the paper.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .svg or .png.")],
+    seed: Seed = 0,
+    copies: Annotated[int, typer.Option(min=1, help="Syntheses in Figures 2, 4 and A.1.")] = 10,
+    published: Annotated[
+        bool, typer.Option("--published", help="The syntheses that the paper prints (1 and 2).")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """Draw a figure of the paper on CART: what becomes of its one disclosive record."""
+    with _progress():
+        draw_figure(
+            number.value,
+            output,
+            copies=copies,
+            published=published,
+            random_state=seed,
+            overwrite=force,
+        )
+
+
+@app.command("unique-record")
+def print_unique_record(
+    syntheses: Annotated[int, typer.Option(min=1, help="Tables to draw.")] = 1000,
+    minbucket: Annotated[int, typer.Option(min=1, help="Least records of a leaf.")] = 5,
+    cp: Annotated[float, typer.Option(min=0, help="Least gain of a split.")] = 1e-8,
+    seed: Seed = 0,
+) -> None:
+    """Count the copies of the disclosive record in many syntheses, and say what is expected."""
+    with _progress():
+        found = unique_copies(syntheses, minbucket=minbucket, cp=cp, random_state=seed)
+    typer.echo(found.to_markdown())
+
+
+@app.command("marginals")
+def print_marginals(
+    table: Annotated[TableName, typer.Argument(help="The table to synthesize.")],
+    seeds: Annotated[int, typer.Option(min=1, help="Syntheses.")] = 5,
+    bootstraps: Annotated[int, typer.Option(min=1, help="Samples to compare them with.")] = 20,
+) -> None:
+    """Compare the two-column tables of CART syntheses with those of bootstrap samples."""
+    with _progress():
+        lines = marginals(table.value, seeds=seeds, bootstraps=bootstraps)
+    typer.echo(marginals_markdown(lines))
+
+
+@app.command("sd2011-disclosure")
+def print_sd2011_disclosure(
+    seeds: Annotated[int, typer.Option(min=1, help="Syntheses.")] = 20,
+) -> None:
+    """Make Table A.4 of the paper on CART: risks on Social Diagnosis 2011, from your file of it."""
+    with _progress():
+        tables = [sd2011_disclosure(seeds), sd2011_disclosure(seeds, columns=None)]
+    typer.echo(f"Keys: {', '.join(KEYS)}. Target: {TARGET}.")
+    for table in tables:
+        typer.echo(f"\nSynthesized, {len(table.columns)} columns: {', '.join(table.columns)}.\n")
+        typer.echo(table.to_markdown())
 
 
 def _names(text: str) -> list[str]:

@@ -1,0 +1,156 @@
+"""One column of several tables as one: values are compared, whatever types store them.
+
+A category equals its text, 1 equals 1.0, a date its midnight, and NaN is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from understudy.data.values import form_of
+from understudy.errors import DataError
+
+if TYPE_CHECKING:
+    import polars as pl
+    from polars._typing import PolarsDataType
+
+_MOST_DIGITS = 38
+_NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6}
+
+
+def stack_column(name: str, arrays: Mapping[str, pa.Array]) -> list[pl.Series]:
+    """Return a column of several tables, one below the other, in a type in which equals are equal.
+
+    Parameters
+    ----------
+    name : str
+        The column, for messages.
+    arrays : mapping
+        Its values in each table; the tables' names are for messages.
+
+    Returns
+    -------
+    list of polars.Series
+        One series; or two, if whole numbers and floats meet: the whole numbers, which floats would
+        round, and the others. Each has a gap where the value is the other's, or missing.
+
+    Raises
+    ------
+    DataError
+        If the tables hold values that cannot be compared, such as text and numbers.
+    """
+    import polars as pl
+
+    plain = {table: _plain(array, name) for table, array in arrays.items()}
+    known = {table: array for table, array in plain.items() if array.null_count < len(array)}
+    families = {table: _family(array.type, name) for table, array in known.items()}
+    for table, family in families.items():
+        first = next(iter(families))
+        if family != families[first]:
+            raise DataError(
+                f"Column {name!r} holds {families[first]} in the {first} table and {family} in the "
+                f"{table} table, which cannot be compared. Convert one of them."
+            )
+    # Where nothing is known, the type says nothing either.
+    kind = next(iter(known.values())).type if known else pa.string()
+    series = [
+        pl.Series(pl.from_arrow(array if table in known else pa.nulls(len(array), kind)))
+        for table, array in plain.items()
+    ]
+    return [pl.concat(parts) for parts in _aligned(series, name)]
+
+
+def _plain(array: pa.Array, name: str) -> pa.Array:
+    """Return the values themselves, in a type that polars has too, with gaps for NaN."""
+    form_of(array.type, name)  # raises for what a table cannot hold
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_floating(array.type):
+        missing = pc.is_null(array, nan_is_null=True)
+        array = pc.if_else(missing, pa.scalar(None, array.type), array)
+    if pa.types.is_decimal256(array.type):
+        try:
+            array = array.cast(pa.decimal128(_MOST_DIGITS, array.type.scale))
+        except pa.ArrowInvalid as error:
+            raise _too_many_digits(name) from error
+    return array
+
+
+def _too_many_digits(name: str) -> DataError:
+    return DataError(
+        f"The numbers of column {name!r} have more than {_MOST_DIGITS} digits when all tables "
+        "are written with the same decimals. Convert the column to text in each."
+    )
+
+
+def _family(kind: pa.DataType, name: str) -> str:
+    """Say what kind of values a type holds; values of one kind can be compared."""
+    if pa.types.is_duration(kind):
+        return "durations"
+    if pa.types.is_time(kind):
+        return "times of day"
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return "times with a zone"
+    form = form_of(kind, name)
+    plural = {"category": "text", "boolean": "booleans", "time": "dates or times without a zone"}
+    return plural.get(form, "numbers")
+
+
+def _aligned(series: Sequence[pl.Series], name: str) -> list[list[pl.Series]]:
+    """Return the parts in a type that all can be stacked in; equal values are equal in it."""
+    import polars as pl
+
+    kinds = [part.dtype for part in series]
+    if all(kind == kinds[0] for kind in kinds):
+        return [list(series)]
+    if kinds[0].is_temporal():
+        return [[_nanoseconds(part) for part in series]]
+    if all(kind.is_integer() for kind in kinds):
+        return [_cast(series, pl.Int128)]  # the type that holds int64 and uint64
+    if not any(kind.is_float() for kind in kinds):
+        scale = max(kind.scale for kind in kinds if isinstance(kind, pl.Decimal))
+        try:
+            return [_cast(series, pl.Decimal(_MOST_DIGITS, scale))]
+        except pl.exceptions.InvalidOperationError as error:
+            raise _too_many_digits(name) from error
+    if any(kind.is_integer() for kind in kinds):
+        # Whole numbers beyond 2**53 would be rounded as floats: they are compared as whole ones.
+        halves = [_whole_and_rest(part) for part in series]
+        return [[half[place] for half in halves] for place in (0, 1)]
+    if any(kind.is_decimal() for kind in kinds):
+        return [_cast(series, pl.Float64)]
+    # A number has more digits in double precision than in single, though both were typed alike.
+    return [_cast(series, min(kinds, key=str))]
+
+
+def _cast(series: Sequence[pl.Series], kind: PolarsDataType) -> list[pl.Series]:
+    return [part.cast(kind) for part in series]
+
+
+def _nanoseconds(series: pl.Series) -> pl.Series:
+    """Return dates, times or durations as whole nanoseconds, in a type that none overflows."""
+    import polars as pl
+
+    unit = getattr(series.dtype, "time_unit", None)  # a date has none
+    tick = _NANOSECONDS[unit] if unit else 86_400 * 10**9
+    return series.to_physical().cast(pl.Int128) * pl.Series([tick], dtype=pl.Int128)
+
+
+def _whole_and_rest(series: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Split numbers into whole ones and others; each has a gap where it is the other's."""
+    import polars as pl
+
+    if series.dtype.is_integer():
+        return series.cast(pl.Int128), pl.repeat(None, len(series), dtype=pl.Float64, eager=True)
+    numbers = series.cast(pl.Float64)
+    # Beyond this no whole number of the other table is met; infinity must not be cast.
+    whole = (numbers.floor() == numbers) & (numbers.abs() < 2.0**100)
+    gaps = pl.Series([None], dtype=pl.Float64)
+    return (
+        numbers.zip_with(whole, gaps).cast(pl.Int128),
+        numbers.zip_with(~whole, gaps),
+    )

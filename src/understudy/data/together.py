@@ -1,0 +1,255 @@
+"""Several tables coded alike: equal values have equal codes in all of them.
+
+This is the coding for comparing tables. A synthesizer's own coding is another matter: here every
+value that occurs in any of the tables is a level, and numbers count by their exact value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from understudy.data.alignment import stack_column
+from understudy.data.coded import Coded, Codes, code_dtype
+from understudy.data.frames import Frame, Layout, to_arrow, to_narwhals
+from understudy.data.values import form_of
+from understudy.errors import DataError, ParameterError, did_you_mean
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """What the codes of one column stand for.
+
+    Parameters
+    ----------
+    labels : tuple of str
+        Each level in words, in order; missing, where it occurs, is the last.
+    numbers : ndarray of float64 or None
+        The number of each level of a numeric column, NaN for missing; None for other columns.
+    missing : int or None
+        The code of missing values; None if there are none.
+    """
+
+    labels: tuple[str, ...]
+    numbers: NDArray[np.float64] | None
+    missing: int | None
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """Tables that were coded alike, and what the codes of each column stand for."""
+
+    tables: dict[str, Coded]
+    levels: dict[str, Levels]
+
+    def __getitem__(self, table: str) -> Coded:
+        return self.tables[table]
+
+
+def code_together(
+    frames: Mapping[str, Frame],
+    columns: Sequence[str],
+    *,
+    groups: Mapping[str, int] | None = None,
+    special: Mapping[str, Sequence[float]] | None = None,
+) -> Together:
+    """Code the same columns of several tables, so that equal values have equal codes.
+
+    Parameters
+    ----------
+    frames : mapping
+        The tables by name; names are for messages, and the first is the original.
+    columns : sequence of str
+        The columns to code, in the order of the result.
+    groups : mapping, optional
+        Numeric columns to put into so many groups of about the same number of records of the
+        first table. Missing values and `special` ones are levels of their own.
+    special : mapping, optional
+        Numbers of a grouped column that are not grouped, such as -8.
+
+    Raises
+    ------
+    ParameterError
+        If a table lacks a column, or a column cannot be grouped.
+    DataError
+        If tables hold values that cannot be compared.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> both = {"original": pl.DataFrame({"x": [5, 1]}), "synthetic": pl.DataFrame({"x": [3.0]})}
+    >>> together = code_together(both, ["x"])
+    >>> together["original"]["x"].tolist(), together["synthetic"]["x"].tolist()
+    ([2, 0], [1])
+    """
+    _check_columns(frames, columns)
+    tables = {
+        name: to_arrow(to_narwhals(frame).select(*columns).to_native())
+        for name, frame in frames.items()
+    }
+    first = next(iter(frames))
+    layout = Layout.of(to_narwhals(frames[first]).select(*columns).to_native())
+    ends = np.cumsum([len(table) for table in tables.values()])
+    coded: dict[str, Codes] = {}
+    levels: dict[str, Levels] = {}
+    for name in columns:
+        arrays = {table: values[name].combine_chunks() for table, values in tables.items()}
+        arrays = {table: _one_piece(array) for table, array in arrays.items()}
+        stored = layout.types[name]
+        order = stored.get("categories") if stored.get("ordered", True) else None
+        codes, found = _code(name, arrays, order)
+        if groups and name in groups:
+            own = (special or {}).get(name, ())
+            codes, found = _grouped(name, codes, found, groups[name], own, int(ends[0]))
+        coded[name] = codes.astype(code_dtype(max(len(found), 1)))
+        levels[name] = found
+    sizes = tuple(len(levels[name]) for name in columns)
+    starts = np.concatenate([[0], ends[:-1]])
+    return Together(
+        {
+            table: Coded(
+                tuple(columns),
+                tuple(np.ascontiguousarray(coded[name][start:end]) for name in columns),
+                sizes,
+            )
+            for table, start, end in zip(tables, starts.tolist(), ends.tolist(), strict=True)
+        },
+        levels,
+    )
+
+
+def _one_piece(array: pa.Array | pa.ChunkedArray) -> pa.Array:
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _check_columns(frames: Mapping[str, Frame], columns: Sequence[str]) -> None:
+    problems = []
+    for table, frame in frames.items():
+        known = to_narwhals(frame).columns
+        problems += [
+            f"The {table} table has no column {name!r}.{did_you_mean(name, known)}"
+            for name in columns
+            if name not in known
+        ]
+    if problems:
+        raise ParameterError(" ".join(problems))
+    if len(set(columns)) < len(columns):
+        repeated = next(name for name in columns if list(columns).count(name) > 1)
+        raise ParameterError(f"{repeated!r} is named twice.")
+
+
+def _code(
+    name: str, arrays: Mapping[str, pa.Array], order: Sequence[Any] | None
+) -> tuple[NDArray[np.int64], Levels]:
+    """Return the codes of a stacked column, and its levels in their order."""
+    import polars as pl
+
+    numbers: NDArray[np.float64] | None
+    stacked = stack_column(name, arrays)
+    if len(stacked) == 2:  # whole numbers beside others: in the order of their size
+        whole, rest = stacked
+        frame = pl.DataFrame([whole.alias("whole"), rest.alias("rest")])
+        size = pl.coalesce(pl.col("whole").cast(pl.Float64), pl.col("rest"))
+        distinct = frame.unique().with_columns(size=size)
+        distinct = distinct.filter(pl.col("size").is_not_null()).sort("size", "whole", "rest")
+        table = distinct.with_row_index("code").drop("size")
+        joined = frame.join(
+            table, on=["whole", "rest"], how="left", nulls_equal=True, maintain_order="left"
+        )
+        codes = joined["code"]
+        numbers = distinct["size"].to_numpy()
+        labels = [_in_words(value) for value in numbers.tolist()]
+    else:
+        (series,) = stacked
+        values = _ordered(series.unique().drop_nulls(), order)
+        codes = pl.DataFrame({"value": series}).join(
+            pl.DataFrame({"value": values}).with_row_index("code"),
+            on="value",
+            how="left",
+            maintain_order="left",
+        )["code"]
+        kind = form_of(next(iter(arrays.values())).type, name)
+        is_number = values.dtype.is_numeric() and kind in ("whole", "number")
+        numbers = values.cast(pl.Float64).to_numpy() if is_number else None
+        labels = [_in_words(value) for value in values.to_list()]
+    known = len(labels)
+    gaps = codes.null_count() > 0
+    if gaps:
+        labels.append("missing")
+        numbers = None if numbers is None else np.append(numbers, np.nan)
+    found = Levels(tuple(labels), numbers, known if gaps else None)
+    return codes.fill_null(known).to_numpy().astype(np.int64), found
+
+
+def _ordered(distinct: pl.Series, order: Sequence[Any] | None) -> pl.Series:
+    """Return the levels in the order that their own type gives, or sorted."""
+    import polars as pl
+
+    ranked = distinct.sort()
+    if not order or ranked.dtype != pl.String:
+        return ranked
+    place = {str(level): number for number, level in enumerate(order)}
+    listed = sorted(ranked.to_list(), key=lambda level: (place.get(level, len(place)), level))
+    return pl.Series(listed, dtype=pl.String)
+
+
+def _in_words(value: Any) -> str:  # noqa: ANN401  # any level
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _grouped(
+    name: str,
+    codes: NDArray[np.int64],
+    levels: Levels,
+    groups: int,
+    special: Sequence[float],
+    originals: int,
+) -> tuple[NDArray[np.int64], Levels]:
+    """Return a numeric column in groups; the first `originals` records decide their limits."""
+    if levels.numbers is None:
+        raise ParameterError(f"groups: {name!r} holds no numbers.")
+    if isinstance(groups, bool) or not isinstance(groups, int | np.integer) or groups < 2:
+        raise ParameterError(f"groups of {name!r} are a whole number from 2; got {groups!r}.")
+    numbers = levels.numbers
+    own = np.isin(numbers, np.array(special, np.float64)) | np.isnan(numbers)
+    inside = numbers[codes[:originals]][~own[codes[:originals]]]
+    if not len(inside):
+        raise DataError(f"groups: {name!r} has no ordinary number in the original to group by.")
+    edges = np.unique(np.quantile(inside, np.linspace(0, 1, int(groups) + 1)))
+    distinct = np.unique(inside)
+    if len(distinct) <= groups:
+        # Each number is its own group; those that the original lacks join the next one below.
+        group = np.maximum(np.searchsorted(distinct, numbers, side="right") - 1, 0)
+        names = [_in_words(value) for value in distinct.tolist()]
+        centres = distinct
+    else:
+        inner = edges[1:-1]
+        group = np.searchsorted(inner, numbers, side="right")
+        limits = [_in_words(edge) for edge in edges.tolist()]
+        names = [f"{low} to {high}" for low, high in pairwise(limits)]
+        centres = (edges[:-1] + edges[1:]) / 2
+        if len(edges) == 1:
+            names, centres = [limits[0]], edges
+    kept = np.flatnonzero(own & ~np.isnan(numbers))
+    group[kept] = len(names) + np.arange(len(kept))
+    names += [levels.labels[code] for code in kept.tolist()]
+    centres = np.concatenate([centres, numbers[kept]])
+    missing = None
+    if levels.missing is not None:
+        missing = len(names)
+        group[levels.missing] = missing
+        names.append("missing")
+        centres = np.append(centres, np.nan)
+    return group[codes], Levels(tuple(names), centres, missing)

@@ -1,0 +1,133 @@
+"""The figures of the paper on CART: what they show, and how they are written."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from understudy.data import load, load_syntheses
+from understudy.errors import DataError, ParameterError
+from understudy.studies import __main__ as command
+from understudy.studies.buyer_beware import cell_counts, synthesize
+from understudy.studies.cell_charts import panel
+from understudy.studies.figures import CPS, MINBUCKETS, draw_figure, figure
+
+ORIGINAL = cell_counts(load("buyer_beware"))
+
+
+def layers(chart):
+    """Return the rows of each layer of a chart; Altair lifts those of a single layer."""
+    return [layer.get("data", chart.get("data"))["values"] for layer in chart["layer"]]
+
+
+def test_figure_2_shows_the_papers_syntheses():
+    chart = figure("2", published=True).to_dict()
+    assert chart["title"]["text"] == "The one record 1111 comes back in 8 of 10 syntheses"
+    bars, points, _ = layers(chart["vconcat"][0])
+    assert [bar["y"] for bar in bars] == ORIGINAL.tolist()
+    counts = np.array([cell_counts(table) for table in load_syntheses("buyer_beware")])
+    assert [point["y"] for point in points] == counts.ravel().tolist()
+
+
+def test_only_the_disclosive_record_is_marked():
+    bars, points, note = layers(figure("2").to_dict()["vconcat"][0])
+    assert [bar["what"] for bar in bars] == ["original"] * 15 + ["1111"]
+    assert [point["what"] for point in points] == (["synthetic"] * 15 + ["1111"]) * 10
+    # Every point stands on the bar of its combination.
+    for point, bar in zip(points, bars * 10, strict=True):
+        assert bar["x"] < point["x"] < bar["x2"]
+    assert note[0]["x"] == 15
+
+
+def test_one_synthesis_is_one_point_in_the_middle():
+    _, points, _ = layers(panel(ORIGINAL, ORIGINAL[None]).to_dict())
+    assert [point["x"] for point in points] == list(range(16))
+
+
+def test_figure_1_shows_shares_and_counts():
+    chart = figure("1", published=True).to_dict()
+    within, across = chart["vconcat"]
+    (shares,) = layers(within)
+    synthesis = load("buyer_beware", synthesis=1)
+    expected = [
+        share
+        for table in (load("buyer_beware"), synthesis)
+        for name in table.columns
+        for share in (1 - table[name].mean(), table[name].mean())
+    ]
+    assert [bar["y"] for bar in shares] == pytest.approx(expected)
+    bars, _ = layers(across)
+    assert [bar["y"] for bar in bars] == [*ORIGINAL, *cell_counts(synthesis)]
+    assert "and once in the synthesis" in chart["title"]["subtitle"][0]
+
+
+def test_figure_4_shows_both_ways_to_hide_the_record():
+    by_leaf, by_cp = figure("4", copies=3).to_dict()["vconcat"]
+    assert by_leaf["title"]["text"] == "(a) minbucket = 75 (default 5)"
+    assert [p["y"] for p in layers(by_leaf)[1]] == synthesize(3, minbucket=75).ravel().tolist()
+    assert [p["y"] for p in layers(by_cp)[1]] == synthesize(3, cp=0.05).ravel().tolist()
+    scales = [part["layer"][0]["encoding"]["y"]["scale"] for part in (by_leaf, by_cp)]
+    assert scales[0] == scales[1]
+
+
+def test_figure_a1_has_a_panel_for_each_value():
+    rows = figure("A.1", copies=2).to_dict()["vconcat"]
+    titles = [part["title"]["text"] for row in rows for part in row["hconcat"]]
+    assert len(titles) == len(MINBUCKETS) + len(CPS)
+    assert re.fullmatch(r"minbucket = 5: \d+( to \d+)? times", titles[0])
+    assert titles[-1].startswith("cp = 0.05: ")
+
+
+def test_a_picture_has_its_words_and_names_no_address(tmp_path):
+    svg = draw_figure("2", tmp_path / "figure.svg", published=True).read_text("utf-8")
+    for words in ("The one record 1111", "number of records", "values of var1", "0 to 3"):
+        assert words in svg
+    assert 'fill="#D55E00"' in svg
+    assert 'fill="white"' in svg
+    names = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}  # of the format itself
+    assert set(re.findall(r"https?://[^\s\"<]+", svg)) <= names
+    png = draw_figure("1", tmp_path / "figure.png").read_bytes()
+    assert png.startswith(b"\x89PNG")
+
+
+def test_the_same_seed_draws_the_same_picture(tmp_path):
+    first, again = (draw_figure("2", tmp_path / name, copies=2) for name in ("a.svg", "b.svg"))
+    other = draw_figure("2", tmp_path / "c.svg", copies=2, random_state=1)
+    assert first.read_bytes() == again.read_bytes() != other.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"name": "3"}, "figures are 1, 2, 4 and A.1; got '3'"),
+        ({"name": "2", "copies": 0}, "copies is a whole number from 1; got 0"),
+        ({"name": "4", "published": True}, "does not print the syntheses of Figure 4"),
+    ],
+)
+def test_what_the_paper_does_not_have_is_refused(arguments, message):
+    with pytest.raises(ParameterError, match=message):
+        figure(**arguments)
+
+
+def test_the_ending_says_what_to_draw(tmp_path):
+    with pytest.raises(DataError, match=r"should end in \.svg or \.png"):
+        draw_figure("2", tmp_path / "figure.pdf")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_keeps_an_existing_file_unless_forced(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "figure.svg"
+    path.write_text("mine")
+    arguments = ["figure", "2", "--published", "-o", str(path)]
+    monkeypatch.setattr("sys.argv", ["studies", *arguments])
+    with pytest.raises(SystemExit) as stopped:
+        command.main()
+    assert stopped.value.code == 2
+    assert "is there already" in capsys.readouterr().err
+    assert path.read_text() == "mine"
+    result = CliRunner().invoke(command.app, [*arguments, "--force"])
+    assert result.exit_code == 0
+    assert path.read_text().startswith("<svg")
