@@ -22,7 +22,14 @@ if TYPE_CHECKING:
         write,
     )
     from understudy.errors import UnderstudyError
-    from understudy.synthesis import BayesNet, Cart, Independent, Synthesizer, Uniform
+    from understudy.synthesis import (
+        BayesNet,
+        Cart,
+        GaussianCopula,
+        Independent,
+        Synthesizer,
+        Uniform,
+    )
 
 # Names are looked up when they are first used: `import understudy` itself loads nothing heavy.
 _HOMES = {
@@ -40,7 +47,14 @@ _HOMES = {
         "write",
     ),
     "understudy.errors": ("UnderstudyError",),
-    "understudy.synthesis": ("BayesNet", "Cart", "Independent", "Synthesizer", "Uniform"),
+    "understudy.synthesis": (
+        "BayesNet",
+        "Cart",
+        "GaussianCopula",
+        "Independent",
+        "Synthesizer",
+        "Uniform",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -50,6 +64,7 @@ __all__ = [
     "Codec",
     "Coded",
     "Column",
+    "GaussianCopula",
     "Independent",
     "Schema",
     "Synthesizer",

@@ -14,6 +14,7 @@ class Method(StrEnum):
 
     bayes = "bayes"
     cart = "cart"
+    copula = "copula"
     independent = "independent"
     random = "random"
 
@@ -49,6 +50,7 @@ class Smoothing(StrEnum):
 
 _BAYES = "Bayesian network (--method bayes)"
 _CART = "Trees (--method cart)"
+_EXACT = "Numbers as in the original (--method cart and copula)"
 _PROTECTING = "Protection (--method bayes and cart)"
 
 Data = Annotated[Path, typer.Argument(help="The table: a CSV or Parquet file.", show_default=False)]
@@ -116,7 +118,8 @@ MethodOption = Annotated[
     Method,
     typer.Option(
         help="independent: every column on its own; bayes: each column given a few others; cart: "
-        "each column from trees on the columns before it; random: any value, equally often."
+        "each column from trees on the columns before it; copula: all columns from one correlation "
+        "matrix; random: any value, equally often."
     ),
 ]
 SchemaFile = Annotated[
@@ -244,7 +247,7 @@ SmoothingOption = Annotated[
     typer.Option(
         help="Move numbers away from the original's: up to halfway to their neighbours, or by "
         "normal noise.",
-        rich_help_panel=_CART,
+        rich_help_panel=_EXACT,
         show_default="off",
     ),
 ]
@@ -281,7 +284,7 @@ SaveModel = Annotated[
 DecodeOption = Annotated[
     Decode | None,
     typer.Option(
-        help="Numbers inside a group: between its quartiles, or evenly (not for --method cart).",
+        help="Numbers inside a group: between its quartiles, or evenly (not with cart and copula).",
         show_default="interpolate",
     ),
 ]

@@ -39,6 +39,10 @@ class NotFittedError(UnderstudyError, AttributeError):
     """A synthesizer was asked for something before `fit`."""
 
 
+class NoDensityError(UnderstudyError, NotImplementedError):
+    """A synthesizer was asked for a log likelihood that cannot be computed exactly."""
+
+
 class ParameterError(UnderstudyError, ValueError):
     """An argument has a value that cannot be used."""
 

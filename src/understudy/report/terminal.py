@@ -18,7 +18,7 @@ from rich.text import Text
 from understudy.counting import marginal_counts
 from understudy.data import Codec, Coded, Column
 from understudy.progress import Description
-from understudy.synthesis import BayesNet, Cart, Synthesizer
+from understudy.synthesis import BayesNet, Cart, GaussianCopula, Synthesizer
 from understudy.synthesis.base import RARE_BELOW
 
 Item = TypeVar("Item")
@@ -139,6 +139,8 @@ def model_summary(model: Synthesizer) -> Group:
         return Group(*lines, table, *_network_summary(model))
     if isinstance(model, Cart):
         return Group(*lines, table, *_tree_summary(model))
+    if isinstance(model, GaussianCopula):
+        return Group(*lines, table, _correlation_summary(model))
     return Group(*lines, table)
 
 
@@ -219,6 +221,27 @@ def _tree_summary(model: Cart) -> Iterator[RenderableType]:
         yield Text(f"{sensitive} is protected: it is drawn {source}, and nothing from it.")
     for rule, broken in model.violations_.items():
         yield Text(f"Rule: {rule} ({broken:,} original records break it)")
+
+
+_CORRELATIONS_SHOWN = 10
+
+
+def _correlation_summary(model: GaussianCopula) -> Table:
+    """Return the pairs of columns with the strongest correlation behind them."""
+    names, found = model.codec_.names, model.correlation_
+    first, second = np.triu_indices(len(names), k=1)
+    strongest = np.argsort(-np.abs(found[first, second]), kind="stable")[:_CORRELATIONS_SHOWN]
+    table = Table(
+        title=f"Strongest of {len(first):,} correlations behind the columns",
+        title_justify="left",
+        header_style="bold",
+    )
+    for heading in ("column", "and"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("correlation", justify="right")
+    for one, other in zip(first[strongest].tolist(), second[strongest].tolist(), strict=True):
+        table.add_row(Text(names[one]), Text(names[other]), f"{found[one, other]:+.3f}")
+    return table
 
 
 def _curve(values: NDArray[np.float64], width: int = 40) -> str:

@@ -3,6 +3,15 @@
 from understudy.synthesis.base import METHODS, Synthesizer
 from understudy.synthesis.bayes import BayesNet
 from understudy.synthesis.cart import Cart
+from understudy.synthesis.copula import GaussianCopula
 from understudy.synthesis.independent import Independent, Uniform
 
-__all__ = ["METHODS", "BayesNet", "Cart", "Independent", "Synthesizer", "Uniform"]
+__all__ = [
+    "METHODS",
+    "BayesNet",
+    "Cart",
+    "GaussianCopula",
+    "Independent",
+    "Synthesizer",
+    "Uniform",
+]

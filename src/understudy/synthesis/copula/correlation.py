@@ -1,0 +1,123 @@
+"""Correlations of scores, in one pass over the records; and the nearest matrix that can be one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.counting import LocalEngine, Source
+from understudy.data import Coded
+from understudy.errors import ParameterError
+from understudy.synthesis.copula.margins import Floats, Margin
+
+# Products of so many scores add up in a float without rounding: see `score_bits`.
+_EXACT_ROWS = 4096
+
+_FLOOR = 1e-12
+_TOLERANCE = 1e-6
+_ROUNDS = 100
+
+
+def score_correlations(
+    source: Source, margins: Sequence[Margin], cardinalities: Sequence[int]
+) -> Floats:
+    """Return the correlations of the columns' scores, 0 for a column with a single value.
+
+    The sums are exact whole numbers, so batches and threads do not change a bit of the result.
+    """
+    sizes = zip(margins, cardinalities, strict=True)
+    tables = [margin.score_table(size) for margin, size in sizes]
+    total = LocalEngine().sum_over(source, lambda batch: _products(batch, tables))
+    rows = int(margins[0].counts.sum())
+    means = np.array([margin.scores @ margin.counts for margin in margins]) / rows
+    covariances = total / rows - np.outer(means, means)
+    varied = np.array([len(margin.codes) > 1 for margin in margins])
+    deviations = np.sqrt(np.where(varied, np.diag(covariances), 1.0))
+    found: Floats = np.where(np.outer(varied, varied), covariances, 0.0)
+    found = np.clip(found / np.outer(deviations, deviations), -1, 1)
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def _products(batch: Coded, tables: Sequence[Floats]) -> NDArray[np.int64]:
+    """Return the sums of products of the scores of all pairs of columns."""
+    total = np.zeros((len(tables), len(tables)), np.int64)
+    for start in range(0, len(batch), _EXACT_ROWS):
+        rows = slice(start, start + _EXACT_ROWS)
+        parts = zip(tables, batch.columns, strict=True)
+        scores = np.stack([table[codes[rows]] for table, codes in parts])
+        total += (scores @ scores.T).astype(np.int64)
+    return total
+
+
+def nearest_correlation(matrix: Floats) -> Floats:
+    """Return the positive definite correlation matrix that is nearest to a symmetric matrix.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (columns, columns)
+        Symmetric, with ones on the diagonal.
+
+    Returns
+    -------
+    ndarray
+        The matrix itself if it is positive definite. Otherwise the nearest one in the Frobenius
+        norm, up to a small tolerance, with no eigenvalue below 1e-12 times the columns.
+
+    Notes
+    -----
+    Alternating projections on the matrices without small eigenvalues and on those with a unit
+    diagonal, with Dykstra's correction [1]_.
+
+    References
+    ----------
+    .. [1] Higham (2002). Computing the nearest correlation matrix: a problem from finance.
+       IMA Journal of Numerical Analysis 22(3), doi:10.1093/imanum/22.3.329
+
+    Examples
+    --------
+    >>> nearest = nearest_correlation(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1.0]]))
+    >>> nearest.round(4).tolist()  # the example of Higham's paper
+    [[1.0, 0.7607, 0.1573], [0.7607, 1.0, 0.7607], [0.1573, 0.7607, 1.0]]
+    """
+    if matrix.ndim != 2 or not np.array_equal(matrix, matrix.T) or np.any(np.diag(matrix) != 1):
+        raise ParameterError("A correlation matrix is symmetric and has ones on its diagonal.")
+    floor = _FLOOR * len(matrix)
+    if _is_definite(matrix, floor):
+        return matrix
+    found: Floats = matrix
+    correction = np.zeros_like(matrix)
+    for _ in range(_ROUNDS):
+        before = found
+        shifted = found - correction
+        projected = _lift_eigenvalues(shifted, floor)
+        correction = projected - shifted
+        found = projected.copy()
+        np.fill_diagonal(found, 1.0)
+        if np.linalg.norm(found - before) <= _TOLERANCE * np.linalg.norm(found):
+            break
+    # The last projection was that on the unit diagonal. Twice the floor leaves room for scaling.
+    found = _lift_eigenvalues(found, 2 * floor)
+    scale = np.sqrt(np.diag(found))
+    found = found / np.outer(scale, scale)
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def _is_definite(matrix: Floats, floor: float) -> bool:
+    try:
+        np.linalg.cholesky(matrix - floor * np.eye(len(matrix)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _lift_eigenvalues(matrix: Floats, floor: float) -> Floats:
+    """Return the nearest symmetric matrix with no eigenvalue below `floor`."""
+    values, vectors = np.linalg.eigh(matrix)
+    few = values < floor
+    low = vectors[:, few]
+    lifted = matrix + (low * (floor - values[few])) @ low.T
+    return np.asarray((lifted + lifted.T) / 2)

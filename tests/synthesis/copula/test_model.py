@@ -1,0 +1,341 @@
+"""The Gaussian copula: shares, correlations, density, special columns, files."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.stats import chi2, multivariate_normal
+
+from understudy import Coded, Schema, Synthesizer, load, scan, write
+from understudy.counting import marginal_counts
+from understudy.errors import ModelFileError, NoDensityError, ParameterError
+from understudy.synthesis.copula import GaussianCopula
+
+
+def fitted(frame, **params):
+    return GaussianCopula(random_state=1, **params).fit(frame)
+
+
+def all_records(model):
+    """Every combination of codes that the model's table can hold."""
+    sizes = model.codec_.cardinalities
+    grid = np.array(list(itertools.product(*map(range, sizes))))
+    names = model.codec_.names
+    arrays = {name: grid[:, place] for place, name in enumerate(names)}
+    return Coded.from_arrays(arrays, dict(zip(names, sizes, strict=True)))
+
+
+def table_of(cells):
+    """A frame of two columns with the given counts of (a, b)."""
+    rows = [cell for cell, count in cells.items() for _ in range(count)]
+    return pl.DataFrame(rows, schema=["a", "b"], orient="row")
+
+
+def scores_of(model, coded):
+    """The scores of coded records, column by column: what the model keeps the correlations of."""
+    parts = zip(model._margins(), coded.cardinalities, coded.columns, strict=True)
+    return np.array([margin.score_table(size)[codes] for margin, size, codes in parts])
+
+
+def assert_shares(seen, shares, rows):
+    # Five standard errors: a right sampler fails for one seed in about two million cells.
+    assert np.all(np.abs(seen - shares) <= 5 * np.sqrt(shares * (1 - shares) / rows) + 1e-12)
+
+
+class TestShares:
+    def test_shares_of_every_column_are_exact(self):
+        survey, rows = load("cmc"), 200_000
+        model = fitted(survey)
+        before = marginal_counts(model.codec_.encode(survey))
+        after = marginal_counts(model.sample_coded(rows))
+        for counts, drawn in zip(before, after, strict=True):
+            expected = counts / counts.sum() * rows
+            assert np.all(drawn[counts == 0] == 0)
+            kept = counts > 0
+            statistic = np.sum((drawn[kept] - expected[kept]) ** 2 / expected[kept])
+            # One right sampler in ten thousand would fail, for each of ten columns.
+            assert statistic <= chi2.ppf(1 - 1e-4, max(kept.sum() - 1, 1))
+
+    def test_only_numbers_of_the_original_are_drawn(self):
+        frame = pl.DataFrame({"income": np.random.default_rng(0).lognormal(size=6000)})
+        model = fitted(frame)
+        assert set(model.sample()["income"]) <= set(frame["income"])
+        # So many numbers are looked up in increasing order, and found where they are.
+        codes = model.codec_.encode(frame)["income"]
+        np.testing.assert_array_equal(codes, frame["income"].to_numpy().argsort().argsort())
+
+    @pytest.mark.parametrize("smoothing", ["interpolate", "density"])
+    def test_smoothed_numbers_are_new_and_in_range(self, smoothing, tmp_path):
+        values = np.random.default_rng(0).lognormal(size=500)
+        frame = pl.DataFrame({"income": values, "other": values**2})
+        model = fitted(frame, smoothing=smoothing)
+        drawn = model.sample()
+        assert not set(drawn["income"]) & set(values)
+        assert drawn["income"].min() >= values.min()
+        assert drawn["income"].max() <= values.max()
+        loaded = Synthesizer.load(model.save(tmp_path / "m.us"))
+        assert loaded.sample().equals(drawn)
+
+    def test_special_values_take_their_place_among_the_numbers(self):
+        rng = np.random.default_rng(3)
+        wealth = np.round(rng.normal(0, 40, 4000))
+        wealth[rng.random(4000) < 0.4] = 0
+        frame = pl.DataFrame({"wealth": wealth, "rank": wealth + rng.normal(0, 20, 4000)})
+        schema = Schema.infer(frame).edit("wealth", special=(0,))
+        model = GaussianCopula(random_state=1).fit(frame, schema)
+        assert model.codec_.coders["wealth"].special.tolist() == [0]
+        drawn = model.sample(50_000)
+        assert_shares((drawn["wealth"] == 0).mean(), np.mean(wealth == 0), 50_000)
+        rank = {
+            sign: drawn.filter(pl.col("wealth").sign() == sign)["rank"].mean()
+            for sign in (-1, 0, 1)
+        }
+        # Zero's interval lies between the negative and the positive numbers.
+        assert rank[-1] < -10 < rank[0] < 10 < rank[1]
+
+
+class TestLinks:
+    @pytest.mark.parametrize("rho", [-0.9, -0.3, 0.0, 0.6, 0.99])
+    def test_the_correlation_of_normal_columns_is_found(self, rho):
+        rows = 20_000
+        rng = np.random.default_rng(5)
+        sample = rng.multivariate_normal([3, -1], [[4, 2 * rho], [2 * rho, 1]], rows)
+        model = fitted(pl.DataFrame(sample, schema=["a", "b"]))
+        # Fisher's z has a standard error of 1 / sqrt(rows - 3); four of them.
+        found = np.arctanh(model.correlation_[0, 1])
+        assert abs(found - np.arctanh(rho)) <= 4 / np.sqrt(rows - 3)
+        drawn = model.sample(rows).to_numpy()
+        again = np.arctanh(np.corrcoef(drawn.T)[0, 1])
+        assert abs(again - np.arctanh(rho)) <= 4 * np.sqrt(2 / (rows - 3))
+
+    @pytest.mark.parametrize(
+        "counts", [(40, 10, 20, 30), (700, 50, 249, 1), (5, 45, 45, 5), (90, 0, 5, 5)]
+    )
+    def test_a_table_of_two_by_two_is_kept(self, counts):
+        cells = dict(zip(itertools.product(["no", "yes"], repeat=2), counts, strict=True))
+        frame, rows = table_of(cells), 300_000
+        model = fitted(frame)
+        # Two margins and one association: the four probabilities are those of the original.
+        shares = np.array(counts) / sum(counts)
+        found = np.exp(model.log_likelihood(all_records(model)))
+        np.testing.assert_allclose(found, shares, atol=1e-7)
+        drawn = model.sample_coded(rows)
+        seen = np.bincount(drawn["a"] * 2 + drawn["b"], minlength=4) / rows
+        assert_shares(seen, shares, rows)
+
+    def test_a_tetrachoric_correlation_by_hand(self):
+        # Halves that agree in 3/4 of the records: 1/4 + arcsin(rho) / (2 pi) = 3/8.
+        model = fitted(table_of({(0, 0): 3, (0, 1): 1, (1, 0): 1, (1, 1): 3}))
+        assert model.correlation_[0, 1] == pytest.approx(np.sin(np.pi / 4), abs=1e-10)
+
+    def test_missing_values_stay_dependent(self):
+        # Missing or not is a column of two values: by itself it is kept like any other.
+        frame = table_of({("s", 5.0): 40, ("s", None): 60, ("t", 5.0): 90, ("t", None): 10})
+        rows = 100_000
+        drawn = fitted(frame).sample(rows)
+        for group, share in (("s", 0.6), ("t", 0.1)):
+            missing = drawn.filter(pl.col("a") == group)["b"].is_null()
+            assert_shares(missing.mean(), share, len(missing))
+
+    def test_missing_values_among_many_numbers_stay_dependent(self):
+        rng = np.random.default_rng(7)
+        smokes = rng.random(6000) < 0.4
+        missing = rng.random(6000) < np.where(smokes, 0.6, 0.2)
+        income = pl.Series(np.round(rng.lognormal(3, 1, 6000), 1)).set(pl.Series(missing), None)
+        rows = 50_000
+        drawn = fitted(pl.DataFrame({"smokes": smokes, "income": income})).sample(rows)
+        assert_shares(drawn["income"].is_null().mean(), missing.mean(), rows)
+        shares = [
+            drawn.filter(pl.col("smokes") == each)["income"].is_null().mean()
+            for each in (True, False)
+        ]
+        # One correlation cannot be missing values' alone: here the numbers, which do not depend on
+        # smoking, come to depend on it a little, and of a gap of 0.4 more than 0.2 is left.
+        assert 0.2 < shares[0] - shares[1] < 0.4
+
+    def test_copies_of_a_column_are_drawn_as_copies(self):
+        # The example of a singular matrix: correlations of 1 and -1.
+        a = np.random.default_rng(1).integers(0, 8, 3000)
+        frame = pl.DataFrame({"a": a, "b": 2 * a + 1, "c": 7 - a, "d": a % 2})
+        model = fitted(frame)
+        np.linalg.cholesky(model.correlation_)
+        drawn = model.sample(20_000)
+        # The smallest eigenvalue lets them differ once in about 100,000 records.
+        assert (drawn["b"] == 2 * drawn["a"] + 1).mean() > 0.999
+        assert (drawn["c"] == 7 - drawn["a"]).mean() > 0.999
+
+    def test_rows_and_columns_may_come_in_any_order(self):
+        survey = load("cmc").select("age", "education", "children", "method")
+        model = fitted(survey)
+        shuffled = survey.sample(fraction=1, shuffle=True, seed=3).select(survey.columns[::-1])
+        np.testing.assert_allclose(
+            fitted(shuffled).correlation_[::-1, ::-1], model.correlation_, atol=1e-14
+        )
+
+    def test_twice_the_records_make_the_same_model(self):
+        survey = load("cmc").select("education", "religion", "method")
+        twice = fitted(pl.concat([survey, survey])).correlation_
+        np.testing.assert_allclose(twice, fitted(survey).correlation_, atol=1e-12)
+
+
+class TestDensity:
+    @pytest.mark.parametrize(
+        "columns", [["education"], ["education", "method"], ["age", "children"]]
+    )
+    def test_probabilities_of_all_records_sum_to_one(self, columns):
+        model = fitted(load("cmc").select(columns))
+        total = np.exp(model.log_likelihood(all_records(model))).sum()
+        assert total == pytest.approx(1, abs=1e-12)
+
+    def test_probabilities_are_rectangles(self):
+        frame = table_of({("x", 0): 4, ("x", 1): 3, ("y", 0): 2, ("y", 2): 6, ("z", 1): 5})
+        model = fitted(frame)
+        rho = model.correlation_[0, 1]
+        normal = multivariate_normal([0, 0], [[1, rho], [rho, 1]])
+        ends = [np.append([-9], m.edges[1:]).clip(-9, 9) for m in model._margins()]
+        expected = [
+            normal.cdf([ends[0][i + 1], ends[1][j + 1]], lower_limit=[ends[0][i], ends[1][j]])
+            for i, j in itertools.product(range(3), repeat=2)
+        ]
+        found = np.exp(model.log_likelihood(all_records(model)))
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+
+    def test_shares_of_a_sample_are_the_density(self):
+        model, rows = fitted(load("cmc").select("education", "living_standard")), 200_000
+        records = all_records(model)
+        drawn = model.sample_coded(rows)
+        places = drawn.columns[0].astype(int) * drawn.cardinalities[1] + drawn.columns[1]
+        seen = np.bincount(places, minlength=len(records)) / rows
+        assert_shares(seen, np.exp(model.log_likelihood(records)), rows)
+
+    def test_a_level_without_records_cannot_be_drawn(self):
+        grades = pl.Series(["a", "a", "b", "b"], dtype=pl.Enum(["a", "b", "c"]))
+        frame = pl.DataFrame({"grade": grades, "n": [1, 2, 1, 1]})
+        model = fitted(frame)
+        unseen = pl.DataFrame({"grade": pl.Series(["c"], dtype=grades.dtype), "n": [1]})
+        assert model.log_likelihood(unseen).tolist() == [-np.inf]
+        assert set(model.sample(5000)["grade"]) == {"a", "b"}
+
+    def test_numbers_that_did_not_occur_cannot_be_drawn(self):
+        model = fitted(pl.DataFrame({"n": [2 * n for n in range(100)] * 2}))
+        found = np.exp(model.log_likelihood(pl.DataFrame({"n": [2, 3]})))
+        np.testing.assert_allclose(found, [0.01, 0], rtol=1e-14)
+
+    def test_constant_columns_do_not_count(self):
+        frame = load("cmc").select("education", "method")
+        wide = frame.with_columns(country=pl.lit("ID"))
+        np.testing.assert_array_equal(
+            fitted(wide).log_likelihood(wide), fitted(frame).log_likelihood(frame)
+        )
+
+    def test_three_linked_columns_have_none(self):
+        frame = load("cmc").select("age", "education", "method")
+        with pytest.raises(NoDensityError, match=r"three or more linked columns.*BayesNet"):
+            fitted(frame).log_likelihood(frame)
+
+
+class TestColumns:
+    def test_all_kinds_at_once(self):
+        rng = np.random.default_rng(2)
+        rows = 400
+        day = rng.integers(0, 3000, rows)
+        start = dt.date(2015, 1, 1)
+        frame = pl.DataFrame(
+            {
+                "day": [start + dt.timedelta(days=int(d)) for d in day],
+                "late": day > 1500,
+                "code": [f"c{d // 60:02}" for d in day],  # fifty levels
+                "nothing": pl.Series([None] * rows, dtype=pl.Float64),
+                "constant": ["x"] * rows,
+                "some": [None if d % 3 else d / 4 for d in day.tolist()],
+            }
+        )
+        drawn = fitted(frame).sample(4000)
+        assert drawn.schema == frame.schema
+        for name in frame.columns:
+            assert set(drawn[name]) <= set(frame[name])
+        assert drawn["nothing"].null_count() == 4000
+        # Dates order the flag and the codes, so those that agree do so in the synthetic table.
+        late = drawn["day"] > start + dt.timedelta(days=1500)
+        assert (late == drawn["late"]).mean() > 0.97
+
+    @pytest.mark.parametrize("rows", [1, 2, 3])
+    def test_few_rows(self, rows):
+        frame = pl.DataFrame(
+            {"a": [1, 5, 9][:rows], "b": ["x", "y", "x"][:rows], "c": [0.5] * rows}
+        )
+        drawn = fitted(frame).sample(200)
+        for name in frame.columns:
+            assert set(drawn[name]) == set(frame[name])
+
+    def test_one_column(self):
+        frame = load("cmc").select("age")
+        model = fitted(frame)
+        assert model.correlation_.tolist() == [[1]]
+        assert set(model.sample()["age"]) <= set(frame["age"])
+
+    @pytest.mark.parametrize(("rows", "columns"), [(1500, 1000), (20, 60)])
+    def test_many_columns(self, rows, columns):
+        rng = np.random.default_rng(0)
+        values = np.round(rng.standard_normal((rows, 1)) + rng.standard_normal((rows, columns)), 1)
+        frame = pl.DataFrame(values, schema=[f"c{j}" for j in range(columns)])
+        model = fitted(frame)
+        before, after = (
+            np.corrcoef(scores_of(model, coded))[~np.eye(columns, dtype=bool)].mean()
+            for coded in (model.codec_.encode(frame), model.sample_coded(3000))
+        )
+        # With more columns than rows, the matrix had to be mended. The mean of the correlations
+        # varies with the one factor behind them, over 3,000 records by about 0.008; four of these.
+        assert after == pytest.approx(before, abs=0.032)
+
+
+class TestFiles:
+    @pytest.fixture
+    def model(self):
+        return fitted(load("cmc").select("age", "education", "method"))
+
+    def test_a_saved_model_is_the_same(self, model, tmp_path):
+        loaded = GaussianCopula.load(model.save(tmp_path / "m.us"))
+        np.testing.assert_array_equal(loaded.correlation_, model.correlation_)
+        assert loaded.sample().equals(model.sample())
+        ages = load("cmc")["age"].value_counts()["count"]
+        # Four levels of education and three methods, all of them with many records.
+        assert loaded.cells() == model.cells() == (len(ages) + 4 + 3, (ages < 5).sum())
+
+    @pytest.mark.parametrize(
+        ("name", "change"),
+        [
+            ("counts", lambda a: a[:-1]),
+            ("counts", lambda a: a - 1),
+            ("counts", lambda a: a * 1.0),
+            ("correlation", lambda a: a[:2, :2]),
+            ("correlation", lambda a: a * 1.1),
+            ("correlation", lambda a: a * np.nan),
+            ("correlation", np.triu),
+            ("correlation", lambda a: np.sign(a) + 0 * a),
+            ("correlation", lambda a: a * 1j),
+        ],
+    )
+    def test_damage_is_found(self, model, tmp_path, monkeypatch, name, change):
+        state = model._state()
+        monkeypatch.setattr(model, "_state", lambda: state | {name: change(state[name])})
+        path = model.save(tmp_path / "m.us")
+        with pytest.raises(ModelFileError, match="is damaged"):
+            Synthesizer.load(path)
+
+    def test_a_stream_gives_the_same_model_to_the_bit(self, tmp_path):
+        survey = load("cmc")
+        path = write(survey, tmp_path / "cmc.parquet")
+        streamed = GaussianCopula(random_state=1).fit(scan(path, batch_rows=37))
+        model = fitted(survey)
+        np.testing.assert_array_equal(streamed.correlation_, model.correlation_)
+        assert streamed.sample().equals(model.sample())
+
+
+def test_a_smoothing_that_is_not_known_is_named():
+    with pytest.raises(ParameterError, match=r"interpolate, density, or None; got 'spline'"):
+        GaussianCopula(smoothing="spline").fit(load("cmc"))
