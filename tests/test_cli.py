@@ -252,6 +252,77 @@ class TestBayes:
         assert "n.svg" not in files(tmp_path)
 
 
+class TestCart:
+    def test_trees_from_options_and_a_settings_file_to_the_summary(self, run, tmp_path):
+        (tmp_path / "cart.toml").write_text(
+            'minbucket = 10\nrules = ["if children == 0 then method = 1"]\n'
+            '[columns.age]\nsmoothing = "density"\n[columns.method]\nminbucket = 40\n'
+            '[protect]\nhusband_education = "education"\n'
+        )
+        code, _, err = run(
+            "synth", "survey.csv", "-o", "s.csv", "--method", "cart", "--minbucket", "75", "--cp",
+            "0.001", "--visit", "education,children", "--keep", "working", "--max-predictors", "4",
+            "--settings", "cart.toml", "--seed", "1", "--save-model", "m.us",
+        )  # fmt: skip
+        assert code == 0
+        assert "2 of the 97 original records that this rule covers have another value" in err
+        model = Synthesizer.load(tmp_path / "m.us")
+        assert model.minbucket == {"*": 75, "method": 40}
+        assert model.cp == 0.001
+        assert model.protect == {"husband_education": "education"}
+        drawn = pl.read_csv(tmp_path / "s.csv")
+        assert drawn.equals(model.sample())
+        assert drawn["working"].equals(load("cmc")["working"])
+        assert drawn.filter(children=0)["method"].unique().to_list() == [1]
+        out = run("show", "m.us")[1]
+        shown = " ".join(out.split())
+        for tree in model.trees():
+            row = next(
+                line.replace("│", " ").split()
+                for line in out.splitlines()
+                if line.startswith(f"│ {tree.column} ") and f"│ {tree.part} " in line
+            )
+            assert row[2:5] == [f"{tree.leaves:,}", str(tree.depth), f"{tree.smallest_leaf:,}"]
+            assert all(f"{name} ({n})" in shown for name, n in list(tree.uses.items())[:4])
+        assert "Kept as in the original: working." in shown
+        assert "husband_education is protected: it is drawn from education alone" in shown
+        assert "Rule: if children == 0 then method = 1 (2 original records break it)" in shown
+
+    def test_strata_copies_and_rules_on_the_command_line(self, run, tmp_path):
+        code, _, _ = run(
+            "synth", "survey.csv", "-o", "s.csv", "--method", "cart", "--strata", "working",
+            "--proper", "--copies", "2", "--smoothing", "interpolate", "--rule",
+            "if age < 20 then education = 4", "--seed", "3", "--save-model", "m.us",
+        )  # fmt: skip
+        assert code == 0
+        model = Synthesizer.load(tmp_path / "m.us")
+        assert (model.proper, model.smoothing, model.strata) == (True, "interpolate", ["working"])
+        first, second = (pl.read_csv(tmp_path / f"s-{copy}.csv") for copy in (1, 2))
+        assert all(
+            table.equals(own)
+            for table, own in zip([first, second], model.sample(copies=2), strict=True)
+        )
+        assert not first.equals(second)
+        assert first.filter(pl.col("age") < 20)["education"].unique().to_list() == [4]
+        assert "working = 1" in run("show", "m.us")[1]
+
+
+def test_a_copula_from_start_to_summary(run, tmp_path):
+    code, _, _ = run(
+        "synth", "survey.csv", "-o", "s.csv", "--method", "copula", "--seed", "1",
+        "--save-model", "m.us",
+    )  # fmt: skip
+    assert code == 0
+    model = Synthesizer.load(tmp_path / "m.us")
+    assert pl.read_csv(tmp_path / "s.csv").equals(model.sample())
+    out = run("show", "m.us")[1]
+    assert "Strongest of 45 correlations behind the columns" in out
+    strongest = model.correlation_[
+        model.codec_.names.index("education"), model.codec_.names.index("husband_education")
+    ]
+    assert f"{strongest:+.3f}" in out
+
+
 class TestDemo:
     def test_it_writes_its_files_and_shows_the_shares(self, run, tmp_path):
         code, out, err = run("demo")
@@ -390,6 +461,31 @@ class TestBadInput:
     def test_options_of_another_method(self, fails):
         says = "--parents, --root does not go with --method independent."
         fails("synth", "survey.csv", "-o", "o.csv", "--parents", "2", "--root", "age", says=says)
+
+    @pytest.mark.parametrize(
+        ("content", "says"),
+        [
+            ("minbuckt = 3", "has no parameter 'minbuckt'; it has minbucket"),
+            ("random_state = 3", "s.toml: random_state is given with --seed."),
+            ("[columns.age]\nkeep = 1", "'keep' cannot be set for the column 'age' alone"),
+            ("[columns.agee]\ncp = 1", "cp: 'agee' is not a column. Did you mean 'age'?"),
+            ("columns = 3", "settings of a column are a table, such as [columns.age]"),
+            ("minbucket = ", "s.toml is no TOML file"),
+            ('minbucket = "x"', "minbucket is a whole number from 1; got 'x'."),
+        ],
+    )
+    def test_settings(self, fails, tmp_path, content, says):
+        (tmp_path / "s.toml").write_text(content)
+        options = ("--method", "cart", "--settings", "s.toml")
+        fails("synth", "survey.csv", "-o", "o.csv", *options, says=says)
+
+    def test_settings_that_are_not_there(self, fails):
+        options = ("--method", "cart", "--settings", "s.toml")
+        fails("synth", "survey.csv", "-o", "o.csv", *options, says="There is no file s.toml.")
+
+    def test_a_rule_that_cannot_be_read(self, fails):
+        options = ("--method", "cart", "--rule", "if age > then method = 1")
+        fails("synth", "survey.csv", "-o", "o.csv", *options, says="if age > then method = 1")
 
     @pytest.mark.parametrize(
         ("protect", "says"),
