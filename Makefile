@@ -41,6 +41,8 @@ bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
 	$(BIN)/python benchmarks/greedy.py
 	$(BIN)/python benchmarks/ordering.py
 	$(BIN)/python benchmarks/bayes.py
+	$(BIN)/python benchmarks/cart.py
+	$(BIN)/python benchmarks/copula.py
 
 docs: .venv/.installed-docs  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

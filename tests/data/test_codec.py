@@ -19,6 +19,7 @@ from understudy.data.coded import Coded
 from understudy.data.frames import Layout, to_arrow
 from understudy.data.schema import Column, Schema
 from understudy.data.simulated import simulate
+from understudy.data.stream import scan
 from understudy.data.values import numbers
 from understudy.errors import ParameterError, SchemaError
 
@@ -612,3 +613,100 @@ def test_values_that_each_stand_for_one_record_are_pointed_out(caplog):
     caplog.clear()
     Codec.fit(pl.DataFrame({"sex": ["f", "m", "f"]}))
     assert not caplog.text
+
+
+# Exact codes
+
+
+def through_parts(codec):
+    plain = json.loads(json.dumps(codec.to_plain(), allow_nan=False))
+    return Codec.from_plain(plain, codec.to_arrays())
+
+
+def test_exact_codes_by_hand(as_frame):
+    frame = as_frame({"c": ["b", "a", "b", None], "x": [2.5, 0.0, None, -8.0], "n": [7, 7, 5, 6]})
+    schema = Schema.infer(frame).edit("x", levels=(), special=(-8.0,), range=None)
+    codec = Codec.fit(frame, schema, exact=True)
+    coded = codec.encode(frame)
+    assert coded["c"].tolist() == [1, 0, 1, 2]
+    assert coded["x"].tolist() == [2, 1, 3, 0]  # -8 is special, then 0 and 2.5, then missing
+    assert coded["n"].tolist() == [2, 2, 0, 1]
+    assert codec.cardinalities == (3, 4, 3)
+    assert codec.labels("x") == ["-8", "0", "2.5", "missing"]
+    assert to_arrow(codec.decode(coded)).equals(to_arrow(frame))
+    assert list(codec.to_arrays()) == ["1", "2"]
+    assert codec.to_arrays()["1"].tolist() == [0, 2.5]
+
+
+def test_bins_of_the_schema_do_not_matter_to_exact_codes():
+    frame = simulate("credit_card", rows=500)
+    codec = Codec.fit(frame, Schema.infer(frame, bins=2), exact=True)
+    assert len(codec.names) >= 29
+    assert list(codec.cardinalities) == [frame[name].n_unique() for name in codec.names]
+    assert codec.decode(codec.encode(frame)).select(codec.names).equals(frame.select(codec.names))
+
+
+def test_exact_codes_of_a_stream_are_those_of_the_table(tmp_path):
+    frame = simulate("credit_card", rows=300)
+    frame.write_parquet(path := tmp_path / "t.parquet")
+    file = scan(path, batch_rows=70)
+    codec = Codec.fit(file, exact=True)
+    assert codec.encode(file) == Codec.fit(frame, exact=True).encode(frame)
+
+
+def test_numbers_that_an_exact_codec_has_not_seen(as_frame):
+    frame = as_frame({"x": list(range(40)) * 2, "y": [1.5, *np.arange(79) / 10]})
+    codec = Codec.fit(frame, exact=True)
+    other = as_frame({"x": [3, 99, 3, -1], "y": [0.0, 0.0, 99.5, 88.8]})
+    coded, seen = codec.encode_seen(other)
+    assert seen.tolist() == [True, False, False, False]
+    assert coded["x"][0] == codec.encode(frame)["x"][3]
+    assert coded.cardinalities == codec.cardinalities
+    with pytest.raises(SchemaError, match="3 rows hold a number that does not occur"):
+        codec.encode(other)
+    known, seen = codec.encode_seen(frame)
+    assert seen.all()
+    assert known == codec.encode(frame)
+
+
+def test_what_else_is_not_known_is_an_error_in_exact_codes_too(as_frame):
+    frame = as_frame({"c": ["a", "b"] * 30, "x": list(range(30)) * 2})
+    codec = Codec.fit(frame, exact=True)
+    for other, message in [
+        ({"c": ["z"], "x": [1]}, "not among its 2 levels: 'z'"),
+        ({"c": ["a"], "x": ["one"]}, "'x' holds"),
+        ({"c": ["a"]}, "no column 'x'"),
+        ({"c": ["a", "a"], "x": [1, None]}, "'x' has 1 row without a value"),
+    ]:
+        with pytest.raises(SchemaError, match=message):
+            codec.encode_seen(as_frame(other))
+
+
+def test_a_codec_of_bins_sees_every_row(survey):
+    codec = Codec.fit(survey)
+    coded, seen = codec.encode_seen(survey)
+    assert seen.all()
+    assert coded == codec.encode(survey)
+    assert codec.to_arrays() == {}
+
+
+def test_an_exact_codec_without_its_numbers_cannot_be_put_together(survey):
+    plain = Codec.fit(survey, exact=True).to_plain()
+    with pytest.raises(KeyError):
+        Codec.from_plain(plain)
+
+
+@settings(arbitrary, max_examples=25)
+@given(table=tables(), special_share=st.sampled_from([0.05, 1]))
+def test_arbitrary_frames_come_back_whole_from_exact_codes(library, table, special_share):
+    frame = in_library(table, library)
+    schema = codable(Schema.infer(frame, special_share=special_share))
+    codec = Codec.fit(frame, schema, exact=True)
+    coded = codec.encode(frame)
+    before = to_arrow(frame)
+    for one in (codec, through_parts(codec)):
+        assert one.schema == codec.schema
+        assert one.encode(frame) == coded
+        after = to_arrow(one.decode(coded))
+        for name in codec.names:
+            assert _values(after[name]) == _values(before[name])

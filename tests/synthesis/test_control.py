@@ -306,7 +306,11 @@ def test_a_column_of_gaps_matches_gaps_of_any_type(nothing):
         ([1], ["1"], "numbers in the original table and text in the synthetic"),
         ([1], [True], "numbers in the original table and booleans in"),
         ([DAY], ["2024-02-29"], "dates or times without a zone in the original table and text in"),
-        ([UTC], [NOON], "times with a zone in the original table and dates or times without a zone"),
+        (
+            [UTC],
+            [NOON],
+            "times with a zone in the original table and dates or times without a zone",
+        ),
         ([dt.time(1)], [NOON], "times of day in the original table and dates"),
         ([dt.timedelta(1)], [1], "durations in the original table and numbers"),
     ],

@@ -151,7 +151,8 @@ class Codec:
         """Return the codes of a table, and which rows hold no number that an exact codec lacks.
 
         A number that did not occur when an exact codec was made has no code; its row is marked
-        and has an arbitrary one. Everything else that is not known is an error, as in `encode`.
+        and has an arbitrary one. Everything else that is not known is an error, as in `encode`: a
+        category, or a number of a column whose schema lists its numbers.
         """
         coded, seen = self._assign(to_arrow(frame))
         return coded, seen

@@ -99,7 +99,7 @@ class ValueCoder:
             return numbers_to_arrow(Numbers(codes, missing), self.kind)
         values = self.numbers[np.where(missing, 0, codes)]
         if self.smoothing is not None:
-            moved = np.flatnonzero((codes >= len(self.special)) & ~missing)
+            moved = np.flatnonzero((codes >= len(self.special)) & ~missing & np.isfinite(values))
             values[moved] = self._smooth(codes[moved] - len(self.special), rng)
         return numbers_to_arrow(Numbers(values, missing), self.kind)
 
@@ -116,9 +116,11 @@ class ValueCoder:
         return drawn
 
     def _move(self, ranks: IntCodes, rng: np.random.Generator) -> NDArray[Any]:
-        first, last = self.values[0], self.values[-1]
+        finite = self.values[np.isfinite(self.values)]
+        ranks = ranks - int(np.count_nonzero(np.isneginf(self.values)))
+        first, last = finite[0], finite[-1]
         # Differences from the smallest: times are too large for floats to hold every tick.
-        at = (self.values - first).astype(np.float64)
+        at = (finite - first).astype(np.float64)
         if self.smoothing == "interpolate":
             middles = np.concatenate([at[:1], (at[:-1] + at[1:]) / 2, at[-1:]])
             low, high = middles[ranks], middles[ranks + 1]
@@ -136,7 +138,9 @@ class ValueCoder:
         """Return the coder with smoothing; `counts` are the records with each known code."""
         if smoothing is None:
             return replace(self, smoothing=None, bandwidth=0.0)
-        bandwidth = _bandwidth(self.values, counts[len(self.special) : self.known])
+        finite = np.isfinite(self.values)
+        own = counts[len(self.special) : self.known]
+        bandwidth = _bandwidth(self.values[finite], own[finite])
         return replace(self, smoothing=smoothing, bandwidth=bandwidth)
 
     def to_plain(self) -> dict[str, Any]:
@@ -216,13 +220,21 @@ def restore_value_coder(
         raise ValueError(f"values of {column.name!r} that are no increasing numbers")
     if plain["smoothing"] not in (None, *get_args(Smoothing)):
         raise ValueError(f"a smoothing of {column.name!r} that is not known")
-    grid = WholeGrid(**plain["whole"]) if "whole" in plain else RealGrid(**plain["real"])
-    return ValueCoder(
-        special,
-        values,
-        grid,
-        kind,
-        column.name,
-        plain["smoothing"],
-        float(plain["bandwidth"]),
-    )
+    grid = _restore_grid(plain)
+    bandwidth = float(plain["bandwidth"])
+    if not 0 <= bandwidth < np.inf or (isinstance(grid, WholeGrid) != (values.dtype.kind == "i")):
+        raise ValueError(f"a smoothing of {column.name!r} that cannot be")
+    return ValueCoder(special, values, grid, kind, column.name, plain["smoothing"], bandwidth)
+
+
+def _restore_grid(plain: Mapping[str, Any]) -> Grid:
+    if "whole" in plain:
+        whole = WholeGrid(**plain["whole"])
+        if not (type(whole.step) is type(whole.start) is int and whole.step > 0):
+            raise ValueError("a grid of numbers that cannot be")
+        return whole
+    real = RealGrid(**plain["real"])
+    known = real.decimals is None or (type(real.decimals) is int and 0 <= real.decimals <= 15)
+    if not known or real.precision not in ("float64", "float32", "float16"):
+        raise ValueError("a grid of numbers that cannot be")
+    return real

@@ -43,8 +43,8 @@ class Feature:
     ranks : ndarray of int32, optional
         The place of each code of a numeric column; None for categories.
     numbers : ndarray of float64, optional
-        The number that each code of a numeric column stands for, from the smallest on; NaN for
-        missing.
+        The number that each code of a numeric column stands for, from 0 for the smallest to 1 for
+        the largest; NaN for missing.
     special : int
         How many of its first codes are special values.
     """
@@ -105,21 +105,29 @@ def read_features(codec: Codec) -> tuple[Feature, ...]:
         ranks[np.argsort(own, kind="stable")] = np.arange(1, len(own) + 1)
         ranks[len(own) :] = 0
         numbers = np.full(cardinality, np.nan)
-        numbers[: len(own)] = _finite(own)
+        numbers[: len(own)] = _scaled(own)
         found.append(Feature(name, cardinality, ranks, numbers, len(coder.special)))
     return tuple(found)
 
 
-def _finite(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers from the smallest on, as floats; infinite ones at the ends of the others."""
+def _scaled(numbers: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers from 0 for the smallest to 1 for the largest; infinite ones are at the ends.
+
+    Trees do not depend on the scale, but sums of squares do: large numbers that differ little
+    would lose their differences, and small ones would seem equal.
+    """
     if not len(numbers):
         return np.empty(0)
     if numbers.dtype.kind == "f":
         finite = numbers[np.isfinite(numbers)]
         low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
-        return np.asarray(np.clip(numbers, low, high), np.float64)
-    # Times are too large for floats to hold every tick, their differences are not.
-    return np.asarray(numbers - numbers.min(), np.float64)
+        # By halves, since the difference of two huge numbers can overflow.
+        shifted = np.clip(numbers, low, high) / 2 - low / 2
+    else:
+        # Times are too large for floats to hold every tick, their differences are not.
+        shifted = np.asarray(numbers - numbers.min(), np.float64)
+    largest = shifted.max()
+    return np.asarray(shifted / largest if largest > 0 else shifted, np.float64)
 
 
 def matrix_of(features: Sequence[Feature], coded: Coded) -> Places:
@@ -159,7 +167,7 @@ def order_by_shares(
     Examples
     --------
     >>> order_by_shares(np.array([0, 0, 1, 1, 2]), 3, np.array([0, 1, 1, 1, 0]), 2)
-    array([1, 2, 0], dtype=int32)
+    array([1, 0, 2], dtype=int32)
     """
     if classes > MOST_CLASSES:
         by_size = np.argsort(-np.bincount(outcome, minlength=classes), kind="stable")
@@ -176,14 +184,18 @@ def order_by_shares(
     _, directions = np.linalg.eigh((centred * weights[:, None]).T @ centred)
     direction = directions[:, -1]
     # An eigenvector has no sign of its own: the same data must give the same order.
-    direction = direction * np.sign(direction[np.argmax(np.abs(direction))])
+    largest = np.argmax(np.round(np.abs(direction), 9))
+    direction = direction * np.sign(direction[largest])
     scores = np.full(cardinality, np.nan)
     scores[seen] = centred @ direction
     return _ranked(scores)
 
 
 def _ranked(scores: NDArray[np.float64]) -> NDArray[np.int32]:
+    low, high = np.nanmin(scores), np.nanmax(scores)
+    if high > low:
+        # Equal up to rounding is equal: then the codes decide.
+        scores = np.round((scores - low) / (high - low), 12)
     places = np.empty(len(scores), np.int32)
-    # Equal up to rounding is equal: then the codes decide.
-    places[np.argsort(np.round(scores, 12), kind="stable")] = np.arange(len(scores))
+    places[np.argsort(scores, kind="stable")] = np.arange(len(scores))
     return places

@@ -76,7 +76,7 @@ class Cart(Synthesizer):
     smoothing : {"interpolate", "density"} or mapping, optional
         How numbers are moved away from those of the original: anywhere up to halfway to the
         neighbouring numbers, or by normal noise; rounded to the column's decimals. Special values
-        are left alone.
+        and columns of rules are left alone.
     rules : sequence or mapping, optional
         What must hold: ``"if marital == 'single' then years_married = 0"``. The records that a
         condition covers are left out when the column's trees are grown, and get its value.
@@ -227,14 +227,31 @@ class Cart(Synthesizer):
         wanted = settings_of(self.smoothing, names, None, "smoothing")
         coders = dict(self.codec_.coders)
         explicit = self.smoothing if isinstance(self.smoothing, Mapping) else {}
+        ruled = self._ruled_columns()
         for name, counts in zip(names, marginal_counts(coded), strict=True):
             coder = coders[name]
             if isinstance(coder, ValueCoder):
-                kept = coded.position(name) in self.plan_.kept
-                coders[name] = coder.smoothed(None if kept else wanted[name], counts)
+                still = coded.position(name) in self.plan_.kept or name in ruled
+                if still and explicit.get(name) is not None:
+                    raise ParameterError(
+                        f"smoothing: {name!r} is kept or part of a rule, so it cannot be smoothed."
+                    )
+                coders[name] = coder.smoothed(None if still else wanted[name], counts)
             elif explicit.get(name) is not None:
                 raise ParameterError(f"smoothing: {name!r} holds no numbers.")
         return replace(self.codec_, coders=coders)
+
+    def _ruled_columns(self) -> set[str]:
+        """Return the columns of all rules: moved numbers could break what held before."""
+        found: set[str] = set()
+        for rule in (rule for step in self.plan_.steps for rule in step.rules):
+            if rule.columns is None and self.smoothing:
+                raise ParameterError(
+                    "rules: with smoothing, write conditions as text, so that it can be seen which "
+                    f"columns they use: {rule.text}"
+                )
+            found |= {rule.column, *(rule.columns or ())}
+        return found
 
     def _count_violations(self, coded: Coded) -> dict[str, int]:
         """Return how many records break each rule, and say so of those that break or meet none."""
@@ -296,9 +313,9 @@ class Cart(Synthesizer):
         Examples
         --------
         >>> from understudy import load
-        >>> model = Cart(minbucket=200).fit(load("cmc").select("age", "children"))
+        >>> model = Cart(minbucket=200).fit(load("cmc").select("education", "children"))
         >>> [(tree.column, tree.leaves, tree.smallest_leaf) for tree in model.trees()]
-        [('age', 1, 1473), ('children', 5, 209)]
+        [('education', 1, 1473), ('children', 3, 410)]
         """
         self._require_fit()
         return [
@@ -329,7 +346,8 @@ class Cart(Synthesizer):
         state = pack(self.sequences_) | {"seed": np.array([self._seed], np.uint64)}
         state["predictors"] = pack_predictors(self.plan_)
         state |= {"strata": self.strata_.codes, "strata_counts": self.strata_.counts}
-        state["violations"] = np.array(list(self.violations_.values()), np.int64)
+        broken = [self.violations_[rule.text] for step in self.plan_.steps for rule in step.rules]
+        state["violations"] = np.array(broken, np.int64)
         state |= {f"kept_{place}": codes for place, codes in self._kept.items()}
         if self._records is not None:
             state |= {f"record_{n}": codes for n, codes in enumerate(self._records.columns)}
@@ -342,7 +360,7 @@ class Cart(Synthesizer):
         plan = unpack_predictors(arrays["predictors"], self._make_plan())
         codes, counts = arrays["strata"], arrays["strata_counts"]
         self._prepare(features, plan, unpack_strata(codes, counts, plan, sizes, self.n_rows_))
-        rules = dict.fromkeys(rule.text for step in plan.steps for rule in step.rules)
+        rules = [rule.text for step in plan.steps for rule in step.rules]
         self.violations_ = dict(zip(rules, arrays["violations"].tolist(), strict=True))
         self._kept = {
             place: self._column(arrays[f"kept_{place}"], sizes[place]) for place in plan.kept
@@ -352,6 +370,8 @@ class Cart(Synthesizer):
             columns = [self._column(arrays[f"record_{n}"], size) for n, size in enumerate(sizes)]
             self._records = Coded(names, tuple(columns), sizes)
         self._seed = int(arrays["seed"][0])
+        if self._seed < 0:
+            raise ValueError("a seed below 0")
         self.sequences_ = unpack(arrays, features, plan.steps, len(self.strata_))
 
     def _column(self, codes: NDArray[Any], cardinality: int) -> Codes:

@@ -64,6 +64,9 @@ class _Reader:
         self._array = array
         self._at = 0
 
+    def __len__(self) -> int:
+        return len(self._array)
+
     def take(self, count: int) -> NDArray[Any]:
         piece = self._array[self._at : self._at + count]
         if count < 0 or len(piece) != count:
@@ -94,9 +97,8 @@ def unpack(
             raise ValueError("a tree of a column that is not there")
         found = parts.setdefault((number, step), {})
         feature = features[steps[step].column]
-        is_kind = _PARTS[part] == "kind"
-        cardinality = feature.kinds if is_kind else feature.cardinality
-        found[_PARTS[part]] = _read_model(readers, features, steps[step], cardinality, *sizes)
+        model = _read_model(readers, features, steps[step], _codes(feature, _PARTS[part]), *sizes)
+        found[_PARTS[part]] = model
     for reader in readers.values():
         reader.end()
     return tuple(
@@ -114,16 +116,28 @@ def _columns(
     for place, step in enumerate(steps):
         found = parts.get((number, place), {})
         feature = features[step.column]
-        if ("kind" in found) != (feature.kinds > 1) or not found:
+        kind = found.get("kind")
+        draws_values = kind is None or bool((kind.table.donors == feature.special).any())
+        if (kind is None) != (feature.kinds == 1) or draws_values != ("value" in found):
             raise ValueError(f"no tree for {feature.name!r}")
         yield ColumnModel(feature, found.get("kind"), found.get("value"))
+
+
+def _codes(feature: Feature, part: str) -> tuple[int, int, int]:
+    """Return how many codes a column's kinds or values have, and the first and last of a tree's."""
+    if part == "kind":
+        return feature.kinds, 0, feature.kinds - 1
+    if feature.kinds == 1:
+        return feature.cardinality, 0, feature.cardinality - 1
+    missing = feature.kinds - feature.special - 1
+    return feature.cardinality, feature.special, feature.cardinality - missing - 1
 
 
 def _read_model(
     readers: Mapping[str, _Reader],
     features: Sequence[Feature],
     step: Step,
-    cardinality: int,
+    codes: tuple[int, int, int],
     nodes: int,
     ordered: int,
     leaves: int,
@@ -149,10 +163,12 @@ def _read_model(
     if not fits:
         raise ValueError("a tree whose nodes do not fit together")
     sizes = readers["leaf_sizes"].take(leaves)
-    if sizes.min() < 1:
-        raise ValueError("a leaf without records")
+    cardinality, first, last = codes
+    # Larger ones could be summed beyond 64 bits.
+    if sizes.min() < 1 or int(sizes.max()) > len(readers["donors"]):
+        raise ValueError("a leaf without records, or with more than there are")
     donors = readers["donors"].take(int(sizes.sum()))
-    if int(donors.max()) >= cardinality:
+    if int(donors.min()) < first or int(donors.max()) > last:
         raise ValueError("records with a code that is not there")
     starts = np.concatenate([[0], np.cumsum(sizes)])
     table = ConditionalTable(
