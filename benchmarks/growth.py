@@ -25,7 +25,7 @@ from understudy.data import Coded
 from understudy.synthesis.bayes.constraints import build_constraints
 from understudy.synthesis.bayes.genetic import genetic_search
 from understudy.synthesis.bayes.greedy import greedy_search
-from understudy.synthesis.bayes.tables import ConditionalTable
+from understudy.synthesis.tables import ConditionalTable
 from understudy.synthesis.blocks import plan_blocks
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from understudy.data import Schema
+    from understudy.risk.scenario import Scenario
     from understudy.synthesis import Synthesizer
 
 
@@ -238,6 +239,61 @@ def show(
 
 
 @app.command()
+def attack(
+    ctx: typer.Context,
+    original: options.Original,
+    synthetic: options.Synthetic,
+    keys: options.AttackKeys = "",
+    sensitive: options.AttackSensitive = "",
+    known: options.Known = None,
+    scenario: options.ScenarioFile = None,
+    control: options.Control = None,
+    classifiers: options.ClassifiersOption = options.Classifiers.strong,
+    groups: options.Groups = "",
+    processes: options.Processes = 1,
+    seed: options.AttackSeed = 0,
+    json: options.JsonOutput = None,
+    force: options.Force = False,
+    missing: options.Missing = None,
+) -> None:
+    """Try to learn a sensitive column of the original from a synthetic table, in many ways.
+
+    Example: `understudy attack survey.csv synthetic.csv --keys age,education --sensitive method`
+    """
+    from understudy.risk.overview import overview
+
+    if json is not None:
+        _check_outputs([json], [original, synthetic, control, scenario], force)
+    attacker = _scenario(keys, sensitive, known, scenario)
+    given = {"missing": missing or ()}
+    with _progress(ctx):
+        found = overview(
+            _read(original, "", given),
+            _read(synthetic, "", given),
+            keys=attacker.keys,
+            sensitive=attacker.sensitive,
+            known=attacker.known,
+            classifiers=_preset(classifiers),
+            control=_read(control, "", given) if control is not None else None,
+            groups=_group_numbers(groups),
+            processes=processes,
+            random_state=seed,
+        )
+    if not ctx.obj["quiet"]:
+        from rich.console import Console
+
+        from understudy.report.attack_table import attack_table
+
+        Console().print(attack_table(found))
+    if json is not None:
+        from understudy.report.attack_json import write_attack
+
+        files = {"original": original, "synthetic": synthetic, "control": control}
+        write_attack(found, json, files, overwrite=force)
+        _say(ctx, f"Wrote {json}: all results.")
+
+
+@app.command()
 def demo(
     ctx: typer.Context,
     output: options.DemoFolder = Path("understudy-demo"),
@@ -321,6 +377,34 @@ def _synthesizer(
         raise ParameterError(f"{', '.join(wrong)} does not go with --method {method.value}.")
     file = Settings.load(settings) if settings is not None else Settings()
     return cls(**(file.parameters(cls, given) | {"random_state": seed}))
+
+
+def _scenario(keys: str, sensitive: str, known: int | None, file: Path | None) -> Scenario:
+    """Return what the attacker knows and wants, from options or from a file."""
+    from understudy.risk.scenario import Scenario
+
+    if file is not None:
+        if keys or sensitive or known is not None:
+            raise ParameterError("--scenario stands in place of --keys, --sensitive and --known.")
+        return Scenario.load(file)
+    if not keys or not sensitive:
+        raise ParameterError("Give --keys and --sensitive, or a --scenario file.")
+    return Scenario(_split(keys), sensitive, known)
+
+
+def _preset(classifiers: options.Classifiers) -> Literal["strong", "papers"] | None:
+    if classifiers is options.Classifiers.none:
+        return None
+    return "strong" if classifiers is options.Classifiers.strong else "papers"
+
+
+def _group_numbers(text: str) -> dict[str, int] | None:
+    """Return the numbers of groups that were given as COLUMN=NUMBER."""
+    pairs = [part.rpartition("=") for part in _split(text)]
+    bad = [f"{name}{sign}{number}" for name, sign, number in pairs if not number.isdecimal()]
+    if bad or any(not name for name, _, _ in pairs):
+        raise ParameterError(f"--groups is COLUMN=NUMBER, separated by commas; got {text!r}.")
+    return {name: int(number) for name, _, number in pairs} or None
 
 
 def _protection(texts: list[str] | None) -> dict[str, str | None] | None:

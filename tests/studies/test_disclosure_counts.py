@@ -1,29 +1,20 @@
-"""Two counts of disclosure by hand, on the paper's tables, and on Social Diagnosis 2011."""
+"""The table of disclosure on Social Diagnosis 2011."""
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from understudy.data import load, load_syntheses
 from understudy.errors import DataError, ParameterError
 from understudy.studies import __main__ as command
 from understudy.studies import disclosure_counts
 from understudy.studies.disclosure_counts import (
-    KEYS,
     PAPER_COLUMNS,
     SYNTHPOP,
-    TARGET,
     DisclosureTable,
-    disco,
-    replicated_uniques,
     sd2011_disclosure,
 )
 
@@ -35,84 +26,6 @@ def shared(monkeypatch):
     if not SHARED.is_dir():
         pytest.skip(f"the real files are not here: {SHARED}")
     monkeypatch.setenv("UNDERSTUDY_DATA", str(SHARED))
-
-
-def frame(rows):
-    return pl.DataFrame(
-        rows, schema={"sex": pl.String, "age": pl.Int64, "ill": pl.Int64}, orient="row"
-    )
-
-
-#                  unique   twice, two values       unique       unique, age missing
-ORIGINAL = frame([("f", 30, 1), ("f", 31, 0), ("f", 31, 1), ("m", 30, None), ("m", None, 1)])
-
-
-def test_counts_by_hand():
-    synthetic = frame(
-        [
-            ("f", 30, 0),  # unique in both; the value is wrong
-            ("f", 31, 0),  # two records of one value, right for one of the two originals
-            ("f", 31, 0),
-            ("m", 30, None),  # unique in both; missing is right
-            ("m", None, 1),  # two values: discloses nothing, and is not unique
-            ("m", None, 0),
-        ]
-    )
-    assert replicated_uniques(ORIGINAL, synthetic, ["sex", "age"]) == 100 * 2 / 5
-    assert disco(ORIGINAL, synthetic, ["sex", "age"], "ill") == 100 * 2 / 5
-
-
-def test_missing_is_not_the_value_next_to_it():
-    synthetic = frame([("m", 30, 0), ("m", 31, 1)])  # right keys with a value, wrong keys
-    assert replicated_uniques(ORIGINAL, synthetic, ["sex", "age"]) == 100 * 1 / 5
-    assert disco(ORIGINAL, synthetic, ["sex", "age"], "ill") == 0
-
-
-def test_a_copy_has_the_figures_of_the_original():
-    # Unique are 3 of 5; the two records of (f, 31) have two values.
-    assert replicated_uniques(ORIGINAL, ORIGINAL, ["sex", "age"]) == 60
-    assert disco(ORIGINAL, ORIGINAL, ["sex", "age"], "ill") == 60
-
-
-def test_other_people_disclose_nothing():
-    others = frame([("x", 1, 0), ("y", 2, 1)])
-    assert replicated_uniques(ORIGINAL, others, ["sex", "age"]) == 0
-    assert disco(ORIGINAL, others, ["sex", "age"], "ill") == 0
-
-
-def test_the_papers_syntheses_have_the_figures_of_table_a2():
-    original = load("buyer_beware")
-    keys = ["var1", "var2", "var3"]
-    syntheses = load_syntheses("buyer_beware")
-    assert [replicated_uniques(original, table, keys) for table in syntheses] == [0] * 10
-    attribute = [disco(original, table, keys, "var4") for table in syntheses]
-    assert attribute == pytest.approx([0, 6.6, 0, 0, 0, 0, 0, 6.6, 0, 0])
-
-
-values = st.sampled_from([None, 0, 1])
-tables = st.lists(st.tuples(st.sampled_from("fm"), values, values), min_size=1, max_size=12)
-
-
-@given(tables, tables)
-def test_counts_are_those_of_a_loop_over_records(original, synthetic):
-    keys = [row[:2] for row in original], [row[:2] for row in synthetic]
-    counts = [Counter(found) for found in keys]
-    unique = sum(counts[0][key] == counts[1][key] == 1 for key in keys[0])
-    told = {
-        key: targets.pop()
-        for key in keys[1]
-        if len(targets := {row[2] for row in synthetic if row[:2] == key}) == 1
-    }
-    right = sum(told.get(row[:2], "none") == row[2] for row in original)
-    found = frame(original), frame(synthetic)
-    assert replicated_uniques(*found, ["sex", "age"]) == 100 * unique / len(original)
-    assert disco(*found, ["sex", "age"], "ill") == 100 * right / len(original)
-
-
-def test_the_original_has_the_papers_figures(shared):
-    original = disclosure_counts.fetch("sd2011")
-    assert replicated_uniques(original, original, KEYS) == pytest.approx(48.38)
-    assert disco(original, original, KEYS, TARGET) == pytest.approx(53.30)
 
 
 def test_the_papers_averages_are_those_of_its_rows():

@@ -1,1 +1,49 @@
 """Risk: what an attacker learns from a release, beyond what is known without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from understudy.risk.anonymity import Anonymity, anonymity
+from understudy.risk.attacker_results import Attackers
+from understudy.risk.attackers import attackers
+from understudy.risk.attribution import attribution
+from understudy.risk.attribution_result import Attribution
+from understudy.risk.disclosure import disclosure
+from understudy.risk.disclosure_result import Disclosure, Disclosures
+from understudy.risk.overview import Overview, overview
+from understudy.risk.references import Baseline, wilson_interval
+from understudy.risk.scenario import Scenario
+from understudy.risk.sweep import Sweep, sweep
+
+if TYPE_CHECKING:
+    from understudy.risk.fixed_radius import FixedRadiusClassifier
+
+__all__ = [
+    "Anonymity",
+    "Attackers",
+    "Attribution",
+    "Baseline",
+    "Disclosure",
+    "Disclosures",
+    "FixedRadiusClassifier",
+    "Overview",
+    "Scenario",
+    "Sweep",
+    "anonymity",
+    "attackers",
+    "attribution",
+    "disclosure",
+    "overview",
+    "sweep",
+    "wilson_interval",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever the name stands for
+    if name != "FixedRadiusClassifier":
+        raise AttributeError(f"module 'understudy.risk' has no attribute {name!r}")
+    # A class of scikit-learn's kind, whose import takes a second or two.
+    from understudy.risk.fixed_radius import FixedRadiusClassifier
+
+    return FixedRadiusClassifier

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from understudy.errors import ParameterError
 
 
-@dataclass(frozen=True)
-class Baseline:
-    """Guessing the sensitive attribute from its shares alone.
+class Baseline(float):
+    """Guessing the sensitive attribute from its shares alone: as a number, by the zero rule.
 
     Parameters
     ----------
@@ -21,25 +20,54 @@ class Baseline:
         Share of right guesses of one who always says the most frequent value.
     proportional : float
         The same of one who guesses each value as often as it occurs: the sum of squared shares.
+
+    Examples
+    --------
+    >>> baseline = Baseline.of(np.array([3, 1]))
+    >>> baseline, baseline + 0.125
+    (Baseline(zero_rule=0.75, proportional=0.625), 0.875)
     """
 
-    zero_rule: float
     proportional: float
 
-    @classmethod
-    def of(cls, counts: NDArray[np.int64]) -> Baseline:
-        """Return the baseline for the counts of a column's values.
+    def __new__(cls, zero_rule: float, proportional: float) -> Self:
+        """Make the number, with the other reference beside it."""
+        made = super().__new__(cls, zero_rule)
+        made.proportional = proportional
+        return made
 
-        Examples
-        --------
-        >>> Baseline.of(np.array([3, 1]))
-        Baseline(zero_rule=0.75, proportional=0.625)
-        """
+    @classmethod
+    def of(cls, counts: NDArray[np.int64]) -> Self:
+        """Return the baseline for the counts of a column's values; nan if there are none."""
         total = int(counts.sum())
-        squares = int((counts.astype(object) ** 2).sum()) if total else 0
         if not total:
             return cls(math.nan, math.nan)
+        squares = int((counts.astype(object) ** 2).sum())
         return cls(int(counts.max()) / total, squares / total**2)
+
+    @property
+    def zero_rule(self) -> float:
+        """Share of right guesses of one who always says the most frequent value."""
+        return float(self)
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return both references as plain values, with None for nan."""
+        both = {"zero_rule": self.zero_rule, "proportional": self.proportional}
+        return {name: None if math.isnan(value) else value for name, value in both.items()}
+
+    def __repr__(self) -> str:
+        return f"Baseline(zero_rule={self.zero_rule!r}, proportional={self.proportional!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Baseline) and self.proportional != other.proportional:
+            return False
+        return float(self) == other
+
+    def __hash__(self) -> int:
+        return super().__hash__()
+
+    def __reduce__(self) -> tuple[type[Self], tuple[float, float]]:
+        return type(self), (self.zero_rule, self.proportional)
 
 
 def wilson_interval(hits: float, total: int, confidence: float = 0.95) -> tuple[float, float]:
@@ -67,4 +95,8 @@ def wilson_interval(hits: float, total: int, confidence: float = 0.95) -> tuple[
     centre = share + z**2 / (2 * total)
     spread = z * math.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
     scale = 1 + z**2 / total
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    # At 0 and 1, one limit is the share itself, and rounding may put it beyond.
+    return (
+        max(0.0, min(share, (centre - spread) / scale)),
+        min(1.0, max(share, (centre + spread) / scale)),
+    )

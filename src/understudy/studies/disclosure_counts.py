@@ -14,6 +14,7 @@ import polars as pl
 from understudy.data import fetch
 from understudy.errors import ParameterError
 from understudy.progress import track
+from understudy.risk.disclosure import disclosure
 from understudy.studies.markdown import markdown_table
 from understudy.synthesis import Cart
 
@@ -32,48 +33,6 @@ PAPER = """
 """Table A.4: repU, DiSCO, and DiSCO with the target set to 0 in the synthetic data."""
 SYNTHPOP = (13.98, 9.33, 14.60)
 """The same three as means over a hundred syntheses by synthpop 1.9-3."""
-
-
-def replicated_uniques(
-    original: pl.DataFrame, synthetic: pl.DataFrame, keys: Sequence[str]
-) -> float:
-    """Return repU: the percentage of original records that are unique on the keys in both tables.
-
-    Of a table with itself, it is the percentage of unique records, UiO.
-
-    Examples
-    --------
-    >>> original = pl.DataFrame({"age": [30, 31, 31, 32]})
-    >>> replicated_uniques(original, pl.DataFrame({"age": [30, 31, 32, 32]}), ["age"])
-    25.0
-    """
-    unique, again = (
-        table.group_by(keys).len().filter(pl.col("len") == 1) for table in (original, synthetic)
-    )
-    found = unique.join(again, on=keys, how="semi", nulls_equal=True)
-    return 100 * found.height / original.height
-
-
-def disco(
-    original: pl.DataFrame, synthetic: pl.DataFrame, keys: Sequence[str], target: str
-) -> float:
-    """Return DiSCO: the percentage of original records whose target the synthetic data disclose.
-
-    The records with the same keys all have one and the same target there, and it is the right one.
-    Missing is a value like any other. Of a table with itself, it is Dorig.
-
-    Examples
-    --------
-    >>> original = pl.DataFrame({"age": [30, 31, 31, 32], "ill": [1, 0, 1, 0]})
-    >>> synthetic = pl.DataFrame({"age": [30, 31, 32, 32], "ill": [1, 0, 0, 1]})
-    >>> disco(original, synthetic, ["age"], "ill")  # of ages 30 and 31, 31 wrong for one of two
-    50.0
-    """
-    values = pl.col(target)
-    told = synthetic.group_by(keys).agg(values.n_unique().alias("_values"), values.first())
-    told = told.filter(pl.col("_values") == 1)
-    found = original.join(told, on=[*keys, target], how="semi", nulls_equal=True)
-    return 100 * found.height / original.height
 
 
 @dataclass(frozen=True)
@@ -165,8 +124,5 @@ def sd2011_disclosure(
 
 def _risks(original: pl.DataFrame, synthetic: pl.DataFrame) -> tuple[float, float, float]:
     constant = synthetic.with_columns(pl.lit(0, synthetic.schema[TARGET]).alias(TARGET))
-    return (
-        replicated_uniques(original, synthetic, KEYS),
-        disco(original, synthetic, KEYS, TARGET),
-        disco(original, constant, KEYS, TARGET),
-    )
+    told, untold = disclosure(original, [synthetic, constant], keys=KEYS, sensitive=TARGET)
+    return 100 * told.repu, 100 * told.disco, 100 * untold.disco

@@ -1,0 +1,33 @@
+"""The result of an attack as a file that programs read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from understudy._version import __version__
+from understudy.data.files import write_bytes
+from understudy.risk.overview import Overview
+
+FORMAT = "understudy attack"
+VERSION = 1
+
+
+def write_attack(
+    found: Overview,
+    path: str | Path,
+    files: Mapping[str, Path | None],
+    *,
+    overwrite: bool = False,
+) -> Path:
+    """Write all results, rates as shares of 1 and null where undefined; whole or not at all."""
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "understudy": __version__,
+        "files": {name: None if file is None else file.name for name, file in files.items()},
+        **found.to_dict(),
+    }
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
+    return write_bytes(text.encode(), path, overwrite=overwrite)

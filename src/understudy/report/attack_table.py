@@ -1,0 +1,63 @@
+"""The result of an attack in the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from understudy.risk.overview import Overview
+
+_NOTICEABLE = 0.01
+"""A gain of more than this share of the records is shown in colour."""
+
+
+def attack_table(found: Overview) -> Group:
+    """Return a table of all measures beside their references, and the results in sentences.
+
+    The baseline is reached without the release, and the gain is what the release adds to it.
+    """
+    scenario = found.scenario
+    known = scenario.known or len(scenario.keys)
+    table = Table(
+        title=f"Guessing {scenario.sensitive} right, for how many of the records",
+        title_justify="left",
+        header_style="bold",
+    )
+    lines = list(found.lines())
+    controlled = any(not math.isnan(line.control) for line in lines)
+    table.add_column("measure")
+    table.add_column("by", overflow="fold")
+    for heading in ("baseline", "synthetic", "original", *(["control"] * controlled), "gain"):
+        table.add_column(heading, justify="right")
+    for line in lines:
+        shares = [line.baseline, line.synthetic, line.original, *([line.control] * controlled)]
+        row = [Text(_percent(share)) for share in shares]
+        table.add_row(line.measure, Text(line.meaning), *row, _gain(line.gain))
+    keys = ", ".join(scenario.keys)
+    sets = f" ({len(scenario)} sets of them)" if len(scenario) > 1 else ""
+    knows = Text(f"An attacker who knows {known} of {len(scenario.keys)} keys{sets}: {keys}.")
+    return Group(knows, table, *_sentences(found))
+
+
+def _sentences(found: Overview) -> Iterator[RenderableType]:
+    yield Text(found.attribution["nearest"].summary())
+    if found.attackers is not None:
+        yield Text(found.attackers.summary())
+    yield Text(found.disclosure.summary())
+    for measure, reason in found.reasons().items():
+        yield Text(f"Not defined: {measure}: {reason}", style="yellow")
+
+
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.2f} %"
+
+
+def _gain(gain: float) -> Text:
+    if math.isnan(gain):
+        return Text("-")
+    colour = "red" if gain > _NOTICEABLE else "green"
+    return Text(f"{100 * gain:+.2f}", style=colour)

@@ -1,0 +1,316 @@
+"""How anonymous the records of one table are: k-anonymity, l-diversity and t-closeness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.coded import Coded
+from understudy.data.frames import Frame
+from understudy.data.together import Levels, code_together
+from understudy.errors import DataError, ParameterError
+from understudy.risk.key_cells import KeyCells
+from understudy.risk.level_values import level_value
+from understudy.risk.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Distance = Literal["total variation", "ordered"]
+_ALL = "(all records)"
+
+
+@dataclass(frozen=True, eq=False)
+class Anonymity:
+    """The smallest, the least diverse and the most peculiar class of a table.
+
+    A class is made of the records that have the same values in all keys.
+
+    Attributes
+    ----------
+    keys : tuple of str
+        The keys.
+    sensitive : str or None
+        The sensitive attribute.
+    records, classes : int
+        How many there are.
+    k : int
+        Records of the smallest class.
+    l : float
+        The fewest different sensitive values in a class; nan without a sensitive attribute.
+    t : float
+        The largest distance between the sensitive values of a class and those of all records;
+        nan without a sensitive attribute.
+    distance : str or None
+        How `t` is measured. "total variation": half the sum of the differences of shares.
+        "ordered": the earth mover's distance of Li et al. between ranks, from 0 to 1; for numbers
+        none of which is missing.
+    unique, pairs, below_five : int
+        Records in classes of 1, of 2, and of fewer than 5.
+    reasons : dict
+        Why a field is nan, or why numbers are not compared as numbers.
+    """
+
+    keys: tuple[str, ...]
+    sensitive: str | None
+    records: int
+    classes: int
+    k: int
+    l: float  # noqa: E741  # the literature's name
+    t: float
+    distance: Distance | None
+    unique: int
+    pairs: int
+    below_five: int
+    reasons: dict[str, str]
+    _table: _Classes = field(repr=False)
+
+    def worst(self, measure: Literal["k", "l", "t"]) -> pl.DataFrame:
+        """Return the classes that set `k`, `l` or `t`: their keys' values and their figures.
+
+        Keys' values appear as labels, and figures come after them; a figure gets an underscore if
+        a key has its name. The records of a class are those with its number in `per_record`.
+        """
+        table = self._table
+        if measure == "k":
+            chosen = table.sizes == self.k
+        elif measure == "l" and table.distinct is not None:
+            chosen = table.distinct == self.l
+        elif measure == "t" and table.distances is not None:
+            chosen = table.distances == self.t
+        elif measure in ("l", "t"):
+            raise ParameterError(f"{measure} needs a sensitive attribute.")
+        else:
+            raise ParameterError(f"measure is 'k', 'l' or 't'; got {measure!r}.")
+        return table.to_frame(self.keys, np.flatnonzero(chosen))
+
+    def per_record(self) -> pl.DataFrame:
+        """Return a row for each record: its class, and the class's figures.
+
+        Rows and classes are numbered from 0.
+        """
+        import polars as pl
+
+        place = self._table.class_of
+        figures = {name: held[place] for name, held in self._table.figures().items()}
+        return pl.DataFrame({"class": place, **figures}).with_row_index("row")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values, nan as None."""
+        names = ("sensitive", "records", "classes", "k", "l", "t", "distance")
+        values = {name: getattr(self, name) for name in names}
+        for name in ("l", "t"):
+            values[name] = None if math.isnan(values[name]) else values[name]
+        small = {name: getattr(self, name) for name in ("unique", "pairs", "below_five")}
+        return {"keys": list(self.keys), **values, **small, "reasons": dict(self.reasons)}
+
+    def summary(self) -> str:
+        """Say the figures in a sentence."""
+        text = (
+            f"{self.records:,} records in {self.classes:,} classes; k = {self.k}, with "
+            f"{self.unique:,} records alone in their class ({100 * self.unique / self.records:.2f}"
+            f" %) and {self.below_five:,} in classes of fewer than 5."
+        )
+        if self.sensitive is not None:
+            text += f" For {self.sensitive!r}: l = {self.l}, t = {self.t:.3f} ({self.distance})."
+        return text
+
+    __str__ = summary
+
+
+@dataclass(frozen=True, eq=False)
+class _Classes:
+    """The classes of a table."""
+
+    examples: Coded
+    levels: Mapping[str, Levels]
+    grouped: Sequence[str]
+    class_of: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    distinct: NDArray[np.int64] | None
+    distances: NDArray[np.float64] | None
+
+    def figures(self) -> dict[str, NDArray[Any]]:
+        named = {"size": self.sizes, "distinct": self.distinct, "distance": self.distances}
+        return {name: held for name, held in named.items() if held is not None}
+
+    def to_frame(self, keys: Sequence[str], chosen: NDArray[np.int64]) -> pl.DataFrame:
+        import polars as pl
+
+        columns: dict[str, Any] = {_beside("class", keys): chosen}
+        for name in keys:
+            levels, codes = self.levels[name], self.examples[name][chosen].tolist()
+            grouped = name in self.grouped
+            values = [level_value(levels, code, grouped=grouped) for code in codes]
+            columns[name] = [None if value is None else str(value) for value in values]
+        figures = {_beside(name, keys): held[chosen] for name, held in self.figures().items()}
+        return pl.DataFrame(columns | figures, schema_overrides=dict.fromkeys(keys, pl.String))
+
+
+def _beside(name: str, keys: Sequence[str]) -> str:
+    """Return a column's name, with underscores if a key has it already."""
+    while name in keys:
+        name += "_"
+    return name
+
+
+def anonymity(
+    frame: Frame,
+    *,
+    keys: str | Sequence[str],
+    sensitive: str | None = None,
+    groups: Mapping[str, int] | None = None,
+    special: Mapping[str, Sequence[float]] | None = None,
+) -> Anonymity:
+    """Measure k-anonymity, distinct l-diversity and t-closeness of a table.
+
+    Missing is a value like any other.
+
+    Parameters
+    ----------
+    frame : frame
+        The table, original or synthetic.
+    keys : sequence of str
+        What an attacker knows of a person.
+    sensitive : str, optional
+        What the attacker wants to learn; without it there is only k.
+    groups : mapping, optional
+        Numeric columns to put into so many groups, by quantiles.
+    special : mapping, optional
+        Numbers of a grouped column that stay as they are.
+
+    Raises
+    ------
+    ParameterError
+        If the table lacks a column, or the sensitive attribute is among the keys.
+    DataError
+        If the table has no rows.
+
+    References
+    ----------
+    .. [1] Sweeney (2002). k-anonymity: a model for protecting privacy. International Journal of
+       Uncertainty, Fuzziness and Knowledge-Based Systems 10, doi:10.1142/S0218488502001648
+    .. [2] Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (2007). l-diversity: privacy beyond
+       k-anonymity. ACM Transactions on Knowledge Discovery from Data 1,
+       doi:10.1145/1217299.1217302
+    .. [3] Li, Li, Venkatasubramanian (2007). t-closeness: privacy beyond k-anonymity and
+       l-diversity. ICDE, doi:10.1109/ICDE.2007.367856
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": [30, 30, 31, 31], "ill": ["y", "y", "y", "n"]})
+    >>> found = anonymity(table, keys=["age"], sensitive="ill")
+    >>> found.k, found.l, found.t  # ages 30: both ill, where 3 of 4 are
+    (2, 1, 0.25)
+    """
+    # Without a sensitive attribute, every record has the same value of none.
+    names = Scenario(keys, _ALL if sensitive is None else sensitive).keys
+    columns = names if sensitive is None else (*names, sensitive)
+    for argument in (groups or {}), (special or {}):
+        other = [name for name in argument if name not in columns]
+        if other:
+            raise ParameterError(
+                f"groups and special are for keys and the sensitive attribute; got {other[0]!r}."
+            )
+    together = code_together({"given": frame}, columns, groups=groups, special=special)
+    coded = together["given"]
+    if not len(coded):
+        raise DataError("The given table has no rows.")
+    if sensitive is None:
+        nothing = np.zeros(len(coded), np.uint8)
+        coded = Coded((*names, _ALL), (*coded.columns, nothing), (*coded.cardinalities, 1))
+    cells = KeyCells.of([coded], names, sensitive or _ALL)
+    (counts,) = cells.counts
+    sizes = cells.per_key(counts)
+    distinct = distances = None
+    distance: Distance | None = None
+    reasons = {}
+    if sensitive is None:
+        reasons = dict.fromkeys(("l", "t"), "There is no sensitive attribute.")
+    else:
+        distinct = cells.per_key(np.ones(len(counts), np.int64))
+        distance, reasons = _choose_distance(sensitive, together.levels[sensitive])
+        distances = (_ordered if distance == "ordered" else _total_variation)(cells, sizes)
+    return Anonymity(
+        keys=names,
+        sensitive=sensitive,
+        records=len(coded),
+        classes=cells.keys,
+        k=int(sizes.min()),
+        l=math.nan if distinct is None else int(distinct.min()),
+        t=math.nan if distances is None else float(distances.max()),
+        distance=distance,
+        unique=int(sizes[sizes == 1].sum()),
+        pairs=int(sizes[sizes == 2].sum()),
+        below_five=int(sizes[sizes < 5].sum()),
+        reasons=reasons,
+        _table=_Classes(
+            cells.examples.take(cells.starts),
+            together.levels,
+            tuple(groups or ()),
+            cells.key[cells.cell_of[0]],
+            sizes,
+            distinct,
+            distances,
+        ),
+    )
+
+
+def _choose_distance(name: str, levels: Levels) -> tuple[Distance, dict[str, str]]:
+    if levels.numbers is None:
+        return "total variation", {}
+    if levels.missing is None and np.all(np.diff(levels.numbers) >= 0):
+        return "ordered", {}
+    apart = "missing" if levels.missing is not None else "special"
+    reason = (
+        f"Some values of {name!r} are {apart}, which no number is near to: all numbers count as "
+        "categories, which never makes t smaller."
+    )
+    return "total variation", {"distance": reason}
+
+
+def _total_variation(cells: KeyCells, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return half the sum of |share in the class - share in all|, for each class.
+
+    It is also the sum of what is more frequent in the class, and these values the class holds.
+    """
+    (counts,) = cells.counts
+    shares = np.bincount(cells.value, counts) / counts.sum()
+    more = np.maximum(counts / sizes[cells.key] - shares[cells.value], 0)
+    return np.add.reduceat(more, cells.starts)
+
+
+def _ordered(cells: KeyCells, sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the earth mover's distance between ranks, for each class, over m - 1 steps.
+
+    It is the sum over the ranks of the difference of cumulative shares. The class's cumulative
+    share c is constant from each value that it holds to the next, while that of all records rises
+    past c at some rank: so each such stretch is two differences of prefix sums.
+    """
+    (counts,) = cells.counts
+    values = np.bincount(cells.value, counts)
+    held = np.flatnonzero(values)
+    if len(held) < 2:
+        return np.zeros(cells.keys)
+    rank = (np.cumsum(values > 0) - 1)[cells.value]
+    total = np.cumsum(values[held]) / counts.sum()
+    prefix = np.concatenate([[0.0], np.cumsum(total)])
+    upto = np.cumsum(counts)
+    before = upto[cells.starts] - counts[cells.starts]
+    share = (upto - before[cells.key]) / sizes[cells.key]
+    last = np.append(cells.starts[1:], len(counts)) - 1
+    stop = np.append(rank[1:], len(held))
+    stop[last] = len(held)
+    middle = np.clip(np.searchsorted(total, share), rank, stop)
+    below = share * (middle - rank) - (prefix[middle] - prefix[rank])
+    above = (prefix[stop] - prefix[middle]) - share * (stop - middle)
+    stretches = np.add.reduceat(below + above, cells.starts)
+    first = prefix[rank[cells.starts]]  # before its first value, the class's share is 0
+    distances: NDArray[np.float64] = (stretches + first) / (len(held) - 1)
+    return distances

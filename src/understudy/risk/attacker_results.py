@@ -1,0 +1,195 @@
+"""What came of an attack by classifiers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.risk.attacker_tolerance import Tolerance
+from understudy.risk.references import Baseline
+from understudy.risk.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Score:
+    """How often one attacker is right: the mean over the sets of keys, and how it varies.
+
+    Parameters
+    ----------
+    accuracy, accuracy_std : float
+        Share of the original records that are guessed right after training on the synthetic
+        table: mean and population standard deviation over the sets of keys.
+    original, original_std : float
+        The same after training on the original itself.
+    control, control_std : float
+        Share of the control records that are guessed right after training on the synthetic table;
+        nan without control records.
+    gain : float
+        `accuracy` less the zero rule of the baseline.
+    interval, control_interval : tuple of float
+        Wilson's 95 % intervals of `accuracy` and `control`, for so many records.
+    """
+
+    accuracy: float
+    accuracy_std: float
+    original: float
+    original_std: float
+    control: float
+    control_std: float
+    gain: float
+    interval: tuple[float, float]
+    control_interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class SubsetScores:
+    """How often the attackers are right who know one set of keys.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        What they know.
+    synthetic, original, control : mapping
+        Share of right guesses by model, the ensemble last: of original records after training on
+        the synthetic and on the original table, and of control records.
+    """
+
+    keys: tuple[str, ...]
+    synthetic: Mapping[str, float]
+    original: Mapping[str, float]
+    control: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Attackers:
+    """What classifiers guess of a sensitive attribute that were trained on a release.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What the attackers know and want.
+    preset : str or None
+        Which models were trained; None for a user's own.
+    tolerance : Tolerance or None
+        How far off a guess of a number may be; None if levels are guessed.
+    records, control_records : int
+        How many records were attacked.
+    baseline, control_baseline : Baseline
+        What is reached without the release, among the original and the control records.
+    models : dict
+        The score of each model.
+    ensemble : Score
+        That of their vote.
+    mean, maximum : Score
+        Mean of the models, and the model with the highest accuracy. An attacker cannot know which
+        model that is; the maximum is a bound.
+    best : str or None
+        The name of the model behind `maximum`.
+    subsets : tuple of SubsetScores
+        The same for each set of keys.
+    shares : dict
+        For each model and the ensemble, the share of sets of keys with which each original record
+        is guessed right; see `per_record`.
+    reasons : dict
+        Why a value is nan.
+    """
+
+    scenario: Scenario
+    preset: str | None
+    tolerance: Tolerance | None
+    records: int
+    control_records: int
+    baseline: Baseline
+    control_baseline: Baseline
+    models: dict[str, Score]
+    ensemble: Score
+    mean: Score
+    maximum: Score
+    best: str | None
+    subsets: tuple[SubsetScores, ...]
+    shares: dict[str, NDArray[np.float64]] = field(repr=False)
+    reasons: dict[str, str]
+
+    @property
+    def scores(self) -> dict[str, Score]:
+        """The score of each model, and then those of the ensemble, the mean and the maximum."""
+        together = {"ensemble": self.ensemble, "mean": self.mean, "maximum": self.maximum}
+        return self.models | together
+
+    def per_record(self) -> pl.DataFrame:
+        """Return the share of sets of keys with which each original record is guessed right.
+
+        A column for each model and one for the ensemble; null where there is nothing to guess, or
+        the model failed.
+        """
+        import polars as pl
+
+        return pl.DataFrame(self.shares).fill_nan(None)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the scores, a row for each model, the ensemble, the mean and the maximum."""
+        import polars as pl
+
+        columns = ["accuracy", "accuracy_std", "original", "original_std", "gain"]
+        if self.control_records:
+            columns += ["control", "control_std"]
+        scores = self.scores
+        content: dict[str, Any] = {"attacker": list(scores)}
+        content["baseline"] = [self.baseline.zero_rule] * len(scores)
+        content |= {name: [getattr(score, name) for score in scores.values()] for name in columns}
+        return pl.DataFrame(content)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the single records as plain values, with None for nan."""
+        content: dict[str, Any] = _plain(self)
+        del content["shares"]
+        return content
+
+    def summary(self) -> str:
+        """Return the result in one sentence."""
+        known = self.scenario.known or len(self.scenario.keys)
+        best = f" ({self.best})" if self.best else ""
+        voters = f"{len(self.models)} models" if len(self.models) > 1 else "one model"
+        control = (
+            f" Of people who are not in the data, it guesses {_percent(self.ensemble.control)}."
+            if self.control_records
+            else ""
+        )
+        return (
+            f"Who knows {known} of {len(self.scenario.keys)} keys guesses "
+            f"{self.scenario.sensitive!r} right for {_percent(self.ensemble.accuracy)} of the "
+            f"records by a vote of {voters} (mean {_percent(self.mean.accuracy)}, "
+            f"maximum {_percent(self.maximum.accuracy)}{best}); "
+            f"without the release {_percent(self.baseline.zero_rule)}, "
+            f"with the original {_percent(self.ensemble.original)}.{control}"
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def _percent(share: float) -> str:
+    return "an unknown share" if math.isnan(share) else f"{100 * share:.1f} %"
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever a result holds
+    """Return a value as JSON knows it."""
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, Baseline):
+        return value.to_dict()
+    if isinstance(value, float):
+        return None if math.isnan(value) else float(value)
+    if hasattr(value, "__dataclass_fields__"):
+        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+    return value

@@ -1,0 +1,235 @@
+"""Correct attribution probability: looking a person's keys up in the synthetic data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import get_args
+
+from understudy.data.frames import Frame
+from understudy.errors import ParameterError, did_you_mean
+from understudy.progress import track
+from understudy.risk.attribution_result import (
+    Attribution,
+    ControlRates,
+    Rates,
+    SubsetAttribution,
+)
+from understudy.risk.attribution_scores import Attack, Scores, Unmatched
+from understudy.risk.packed import Records
+from understudy.risk.prepare import Prepared, prepare
+from understudy.risk.references import Baseline, wilson_interval
+from understudy.risk.scenario import Scenario
+
+__all__ = ["Attribution", "attribution", "attributions"]
+
+_NO_MATCH = "no record has the keys of a synthetic one, so that nothing can be looked up"
+
+
+def attribution(  # noqa: PLR0913  # the scenario, the rule and the coding are the user's
+    original: Frame,
+    synthetic: Frame,
+    *,
+    keys: str | Sequence[str],
+    sensitive: str,
+    known: int | None = None,
+    unmatched: Unmatched = "nearest",
+    control: Frame | None = None,
+    groups: Mapping[str, int] | None = None,
+    special: Mapping[str, Sequence[float]] | None = None,
+) -> Attribution:
+    """Attack each record by looking its keys up in the synthetic data.
+
+    Parameters
+    ----------
+    original : frame
+        The original table.
+    synthetic : frame
+        The synthetic table, by any tool and of any size.
+    keys : sequence of str
+        Columns that an attacker may know of a person.
+    sensitive : str
+        The column that the attacker wants to learn.
+    known : int, optional
+        How many of the keys are known: all sets of so many keys are attacked. All keys if not
+        given.
+    unmatched : {"nearest", "zero", "ignore"}
+        What a record counts whose keys no synthetic record has: what the synthetic records that
+        differ in the fewest keys say (GCAP), nothing (0CAP), or it is left out (ICAP).
+    control : frame, optional
+        Records like the original's that were not used for the synthesis: the same attack on them
+        tells what is learnt about everybody.
+    groups : mapping, optional
+        Numeric columns to put into so many groups of about the same number of original records.
+        Others count by their exact values.
+    special : mapping, optional
+        Numbers of a grouped column that are not grouped, such as -8.
+
+    Returns
+    -------
+    Attribution
+        Accuracy and mean, with the references: without the release, and with the original.
+
+    Raises
+    ------
+    ParameterError
+        If keys, `known` or `unmatched` cannot be used, or a table lacks a column.
+    DataError
+        If a table has no rows, or tables hold values that cannot be compared.
+
+    Notes
+    -----
+    The correct attribution probability of a record is the share with its sensitive value among the
+    synthetic records found for it. `mean` is the mean of these. `accuracy` is the share of records
+    that are guessed right by one who takes the most frequent value among the records found; of
+    values that are as frequent, the one that is more frequent in all of the synthetic data, and
+    then the first level [1]_. Missing is a value like any other.
+
+    References
+    ----------
+    .. [1] Hittmeir, Mayer, Ekelhart (2020). A Baseline for Attribute Disclosure Risk in Synthetic
+       Data. CODASPY, doi:10.1145/3374664.3375722
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [30, 31, 31, 40], "ill": ["no", "no", "yes", "yes"]})
+    >>> synthetic = pl.DataFrame({"age": [30, 31, 31, 31], "ill": ["no", "no", "yes", "yes"]})
+    >>> found = attribution(original, synthetic, keys="age", sensitive="ill", unmatched="zero")
+    >>> found.accuracy, found.mean, found.unmatched, found.baseline.zero_rule
+    (0.5, 0.5, 0.25, 0.5)
+    """
+    _check_rules([unmatched])
+    scenario = Scenario(keys, sensitive, known)
+    prepared = prepare(
+        original, [synthetic], scenario, control=control, groups=groups, special=special
+    )
+    return attributions(prepared, [unmatched])[unmatched]
+
+
+def attributions(
+    prepared: Prepared, rules: Sequence[Unmatched] = get_args(Unmatched)
+) -> dict[Unmatched, Attribution]:
+    """Attack tables that are coded already, by several rules for records without a match.
+
+    Keys are looked up once for all rules, so that three rules take little more time than one.
+
+    Parameters
+    ----------
+    prepared : Prepared
+        The tables; the first of the synthetic ones is looked into.
+    rules : sequence of {"nearest", "zero", "ignore"}
+        What a record without a match counts; see `unmatched` of `attribution`.
+
+    Returns
+    -------
+    dict
+        The result by each rule.
+    """
+    _check_rules(rules)
+    scenario = prepared.scenario
+    original, synthetic = Records(prepared.original), Records(prepared.syntheses[0])
+    attack, upper = Attack(synthetic, original), Attack(original, original)
+    control = prepared.control and Attack(synthetic, Records(prepared.control))
+    found: dict[Unmatched, list[_Attacked]] = {rule: [] for rule in rules}
+    for keys in track(scenario.subsets(), "looking keys up", len(scenario)):
+        places = [scenario.keys.index(key) for key in keys]
+        # A record is among those that it is looked up in: each has a match, whatever the rule.
+        (best,) = upper.scores(places, "zero")
+        outside = control.scores(places, *rules) if control else [None] * len(rules)
+        for rule, scores, others in zip(rules, attack.scores(places, *rules), outside, strict=True):
+            found[rule].append(_attacked(rule, keys, scores, best, others))
+    return {rule: _collected(prepared, rule, attack, found[rule]) for rule in rules}
+
+
+def _check_rules(rules: Sequence[str]) -> None:
+    known = get_args(Unmatched)
+    for rule in rules:
+        if rule not in known:
+            raise ParameterError(
+                f"unmatched is one of {', '.join(map(repr, known))}; got {rule!r}."
+                f"{did_you_mean(str(rule), known)}"
+            )
+
+
+# The result of one set of keys, and the interval of the accuracy for the control records.
+_Attacked = tuple[SubsetAttribution, tuple[float, float]]
+
+
+def _attacked(
+    rule: Unmatched,
+    keys: tuple[str, ...],
+    scores: Scores,
+    original: Scores,
+    control: Scores | None,
+) -> _Attacked:
+    one = SubsetAttribution(
+        keys=keys,
+        records=scores.records,
+        accuracy=scores.accuracy,
+        mean=scores.mean,
+        interval=_interval(scores),
+        unmatched=scores.unmatched,
+        rho=scores.at_distance(len(keys)) if rule == "nearest" else None,
+        original_accuracy=original.accuracy,
+        original_mean=original.mean,
+        control_accuracy=control.accuracy if control else math.nan,
+        control_mean=control.mean if control else math.nan,
+    )
+    return one, _interval(control)
+
+
+def _collected(
+    prepared: Prepared, rule: Unmatched, attack: Attack, found: Sequence[_Attacked]
+) -> Attribution:
+    """Return the result over all sets of keys."""
+    subsets = tuple(one for one, _ in found)
+    rates = Rates.over([(one.accuracy, one.mean) for one in subsets])
+    baseline = Baseline.of(attack.queries.counts)
+    control = None
+    if prepared.control is not None:
+        others = Rates.over([(one.control_accuracy, one.control_mean) for one in subsets])
+        control = ControlRates(
+            **vars(others),
+            records=len(prepared.control),
+            interval=found[0][1] if len(found) == 1 else None,
+            difference=rates.accuracy - others.accuracy,
+            mean_difference=rates.mean - others.mean,
+        )
+    distances = [one.rho for one in subsets if one.rho is not None]
+    return Attribution(
+        **vars(rates),
+        scenario=prepared.scenario,
+        rule=rule,
+        records=len(prepared.original),
+        synthetic_records=len(prepared.syntheses[0]),
+        interval=subsets[0].interval if len(found) == 1 else None,
+        baseline=baseline,
+        gain=rates.accuracy - baseline.zero_rule,
+        original=Rates.over([(one.original_accuracy, one.original_mean) for one in subsets]),
+        control=control,
+        unmatched=sum(one.unmatched for one in subsets) / len(subsets) / len(prepared.original),
+        rho=tuple(map(sum, zip(*distances, strict=True))) if distances else None,
+        subsets=subsets,
+        reasons=_reasons(subsets, control),
+        _attack=attack,
+        _labels=prepared.levels[prepared.scenario.sensitive].labels,
+    )
+
+
+def _interval(scores: Scores | None) -> tuple[float, float]:
+    return wilson_interval(scores.hits, scores.records) if scores else (math.nan, math.nan)
+
+
+def _reasons(subsets: Sequence[SubsetAttribution], control: ControlRates | None) -> dict[str, str]:
+    """Say why results are undefined, and how many sets of keys were left out of them."""
+    reasons = {}
+    empty = sum(math.isnan(one.accuracy) for one in subsets)
+    if empty == len(subsets):
+        names = ("accuracy", "accuracy_std", "mean", "mean_std", "gain", "interval")
+        reasons = dict.fromkeys(names[: -1 if len(subsets) > 1 else None], _NO_MATCH)
+    elif empty:
+        reasons["subsets"] = f"{empty} of {len(subsets)} sets of keys are left out: {_NO_MATCH}"
+    if control and math.isnan(control.accuracy):
+        reasons["control"] = f"among the control records, {_NO_MATCH}"
+    return reasons

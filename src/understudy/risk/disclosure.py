@@ -1,0 +1,253 @@
+"""Identity and attribute disclosure by matching: repU, DiSCO and their relatives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+from understudy.data.coded import Coded
+from understudy.data.frames import Frame
+from understudy.risk.disclosure_checks import (
+    ONE_WAY,
+    TWO_WAY,
+    Threshold,
+    check_threshold,
+    one_way_check,
+    two_way_checks,
+)
+from understudy.risk.disclosure_result import ControlDisclosure, Disclosure, Disclosures
+from understudy.risk.exclusions import Rules, Wishes
+from understudy.risk.key_cells import KeyCells
+from understudy.risk.key_tally import Tally
+from understudy.risk.level_values import level_value
+from understudy.risk.prepare import Prepared, prepare
+from understudy.risk.references import wilson_interval
+from understudy.risk.scenario import Scenario
+
+Levels = Sequence[object]
+Pairs = Sequence[tuple[str, object, object]]
+
+
+@overload
+def disclosure(
+    original: Frame,
+    synthetic: list[Any] | tuple[Any, ...],
+    *,
+    keys: str | Sequence[str],
+    sensitive: str,
+    groups: Mapping[str, int] | None = ...,
+    special: Mapping[str, Sequence[float]] | None = ...,
+    missing_target: bool = ...,
+    missing_keys: bool | Mapping[str, bool] = ...,
+    exclude_levels: Levels = ...,
+    exclude: Pairs = ...,
+    largest_cell: int | None = ...,
+    one_way: Threshold = ...,
+    two_way: Threshold = ...,
+    control: Frame | None = ...,
+    confidence: float = ...,
+) -> Disclosures: ...
+
+
+@overload
+def disclosure(
+    original: Frame,
+    synthetic: Frame,
+    *,
+    keys: str | Sequence[str],
+    sensitive: str,
+    groups: Mapping[str, int] | None = ...,
+    special: Mapping[str, Sequence[float]] | None = ...,
+    missing_target: bool = ...,
+    missing_keys: bool | Mapping[str, bool] = ...,
+    exclude_levels: Levels = ...,
+    exclude: Pairs = ...,
+    largest_cell: int | None = ...,
+    one_way: Threshold = ...,
+    two_way: Threshold = ...,
+    control: Frame | None = ...,
+    confidence: float = ...,
+) -> Disclosure: ...
+
+
+def disclosure(  # noqa: PLR0913  # the options of the measure that it is compared with
+    original: Frame,
+    synthetic: Frame | list[Any] | tuple[Any, ...],
+    *,
+    keys: str | Sequence[str],
+    sensitive: str,
+    groups: Mapping[str, int] | None = None,
+    special: Mapping[str, Sequence[float]] | None = None,
+    missing_target: bool = True,
+    missing_keys: bool | Mapping[str, bool] = True,
+    exclude_levels: Levels = (),
+    exclude: Pairs = (),
+    largest_cell: int | None = None,
+    one_way: Threshold = ONE_WAY,
+    two_way: Threshold = TWO_WAY,
+    control: Frame | None = None,
+    confidence: float = 0.95,
+) -> Disclosure | Disclosures:
+    """Measure whom a release shows again, and whose sensitive value it tells.
+
+    Every value of keys and sensitive attribute counts as it is: numbers by their exact value,
+    missing as a value like any other, unless an option says otherwise.
+
+    Parameters
+    ----------
+    original : frame
+        The original table.
+    synthetic : frame, or list of frames
+        The synthetic table; several are measured one by one.
+    keys : sequence of str
+        What an attacker knows of a person.
+    sensitive : str
+        What the attacker wants to learn.
+    groups : mapping, optional
+        Numeric columns to put into so many groups, by quantiles of the original alone. (synthpop
+        takes the limits from all tables together, so that its figures for the original depend on
+        the syntheses.)
+    special : mapping, optional
+        Numbers of a grouped column that stay as they are, such as -8.
+    missing_target : bool
+        False leaves out records whose sensitive value is missing.
+    missing_keys : bool or mapping of str to bool
+        False leaves out records that miss a key; a mapping says so for some of the keys.
+    exclude_levels : sequence
+        Sensitive values to leave out; None stands for missing.
+    exclude : sequence of (str, level, level)
+        A key, its level, and the sensitive value of records to leave out.
+    largest_cell : int, optional
+        In each count, a cell (key and sensitive value) with more records than this is left out.
+    one_way, two_way : (int, float)
+        A number of records and a share, beyond which `check_1way` and `check_2way` point out a
+        value.
+    control : frame, optional
+        Records like the original's that were not used for the synthesis.
+    confidence : float
+        The confidence of the intervals.
+
+    Returns
+    -------
+    Disclosure or Disclosures
+        One result; for a list of syntheses, all of them with their means.
+
+    Raises
+    ------
+    ParameterError
+        If a table lacks a column, the sensitive attribute is among the keys, or an option names
+        what is not there.
+    DataError
+        If a table has no rows, or tables hold values that cannot be compared.
+
+    Notes
+    -----
+    Records that are left out leave each count, and never a denominator. What is disclosive is
+    decided before, on the whole tables; what is unique, and the shares behind `cap_d`, `cap_s` and
+    `dcap`, on what is left. `base_cap` and the constant guess are always those of whole tables.
+
+    References
+    ----------
+    .. [1] Raab, G. M., Nowok, B., Dibben, C. (2024). Practical privacy metrics for synthetic data.
+       arXiv:2406.16826.
+    .. [2] Latner, J., Neunhoeffer, M., Drechsler, J. Buyer Beware: Understanding the trade-off
+       between utility and risk in CART based models using simulation data.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [30, 31, 31, 32], "ill": ["y", "n", "y", "n"]})
+    >>> synthetic = pl.DataFrame({"age": [30, 31, 32, 32], "ill": ["y", "n", "n", "y"]})
+    >>> found = disclosure(original, synthetic, keys=["age"], sensitive="ill")
+    >>> found.repu, found.disco  # only 30; one of ages 30 and 31, and the other 31 is wrong
+    (0.25, 0.5)
+    """
+    scenario = Scenario(keys, sensitive)
+    check_threshold("one_way", one_way)
+    check_threshold("two_way", two_way)
+    several = isinstance(synthetic, list | tuple)
+    syntheses = list(synthetic) if several else [synthetic]
+    ready = prepare(original, syntheses, scenario, control=control, groups=groups, special=special)
+    wishes = Wishes(missing_target, missing_keys, exclude_levels, exclude, largest_cell)
+    rules = wishes.in_codes(scenario, ready.levels, tuple(groups or ()))
+    attack = _Attack(ready, rules, one_way, two_way, confidence, tuple(groups or ()))
+    found = tuple(attack.on(table) for table in ready.syntheses)
+    return Disclosures(found) if several else found[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Attack:
+    """What is the same for all syntheses."""
+
+    ready: Prepared
+    rules: Rules
+    one_way: Threshold
+    two_way: Threshold
+    confidence: float
+    grouped: tuple[str, ...]
+
+    def on(self, synthetic: Coded) -> Disclosure:
+        """Measure one synthesis."""
+        ready, scenario = self.ready, self.ready.scenario
+        tables = [ready.original, synthetic]
+        if ready.control is not None:
+            tables.append(ready.control)
+        cells = KeyCells.of(tables, scenario.keys, scenario.sensitive)
+        tally = Tally.of(cells, self.rules)
+        rates, reasons = tally.rates()
+        told = tally["disco"]
+        sizes = told[told > 0]
+        if not len(sizes):
+            reasons["mean_cell"] = "No record is disclosed."
+        decode = ready.levels
+        levels = decode[scenario.sensitive]
+        interval = self._interval(rates["disco"], tally.rows)
+        return Disclosure(
+            scenario=scenario,
+            n_original=tally.rows,
+            n_synthetic=tally.synthetic_rows,
+            **rates,
+            max_cell=int(sizes.max(initial=0)),
+            mean_cell=float(sizes.mean()) if len(sizes) else math.nan,
+            constant=level_value(
+                levels, tally.constant, grouped=scenario.sensitive in self.grouped
+            ),
+            repu_interval=self._interval(rates["repu"], tally.rows),
+            disco_interval=interval,
+            check_1way=one_way_check(
+                cells, tally["original"], told, decode, scenario, self.one_way, grouped=self.grouped
+            ),
+            check_2way=two_way_checks(
+                cells, cells.counts[0], told, decode, scenario, self.two_way, grouped=self.grouped
+            ),
+            exclusions=tally.exclusions,
+            control=None if ready.control is None else self._control(cells, rates, interval),
+            reasons=reasons,
+            _tally=tally,
+        )
+
+    def _interval(self, share: float, rows: int) -> tuple[float, float]:
+        return wilson_interval(round(share * rows), rows, self.confidence)
+
+    def _control(
+        self, cells: KeyCells, members: Mapping[str, float], interval: tuple[float, float]
+    ) -> ControlDisclosure:
+        tally = Tally.of(cells, self.rules, table=2)
+        rates, _ = tally.rates()
+        low, high = self._interval(rates["disco"], tally.rows)
+        disco = rates["disco"]
+        difference = members["disco"] - disco
+        below = math.hypot(members["disco"] - interval[0], high - disco)
+        above = math.hypot(interval[1] - members["disco"], disco - low)
+        return ControlDisclosure(
+            records=tally.rows,
+            disco=disco,
+            dcap=rates["dcap"],
+            disco_gain=rates["disco_gain"],
+            disco_interval=(low, high),
+            disco_difference=difference,
+            dcap_difference=members["dcap"] - rates["dcap"],
+            difference_interval=(difference - below, difference + above),
+        )

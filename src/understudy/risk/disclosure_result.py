@@ -1,0 +1,279 @@
+"""What `disclosure` returns: every measure with its references, for one synthesis or several."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from understudy.errors import ParameterError, did_you_mean
+from understudy.risk.disclosure_checks import OneWayCheck, TwoWayCheck
+from understudy.risk.exclusions import Exclusions
+from understudy.risk.key_tally import RATES, Tally
+from understudy.risk.level_values import Value
+from understudy.risk.scenario import Scenario
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Interval = tuple[float, float]
+NUMBERS = ("n_original", "n_synthetic", *RATES, "max_cell", "mean_cell")
+"""The figures of a result, in the order of its table."""
+
+
+@dataclass(frozen=True)
+class ControlDisclosure:
+    """The same attack on people who are not in the data, and the difference.
+
+    What is learnt about them too is learnt about everybody; what is left concerns the members.
+
+    Attributes
+    ----------
+    records : int
+        Records of the control table.
+    disco, dcap, disco_gain : float
+        As in `Disclosure`, for these records.
+    disco_interval : (float, float)
+        The Wilson interval of `disco`.
+    disco_difference, dcap_difference : float
+        The members' measure less that of these records.
+    difference_interval : (float, float)
+        The interval of `disco_difference`, from the two Wilson intervals (Newcombe 1998,
+        doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10).
+    """
+
+    records: int
+    disco: float
+    dcap: float
+    disco_gain: float
+    disco_interval: Interval
+    disco_difference: float
+    dcap_difference: float
+    difference_interval: Interval
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, nan as None."""
+        return {part.name: _plain(getattr(self, part.name)) for part in fields(self)}
+
+
+@dataclass(frozen=True, eq=False)
+class Disclosure:
+    """Identity and attribute disclosure of one synthetic table; shares are fractions of 1.
+
+    A *key* is a combination of the values of all key columns. It is *disclosive* in a table if all
+    its records there have the same sensitive value.
+
+    Attributes
+    ----------
+    scenario : Scenario
+        Keys and sensitive attribute.
+    n_original, n_synthetic : int
+        Records of the two tables.
+    uio : float
+        Original records that are unique on the keys: repU of the original with itself.
+    uis : float
+        Synthetic records that are unique on the keys (of the synthetic records).
+    uiois : float
+        Unique original records whose key occurs in the synthetic table.
+    repu : float
+        Original records that are unique, and whose key is unique in the synthetic table too.
+    dorig : float
+        Original records whose key is disclosive in the original: DiSCO of it with itself.
+    dsyn : float
+        Synthetic records whose key is disclosive there (of the synthetic records).
+    is_ : float
+        Original records whose key occurs in the synthetic table.
+    dis : float
+        Original records whose key is disclosive in the synthetic table, rightly or wrongly.
+    disco : float
+        Those of `dis` whose sensitive value is the one that is disclosed.
+    disdio : float
+        Those of `disco` whose key is disclosive in the original too.
+    base_cap : float
+        Guessing the sensitive value from its shares: the sum of squared shares in the original.
+    cap_d, cap_s : float
+        Mean share of a record's own sensitive value among the records with its key: of the
+        original in itself, and of the synthetic table in itself.
+    dcap : float
+        The same of original records in the synthetic table; 0 for those without a match.
+    tcap_dis, tcap_is : float
+        `disco` as a share of `dis`, and of `is_`. synthpop's text describes the first, its code
+        gives the second. (If records are left out, the second is a share of the original records
+        whose key is still in the synthetic table.)
+    disco_baseline : float
+        Of the records of `dis`, those about whom one is right who always says the synthetic
+        table's most frequent value: the same records attacked by a constant guess.
+    disco_gain : float
+        `disco` - `disco_baseline`: records that the release gets right and the constant guess
+        does not, less those for whom it is the other way round. Negative if believing the release
+        is worse than the constant guess.
+    disco_beyond : float
+        The first part of `disco_gain` alone: those of `disco` that the constant guess gets wrong.
+    max_cell, mean_cell : float
+        The largest and the mean number of original records in a cell (key and sensitive value)
+        of `disco`.
+    constant : str, number or None
+        The constant guess; None if it is a missing value.
+    repu_interval, disco_interval : (float, float)
+        Wilson intervals.
+    check_1way : OneWayCheck or None
+        The value that is disclosed most; None if there is no disclosure.
+    check_2way : tuple of TwoWayCheck
+        Levels of single keys that tell the sensitive value anyway.
+    exclusions : Exclusions
+        How many records were left out of which count, and why.
+    control : ControlDisclosure or None
+        The same for people who are not in the data, if a control table was given.
+    reasons : dict
+        Why a field is nan.
+    """
+
+    scenario: Scenario
+    n_original: int
+    n_synthetic: int
+    uio: float
+    uis: float
+    uiois: float
+    repu: float
+    dorig: float
+    dsyn: float
+    is_: float
+    dis: float
+    disco: float
+    disdio: float
+    base_cap: float
+    cap_d: float
+    cap_s: float
+    dcap: float
+    tcap_dis: float
+    tcap_is: float
+    disco_baseline: float
+    disco_gain: float
+    disco_beyond: float
+    max_cell: int
+    mean_cell: float
+    constant: Value
+    repu_interval: Interval
+    disco_interval: Interval
+    check_1way: OneWayCheck | None
+    check_2way: tuple[TwoWayCheck, ...]
+    exclusions: Exclusions
+    control: ControlDisclosure | None
+    reasons: dict[str, str]
+    _tally: Tally = field(repr=False)
+
+    def per_record(self) -> pl.DataFrame:
+        """Return a row for each original record: which measures count it.
+
+        The shares of True are `uio` (unique), `repu` (replicated), `is_` (in_synthetic), `dis`
+        (disclosive), `disco` (correct) and `disco_baseline` (constant). Rows are numbered from 0.
+        """
+        import polars as pl
+
+        return pl.DataFrame(self._tally.flags()).with_row_index("row")
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return all figures as a table of one row."""
+        import polars as pl
+
+        return pl.DataFrame([{name: getattr(self, name) for name in NUMBERS}])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the records as plain values, nan as None."""
+        return {
+            "keys": list(self.scenario.keys),
+            "sensitive": self.scenario.sensitive,
+            **{name: _plain(getattr(self, name)) for name in NUMBERS},
+            "constant": self.constant,
+            "repu_interval": _plain(self.repu_interval),
+            "disco_interval": _plain(self.disco_interval),
+            "check_1way": self.check_1way.to_dict() if self.check_1way else None,
+            "check_2way": [check.to_dict() for check in self.check_2way],
+            "exclusions": self.exclusions.to_dict(),
+            "control": self.control.to_dict() if self.control else None,
+            "reasons": dict(self.reasons),
+        }
+
+    def summary(self) -> str:
+        """Say the two main figures with their references, in percent."""
+        constant = "missing" if self.constant is None else repr(self.constant)
+        text = (
+            f"Of {self.n_original:,} original records, {_percent(self.repu)} are unique on the "
+            f"keys in both tables (repU), {_percent(self.uio)} in the original. The release "
+            f"discloses {self.scenario.sensitive!r} of {_percent(self.disco)} (DiSCO), the "
+            f"original {_percent(self.dorig)}. Always saying {constant} is right for "
+            f"{_percent(self.disco_baseline)} where the release says anything: a gain of "
+            f"{_percent(self.disco_gain)}."
+        )
+        if self.control is not None:
+            text += f" Of people not in the data, it is right for {_percent(self.control.disco)}."
+        return text
+
+    __str__ = summary
+
+
+@dataclass(frozen=True, eq=False)
+class Disclosures:
+    """The results of several syntheses of one original, in their order.
+
+    Parameters
+    ----------
+    results : tuple of Disclosure
+        One for each synthesis.
+    """
+
+    results: tuple[Disclosure, ...]
+
+    def __len__(self) -> int:
+        return len(self.results)
+
+    def __getitem__(self, place: int) -> Disclosure:
+        return self.results[place]
+
+    def __iter__(self) -> Iterator[Disclosure]:
+        return iter(self.results)
+
+    def mean(self, name: str) -> float:
+        """Return the mean of a figure over the syntheses; nan if it is undefined for one."""
+        if name not in NUMBERS:
+            raise ParameterError(f"There is no figure {name!r}.{did_you_mean(name, NUMBERS)}")
+        return math.fsum(getattr(result, name) for result in self.results) / len(self.results)
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return a table with a row for each synthesis, numbered from 1."""
+        import polars as pl
+
+        rows = pl.concat([result.to_frame() for result in self.results])
+        return rows.with_row_index("synthesis", offset=1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the results and the means as plain values, nan as None."""
+        return {
+            "results": [result.to_dict() for result in self.results],
+            "means": {name: _plain(self.mean(name)) for name in NUMBERS},
+        }
+
+    def summary(self) -> str:
+        """Say the means of the main figures, in percent."""
+        first = self.results[0]
+        return (
+            f"Over {len(self.results)} syntheses, {_percent(self.mean('repu'))} of "
+            f"{first.n_original:,} original records are unique on the keys in both tables (repU), "
+            f"{_percent(first.uio)} in the original; the release discloses "
+            f"{first.scenario.sensitive!r} of {_percent(self.mean('disco'))} (DiSCO), the original "
+            f"{_percent(first.dorig)}; the gain over a constant guess is "
+            f"{_percent(self.mean('disco_gain'))}."
+        )
+
+    __str__ = summary
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f} %"
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # any field
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,220 @@
+"""All attacks by matching and by classification on one release, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from understudy.data.frames import Frame
+from understudy.risk.attacker_results import Attackers
+from understudy.risk.attackers import attackers
+from understudy.risk.attribution import Attribution, attribution
+from understudy.risk.attribution_scores import Unmatched
+from understudy.risk.disclosure import disclosure
+from understudy.risk.disclosure_result import Disclosure
+from understudy.risk.scenario import Scenario
+
+_VARIANTS: dict[Unmatched, tuple[str, str]] = {
+    "nearest": ("GCAP", "nearest records"),
+    "ignore": ("ICAP", "exact matches only"),
+    "zero": ("0CAP", "no match is wrong"),
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measure beside what it is compared with; shares of records, nan where there is none.
+
+    Parameters
+    ----------
+    measure, meaning : str
+        Its name, and what is counted, in words.
+    baseline : float
+        Without the release.
+    synthetic : float
+        With it.
+    original : float
+        With the original data themselves.
+    control : float
+        With the release, for people who are not in the data.
+    gain : float
+        What the release adds to the baseline.
+    """
+
+    measure: str
+    meaning: str
+    baseline: float
+    synthetic: float
+    original: float
+    control: float
+    gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """What came of all attacks on one release.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What the attacker knows and wants.
+    attribution : dict
+        The result of each way to treat records without a match: nearest, ignore, zero.
+    attackers : Attackers or None
+        The result of the classifiers, if they were asked for.
+    disclosure : Disclosure
+        Identity and attribute disclosure with all keys.
+    """
+
+    scenario: Scenario
+    attribution: Mapping[Unmatched, Attribution]
+    attackers: Attackers | None
+    disclosure: Disclosure
+
+    def lines(self) -> Iterator[Line]:
+        """Yield each measure beside its references."""
+        for rule, (name, meaning) in _VARIANTS.items():
+            found = self.attribution[rule]
+            yield Line(
+                name,
+                meaning,
+                found.baseline,
+                found.accuracy,
+                found.original.accuracy,
+                found.control.accuracy if found.control is not None else math.nan,
+                found.gain,
+            )
+        if self.attackers is not None:
+            models = self.attackers
+            scores = {
+                "vote": (models.ensemble, f"{len(models.models)} classifiers"),
+                "mean": (models.mean, "on average"),
+                "best": (models.maximum, f"{models.best}"),
+            }
+            for name, (score, meaning) in scores.items():
+                yield Line(
+                    name,
+                    meaning,
+                    models.baseline,
+                    score.accuracy,
+                    score.original,
+                    score.control,
+                    score.gain,
+                )
+        told = self.disclosure
+        yield Line(
+            "repU",
+            "unique in both",
+            math.nan,
+            told.repu,
+            told.uio,
+            math.nan,
+            math.nan,
+        )
+        yield Line(
+            "DiSCO",
+            "one value, right",
+            told.disco_baseline,
+            told.disco,
+            told.dorig,
+            told.control.disco if told.control is not None else math.nan,
+            told.disco_gain,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all results as plain values, with None for nan."""
+        return {
+            "scenario": {
+                "keys": list(self.scenario.keys),
+                "sensitive": self.scenario.sensitive,
+                "known": self.scenario.known,
+            },
+            "attribution": {rule: found.to_dict() for rule, found in self.attribution.items()},
+            "attackers": self.attackers.to_dict() if self.attackers is not None else None,
+            "disclosure": self.disclosure.to_dict(),
+        }
+
+    def reasons(self) -> dict[str, str]:
+        """Return why results are undefined, by measure; that there is no control is no reason."""
+        results: dict[str, Mapping[str, str]] = {
+            name: self.attribution[rule].reasons for rule, (name, _) in _VARIANTS.items()
+        }
+        if self.attackers is not None:
+            results["classifiers"] = self.attackers.reasons
+        results["disclosure"] = self.disclosure.reasons
+        return {
+            f"{measure}, {name}": reason
+            for measure, reasons in results.items()
+            for name, reason in reasons.items()
+            if not name.startswith("control")
+        }
+
+
+def overview(  # noqa: PLR0913  # the tables, the attacker, and the means of attack
+    original: Frame,
+    synthetic: Frame,
+    *,
+    keys: str | Sequence[str],
+    sensitive: str,
+    known: int | None = None,
+    classifiers: Literal["strong", "papers"] | None = "strong",
+    control: Frame | None = None,
+    groups: Mapping[str, int] | None = None,
+    special: Mapping[str, Sequence[float]] | None = None,
+    processes: int = 1,
+    random_state: int = 0,
+) -> Overview:
+    """Attack a release in all ways that need nothing but the two files.
+
+    Parameters
+    ----------
+    original, synthetic : frame
+        The original table and the release.
+    keys, sensitive, known
+        What the attacker may know, wants, and knows; see `Scenario`. Disclosure (repU, DiSCO) is
+        always measured with all keys.
+    classifiers : {"strong", "papers"} or None
+        Which classifiers attack; see `attackers`.
+    control : frame, optional
+        Records like the original's that were not used for the synthesis.
+    groups, special : mapping, optional
+        Numeric columns to put in groups, and their numbers that are not grouped.
+    processes, random_state : int
+        For the classifiers.
+
+    Examples
+    --------
+    >>> from understudy import load
+    >>> survey = load("cmc")
+    >>> found = overview(survey, survey, keys=["age", "children"], sensitive="method",
+    ...                  classifiers=None)
+    >>> round(found.attribution["nearest"].accuracy, 3), round(found.disclosure.repu, 3)
+    (0.627, 0.044)
+    """
+    scenario = Scenario(keys, sensitive, known)
+    tables: dict[str, Any] = {
+        "keys": scenario.keys,
+        "sensitive": sensitive,
+        "control": control,
+        "groups": groups,
+        "special": special,
+    }
+    found = {
+        rule: attribution(original, synthetic, known=known, unmatched=rule, **tables)
+        for rule in _VARIANTS
+    }
+    trained = None
+    if classifiers is not None:
+        trained = attackers(
+            original,
+            synthetic,
+            known=known,
+            preset=classifiers,
+            processes=processes,
+            random_state=random_state,
+            **tables,
+        )
+    told = disclosure(original, synthetic, **tables)
+    return Overview(scenario, found, trained, told)

@@ -1,0 +1,83 @@
+"""Scenarios: their sets of keys, their file, and what they refuse."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from understudy.errors import ParameterError
+from understudy.risk.scenario import Scenario
+
+
+def test_all_keys_are_one_set():
+    scenario = Scenario(["age", "sex", "job"], "income")
+    assert list(scenario.subsets()) == [("age", "sex", "job")]
+    assert len(scenario) == 1
+
+
+@pytest.mark.parametrize("known", range(1, 6))
+def test_known_keys_give_all_sets_of_that_size(known):
+    scenario = Scenario(list("abcde"), "t", known)
+    sets = list(scenario.subsets())
+    assert len(scenario) == len(sets) == math.comb(5, known)
+    assert len(set(sets)) == len(sets)
+    assert all(list(held) == sorted(held) and len(held) == known for held in sets)
+
+
+def test_a_single_name_is_one_key():
+    assert Scenario("age", "sex").keys == ("age",)
+    assert Scenario("age", "sex") == Scenario(["age"], "sex")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([], "t"), "keys names no column"),
+        ((["a", 3], "t"), "keys and sensitive are names of columns; got 3"),
+        ((["a"], None), "keys and sensitive are names of columns; got None"),
+        ((["a", "b", "a"], "t"), "keys: 'a' is named twice"),
+        ((["a", "t"], "t"), "'t' is both a key and the sensitive attribute"),
+        ((["a", "b"], "t", 0), "known is a whole number from 1 to 2, the number of keys; got 0"),
+        ((["a", "b"], "t", 3), "from 1 to 2, the number of keys; got 3"),
+        ((["a", "b"], "t", True), "from 1 to 2, the number of keys; got True"),
+        ((["a", "b"], "t", 1.0), r"from 1 to 2, the number of keys; got 1\.0"),
+    ],
+)
+def test_what_is_no_scenario(arguments, message):
+    with pytest.raises(ParameterError, match=message):
+        Scenario(*arguments)
+
+
+def test_a_scenario_from_a_file(tmp_path):
+    path = tmp_path / "scenario.toml"
+    path.write_text('keys = ["größe", "sex"]\nsensitive = "t"\nknown = 1\n', encoding="utf-8")
+    assert Scenario.load(path) == Scenario.load(str(path)) == Scenario(["größe", "sex"], "t", 1)
+    assert Scenario.from_toml('keys = "a"\nsensitive = "t"') == Scenario(["a"], "t")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("keys = [", "The scenario is no TOML"),
+        ('sensitive = "t"', "lacks the field 'keys'"),
+        ('keys = ["a"]', "lacks the field 'sensitive'"),
+        ('key = ["a"]\nsensitive = "t"', r"no field 'key'.* Did you mean 'keys'\?"),
+        ('keys = 3\nsensitive = "t"', "keys is a list of columns; got 3"),
+        ('keys = ["a"]\nsensitive = 3', "names of columns; got 3"),
+        ('keys = ["a"]\nsensitive = "t"\nknown = "x"', "known is a whole number"),
+    ],
+)
+def test_a_file_that_is_no_scenario(text, message):
+    with pytest.raises(ParameterError, match=message):
+        Scenario.from_toml(text)
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(ParameterError, match=r"There is no file .*none\.toml"):
+        Scenario.load(tmp_path / "none.toml")
+    with pytest.raises(ParameterError, match="cannot be opened"):
+        Scenario.load(tmp_path)
+    (tmp_path / "bytes.toml").write_bytes(b"keys = '\xff'")
+    with pytest.raises(ParameterError, match="is no text in UTF-8"):
+        Scenario.load(tmp_path / "bytes.toml")
