@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -55,7 +56,7 @@ def test_version(run):
     assert run("--version")[:2] == (0, f"understudy {__version__}\n")
 
 
-@pytest.mark.parametrize("command", ["schema", "synth", "show", "demo"])
+@pytest.mark.parametrize("command", ["schema", "synth", "show", "attack", "demo"])
 def test_help_of_each_command_has_an_example(run, command):
     code, out, _ = run(command, "--help")
     assert code == 0
@@ -65,7 +66,7 @@ def test_help_of_each_command_has_an_example(run, command):
 def test_help_lists_the_commands_and_completion(run):
     code, out, _ = run("--help")
     assert code == 0
-    for word in ("schema", "synth", "show", "demo", "--install-completion", "--quiet"):
+    for word in ("schema", "synth", "show", "attack", "demo", "--install-completion", "--quiet"):
         assert word in out
 
 
@@ -323,6 +324,51 @@ def test_a_copula_from_start_to_summary(run, tmp_path):
     assert f"{strongest:+.3f}" in out
 
 
+class TestAttack:
+    @pytest.fixture
+    def release(self, run):
+        run("synth", "survey.csv", "-o", "s.csv", "--method", "cart", "--seed", "1")
+        return "s.csv"
+
+    def test_a_table_and_a_file_for_programs(self, run, release, tmp_path):
+        code, out, err = run(
+            "attack", "survey.csv", release, "--keys", "age,education,children", "--sensitive",
+            "method", "--known", "2", "--classifiers", "none", "--json", "a.json",
+        )  # fmt: skip
+        assert code == 0
+        assert "knows 2 of 3 keys (3 sets of them): age, education, children." in out
+        content = json.loads((tmp_path / "a.json").read_text())
+        assert (content["format"], content["version"]) == ("understudy attack", 1)
+        assert content["files"] == {
+            "original": "survey.csv",
+            "synthetic": "s.csv",
+            "control": None,
+        }
+        row = next(line for line in out.splitlines() if "GCAP" in line)
+        accuracy = content["attribution"]["nearest"]["accuracy"]
+        for share in (629 / 1473, accuracy):
+            assert f"{100 * share:.2f} %" in row
+        assert f"{100 * (accuracy - 629 / 1473):+.2f}" in row
+        assert "Wrote a.json: all results." in err
+
+    def test_a_scenario_file_control_and_groups(self, run, release, tmp_path):
+        (tmp_path / "scenario.toml").write_text(
+            'keys = ["age", "education"]\nsensitive = "method"\nknown = 1\n'
+        )
+        options = ("--classifiers", "none", "--control", "survey.csv", "--groups", "age=4")
+        code, out, _ = run("attack", "survey.csv", release, "--scenario", "scenario.toml", *options)
+        assert code == 0
+        assert "control" in out
+        assert "knows 1 of 2 keys (2 sets of them)" in out
+
+    def test_classifiers_take_part(self, run, release):
+        options = ("--keys", "education", "--sensitive", "method", "--classifiers", "papers")
+        code, out, _ = run("attack", "survey.csv", release, *options)
+        assert code == 0
+        for name in ("vote", "mean", "best"):
+            assert f"│ {name} " in out
+
+
 class TestDemo:
     def test_it_writes_its_files_and_shows_the_shares(self, run, tmp_path):
         code, out, err = run("demo")
@@ -506,6 +552,37 @@ class TestBadInput:
             protect,
             says=says,
         )
+
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [
+            (("--keys", "age"), "Give --keys and --sensitive, or a --scenario file."),
+            (
+                ("--keys", "agee", "--sensitive", "method"),
+                "The original table has no column 'agee'. Did you mean 'age'?",
+            ),
+            (("--keys", "age", "--sensitive", "age"), "both a key and the sensitive attribute"),
+            (
+                ("--keys", "age", "--sensitive", "method", "--known", "2"),
+                "known is a whole number from 1 to 1, the number of keys; got 2.",
+            ),
+            (
+                ("--keys", "age", "--sensitive", "method", "--groups", "age"),
+                "--groups is COLUMN=NUMBER, separated by commas; got 'age'.",
+            ),
+            (
+                ("--scenario", "s.toml", "--keys", "age"),
+                "--scenario stands in place of --keys, --sensitive and --known.",
+            ),
+            (("--scenario", "s.toml"), "There is no file s.toml."),
+            (
+                ("--keys", "age", "--sensitive", "method", "--json", "survey.csv", "--force"),
+                "survey.csv is already an input or output of this command",
+            ),
+        ],
+    )
+    def test_an_attack(self, fails, options, says):
+        fails("attack", "survey.csv", "survey.csv", *options, says=says)
 
     def test_greedy_from_a_stream(self, fails):
         says = "The greedy search needs the codes of all records in memory"

@@ -68,8 +68,9 @@ def test_search_is_a_comparison_of_all_pairs(way, sizes, rows):
     if "sets" in way and len(sizes) > 10:
         pytest.skip("2 to the power of so many sets")
     rng = np.random.default_rng(len(sizes))
-    mine, theirs = rng.integers(sizes, size=(rows, len(sizes))), rng.integers(
-        sizes, size=(rows + 3, len(sizes))
+    mine, theirs = (
+        rng.integers(sizes, size=(rows, len(sizes))),
+        rng.integers(sizes, size=(rows + 3, len(sizes))),
     )
     wanted, told = rng.integers(4, size=rows), rng.integers(4, size=rows + 3)
     reference, queries = records(theirs, told, sizes, 4), records(mine, wanted, sizes, 4)
@@ -126,13 +127,18 @@ def test_search_of_any_small_tables(mine, theirs):
     assert searched(reference, queries, range(3), nearest=True) == expected
 
 
-@pytest.mark.parametrize(("levels", "last"), [(20, 5), (2, 0)])
-def test_the_plan_follows_how_far_the_nearest_are(levels, last, monkeypatch):
-    """Ten flat keys of many records: few sets reach the nearest; of few records, none is tried."""
-    rows = 20_000 if last else 30
+@pytest.mark.parametrize(
+    ("sizes", "rows", "enough"),
+    [
+        # Ten sets of attributes lead to the nearest of 20,000 keys; all pairs are 400 million.
+        ([40] * 4, 20_000, 2),
+        # 40 attributes have 780 sets of all but two, and 300 keys are soon compared.
+        ([2] * 40, 300, 0),
+    ],
+)
+def test_the_plan_follows_how_far_the_nearest_are(sizes, rows, enough, monkeypatch):
     rng = np.random.default_rng(1)
-    mine, theirs = rng.integers(levels, size=(2, rows, 10))
-    values = np.zeros(rows, int)
+    mine, theirs = rng.integers(sizes, size=(2, rows, len(sizes)))
     plans = []
     choose = nearest._Unmatched._last_level
 
@@ -142,10 +148,10 @@ def test_the_plan_follows_how_far_the_nearest_are(levels, last, monkeypatch):
 
     monkeypatch.setattr(nearest, "_FEW", 0)
     monkeypatch.setattr(nearest._Unmatched, "_last_level", noted)
-    sizes = [levels] * 10
-    search = Search(records(theirs, values, sizes, 1), records(mine[:500], values[:500], sizes, 1))
-    found = search.matches(range(10), nearest=True)
-    assert plans == [last] or (last and plans[0] <= last)
-    sampled = range(0, 500, 50)
-    expected = [int((theirs != mine[row]).sum(axis=1).min()) for row in sampled if row < rows]
-    assert [int(found.distance[row]) for row in sampled if row < rows] == expected
+    values = np.zeros(rows, int)
+    reference, queries = (records(keys, values, sizes, 1) for keys in (theirs, mine))
+    found = searched(reference, queries, range(len(sizes)), nearest=True)
+    assert len(plans) == 1
+    assert plans[0] >= enough if enough else plans[0] == 0
+    few = slice(0, rows, rows // 50)
+    assert found[few] == by_all_pairs(theirs, values, mine[few], values[few], 1)

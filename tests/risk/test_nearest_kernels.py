@@ -132,4 +132,4 @@ def test_comparisons_beyond_one_block():
     distances = (keys[:, None, :] != others).sum(axis=2)
     assert nearest == distances.min(axis=1).tolist()
     near = distances == distances.min(axis=1, keepdims=True)
-    assert counts == [[int(row @ (values == v)) for v in range(2)] for row in near]
+    assert counts == [[np.count_nonzero(row & (values == v)) for v in range(2)] for row in near]
