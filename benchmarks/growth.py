@@ -25,8 +25,8 @@ from understudy.data import Coded
 from understudy.synthesis.bayes.constraints import build_constraints
 from understudy.synthesis.bayes.genetic import genetic_search
 from understudy.synthesis.bayes.greedy import greedy_search
-from understudy.synthesis.tables import ConditionalTable
 from understudy.synthesis.blocks import plan_blocks
+from understudy.synthesis.tables import ConditionalTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

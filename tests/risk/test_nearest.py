@@ -52,6 +52,15 @@ def searched(reference, queries, places, **options):
     return np.stack(columns, axis=1)[queries.ids].tolist()
 
 
+def assert_as_by_all_pairs(sizes, rows):
+    rng = np.random.default_rng(len(sizes))
+    mine, theirs = (rng.integers(sizes, size=(n, len(sizes))) for n in (rows, rows + 3))
+    wanted, told = rng.integers(4, size=rows), rng.integers(4, size=rows + 3)
+    reference, queries = records(theirs, told, sizes, 4), records(mine, wanted, sizes, 4)
+    found = searched(reference, queries, range(len(sizes)), nearest=True)
+    assert found == by_all_pairs(theirs, told, mine, wanted, 4)
+
+
 @pytest.mark.parametrize(
     ("sizes", "rows"),
     [
@@ -60,22 +69,22 @@ def searched(reference, queries, places, **options):
         ([4, 3, 5], 60),
         ([9] * 6, 80),
         ([300, 5, 70_000], 60),  # codes of one, two and three bytes
+    ],
+)
+def test_search_is_a_comparison_of_all_pairs(way, sizes, rows):
+    assert_as_by_all_pairs(sizes, rows)
+
+
+@pytest.mark.parametrize("way", ["as planned", "all pairs", "small blocks"], indirect=True)
+@pytest.mark.parametrize(
+    ("sizes", "rows"),
+    [
         ([3] * 40, 50),  # two words, and more sets of attributes than could be tried
         ([2] * 300, 12),  # distances beyond a byte
     ],
 )
-def test_search_is_a_comparison_of_all_pairs(way, sizes, rows):
-    if "sets" in way and len(sizes) > 10:
-        pytest.skip("2 to the power of so many sets")
-    rng = np.random.default_rng(len(sizes))
-    mine, theirs = (
-        rng.integers(sizes, size=(rows, len(sizes))),
-        rng.integers(sizes, size=(rows + 3, len(sizes))),
-    )
-    wanted, told = rng.integers(4, size=rows), rng.integers(4, size=rows + 3)
-    reference, queries = records(theirs, told, sizes, 4), records(mine, wanted, sizes, 4)
-    found = searched(reference, queries, range(len(sizes)), nearest=True)
-    assert found == by_all_pairs(theirs, told, mine, wanted, 4)
+def test_search_over_any_number_of_attributes(way, sizes, rows):
+    assert_as_by_all_pairs(sizes, rows)
 
 
 def test_a_set_of_attributes_is_searched_alone(way):

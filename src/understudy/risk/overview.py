@@ -10,10 +10,12 @@ from typing import Any, Literal
 from understudy.data.frames import Frame
 from understudy.risk.attacker_results import Attackers
 from understudy.risk.attackers import attackers
-from understudy.risk.attribution import Attribution, attribution
+from understudy.risk.attribution import attributions
+from understudy.risk.attribution_result import Attribution
 from understudy.risk.attribution_scores import Unmatched
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure
+from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
 
 _VARIANTS: dict[Unmatched, tuple[str, str]] = {
@@ -194,17 +196,9 @@ def overview(  # noqa: PLR0913  # the tables, the attacker, and the means of att
     (0.627, 0.044)
     """
     scenario = Scenario(keys, sensitive, known)
-    tables: dict[str, Any] = {
-        "keys": scenario.keys,
-        "sensitive": sensitive,
-        "control": control,
-        "groups": groups,
-        "special": special,
-    }
-    found = {
-        rule: attribution(original, synthetic, known=known, unmatched=rule, **tables)
-        for rule in _VARIANTS
-    }
+    tables: dict[str, Any] = {"control": control, "groups": groups, "special": special}
+    found = attributions(prepare(original, [synthetic], scenario, **tables), tuple(_VARIANTS))
+    tables |= {"keys": scenario.keys, "sensitive": sensitive}
     trained = None
     if classifiers is not None:
         trained = attackers(
@@ -216,5 +210,4 @@ def overview(  # noqa: PLR0913  # the tables, the attacker, and the means of att
             random_state=random_state,
             **tables,
         )
-    told = disclosure(original, synthetic, **tables)
-    return Overview(scenario, found, trained, told)
+    return Overview(scenario, found, trained, disclosure(original, synthetic, **tables))
