@@ -43,6 +43,8 @@ bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
 	$(BIN)/python benchmarks/bayes.py
 	$(BIN)/python benchmarks/cart.py
 	$(BIN)/python benchmarks/copula.py
+	$(BIN)/python benchmarks/attribution.py --no-peer
+	$(BIN)/python benchmarks/disclosure.py
 
 docs: .venv/.installed-docs  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -4,7 +4,9 @@ Run with ``python benchmarks/cart.py``; ``--growth`` also measures more rows and
 minutes) and draws ``docs/images/growth-cart.svg``. Tables that the user has to fetch are
 left out where ``UNDERSTUDY_DATA`` does not name their folder. Times are CPU seconds, user and
 system, on one thread with compiled kernels: the run with the median total of several. The tree fits
-are timed inside the same runs. Exits with 1 if a limit is missed.
+are timed inside the same runs. Every limit that is missed is printed. Exits with 1 if one is missed
+that `KNOWN` does not name; those that it does are printed as known, and do not change the exit
+code.
 """
 
 from __future__ import annotations
@@ -39,10 +41,13 @@ COLUMNS = (10, 20, 30, 50, 100, 200, 300)
 COLUMNS_ROWS = 5_000
 MAX_PREDICTORS = 20
 WIDE_MINUTES = 10
-# Total over the tree fits alone. Describing and coding the columns takes some ten milliseconds
-# however small the table is, so cmc is above; it is shown as such, and held from the codes on.
+# Total over the tree fits alone.
 RATIO = 1.5
-ABOVE_RATIO = ("cmc",)
+# Limits that are missed, and why; docs/benchmarks.md says so too.
+KNOWN = {
+    "cmc, both / tree fits": "describing and coding columns takes some ten milliseconds however "
+    "small the table is, as long as its trees",
+}
 Point = tuple[int, str, float]
 
 
@@ -147,13 +152,26 @@ class Limits:
     """Compares figures with their limits, and remembers those that miss them."""
 
     def __init__(self) -> None:
-        self.missed: list[str] = []
+        self.held = 0
+        self.missed: dict[str, str] = {}
 
     def __call__(self, what: str, value: float, most: float) -> str:
-        """Return a figure beside its limit."""
-        if value > most:
-            self.missed.append(f"{what}: {value:.2f}, at most {most:g}")
-        return f"{value:.2f} / {most:g}"
+        """Return a figure beside its limit, and whether it misses it."""
+        if value <= most:
+            self.held += 1
+            return f"{value:.2f} / {most:g}"
+        self.missed[what] = f"{value:.2f}, at most {most:g}"
+        return f"{value:.2f} / {most:g} (missed)"
+
+    def conclude(self) -> int:
+        """Print which limits are missed, and return the exit code."""
+        print()
+        for what, figures in self.missed.items():
+            print(f"Missed: {what}: {figures}.")
+            if what in KNOWN:
+                print(f"  Known: {KNOWN[what]}. It does not change the exit code.")
+        print(f"Limits that hold: {self.held} of {self.held + len(self.missed)}.")
+        return int(bool(self.missed.keys() - KNOWN.keys()))
 
 
 def peers(limits: Limits) -> None:
@@ -173,12 +191,10 @@ def peers(limits: Limits) -> None:
                 peer.synthpop,
                 f"{timing.fit:.3f}",
                 f"{timing.sample:.3f}",
-                limits(peer.name, timing.total, peer.limit),
+                limits(f"{peer.name}, CPU seconds", timing.total, peer.limit),
                 f"{timing.trees:.3f}",
-                _known(ratio)
-                if peer.name in ABOVE_RATIO
-                else limits(f"{peer.name}, ratio", ratio, RATIO),
-                limits(f"{peer.name}, ratio from codes", from_codes, RATIO),
+                limits(f"{peer.name}, both / tree fits", ratio, RATIO),
+                limits(f"{peer.name}, fit from codes on / tree fits", from_codes, RATIO),
             )
         )
     show(
@@ -195,10 +211,6 @@ def peers(limits: Limits) -> None:
         ),
         rows,
     )
-
-
-def _known(ratio: float) -> str:
-    return f"{ratio:.2f} / {RATIO:g}{' (above)' * (ratio > RATIO)}"
 
 
 def growth(limits: Limits) -> None:
@@ -224,7 +236,7 @@ def growth(limits: Limits) -> None:
         ],
     )
     for what, timing in (("all predictors", all_columns[-1][1]), ("the most telling", few[-1][1])):
-        minutes = limits(f"{COLUMNS[-1]} columns, {what}", timing.total / 60, WIDE_MINUTES)
+        minutes = limits(f"{COLUMNS[-1]} columns, minutes, {what}", timing.total / 60, WIDE_MINUTES)
         print(f"\n{COLUMNS[-1]} integer columns, {what}: {minutes} minutes")
     draw(
         _points(by_rows),
@@ -310,11 +322,7 @@ def main() -> int:
         peers(limits)
         if wanted.growth:
             growth(limits)
-    for missed in limits.missed:
-        print(f"Missed: {missed}")
-    if not limits.missed:
-        print("\nWithin the limits.")
-    return int(bool(limits.missed))
+    return limits.conclude()
 
 
 if __name__ == "__main__":

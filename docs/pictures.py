@@ -1,21 +1,25 @@
 """Draw the pictures of the documentation that come out of the program itself.
 
-Run with ``python docs/pictures.py``: it writes ``demo.svg`` and ``network.svg`` in ``docs/images``
-anew, and the same files as long as the program shows the same.
+Run with ``python docs/pictures.py``: it writes ``demo.svg``, ``network.svg`` and ``risk.svg`` in
+``docs/images`` anew, and the same files as long as the program shows the same.
 """
 
 from __future__ import annotations
 
 import io
+import math
 import re
 import tempfile
 from pathlib import Path
 
+import altair as alt
+import vl_convert as vlc
 from rich.console import Console
 
-from understudy import BayesNet, load
+from understudy import BayesNet, Cart, load
 from understudy.demonstration import run_demo
 from understudy.report.network import draw_network
+from understudy.risk import overview
 
 IMAGES = Path(__file__).parent / "images"
 
@@ -90,6 +94,64 @@ def network() -> None:
     draw_network(model, IMAGES / "network.svg", overwrite=True)
 
 
+# Colours that people with any kind of colour vision tell apart (Okabe and Ito 2008).
+REFERENCES = {
+    "without the release": "#666666",
+    "with the release": "#D55E00",
+    "with the original": "#0072B2",
+}
+
+
+def risk() -> str:
+    """Return the number lines of the page on measures: what each attack reaches, and its gain."""
+    survey = load("cmc")
+    keys = ["age", "education", "children"]
+    synthetic = Cart(random_state=1).fit(survey).sample()
+    lines = list(overview(survey, synthetic, keys=keys, sensitive="method").lines())
+    points = [
+        {"measure": line.measure, "share": 100 * share, "who": who}
+        for line in lines
+        for who, share in zip(
+            REFERENCES, (line.baseline, line.synthetic, line.original), strict=True
+        )
+        if not math.isnan(share)
+    ]
+    ways = [
+        {"measure": line.measure, "from": 100 * line.baseline, "to": 100 * line.synthetic}
+        for line in lines
+        if not math.isnan(line.gain)
+    ]
+    names, colours = list(REFERENCES), list(REFERENCES.values())
+    shapes = ["circle", "circle", "square"]
+    order = [line.measure for line in lines]
+    measure = alt.Y("measure:N", sort=order, title=None, axis=alt.Axis(grid=True, ticks=False))
+    legend = alt.Legend(title=None, orient="top", symbolSize=110)
+    scale = alt.Scale(domain=[0, 80])
+    gains = (
+        alt.Chart(alt.Data(values=ways))
+        .mark_rule(color="#D55E00", strokeWidth=3)
+        .encode(y=measure, x=alt.X("from:Q", scale=scale), x2="to:Q")
+    )
+    marks = (
+        alt.Chart(alt.Data(values=points))
+        .mark_point(size=110, strokeWidth=2, opacity=1)
+        .encode(
+            y=measure,
+            x=alt.X("share:Q", scale=scale, title="percent of the original records"),
+            color=alt.Color("who:N", scale=alt.Scale(domain=names, range=colours), legend=legend),
+            fill=alt.Fill(
+                "who:N",
+                scale=alt.Scale(domain=names, range=["white", *colours[1:]]),
+                legend=legend,
+            ),
+            shape=alt.Shape("who:N", scale=alt.Scale(domain=names, range=shapes), legend=legend),
+        )
+    )
+    chart = (gains + marks).properties(width=560, height=260, background="white")
+    return vlc.vegalite_to_svg(chart.to_dict())
+
+
 if __name__ == "__main__":
+    (IMAGES / "risk.svg").write_text(risk(), encoding="utf-8")
     network()
     (IMAGES / "demo.svg").write_text(demo(), encoding="utf-8")

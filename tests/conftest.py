@@ -1,6 +1,9 @@
-"""What tests of the whole package share: the same table in each of the three libraries."""
+"""What tests of the whole package share: a table in each of three libraries, and real files."""
 
 from __future__ import annotations
+
+import os
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -8,10 +11,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 
+from understudy.data.fetched import fetch
+
 # A deadline would make every test a timed one, and the first call of a kernel compiles it.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+# What the user chose, read before a test hides it.
+CHOSEN = os.environ.get("UNDERSTUDY_DATA")
+BESIDE = Path(__file__).parents[2] / "shared" / "data"
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 
 
@@ -32,3 +40,41 @@ def survey(as_frame):
             "smoker": [True, False, False, True, False, True],
         }
     )
+
+
+def _folder_with(*files, chosen=CHOSEN, beside=BESIDE):
+    folders = [Path(chosen).expanduser(), beside] if chosen else [beside]
+    for folder in folders:
+        if all((folder / file).is_file() for file in files):
+            return folder
+    looked_in = " or ".join(map(str, folders))
+    return pytest.skip(f"{' and '.join(files)} not found in {looked_in} (set UNDERSTUDY_DATA)")
+
+
+@pytest.fixture(scope="session")
+def folder_with():
+    """Find real files, all in one folder: that of UNDERSTUDY_DATA, or the one beside the clone.
+
+    A test whose files are not there is skipped.
+    """
+    return _folder_with
+
+
+@pytest.fixture
+def real_files(folder_with, monkeypatch):
+    """Let `fetch` find real files for one test, and return their folder."""
+
+    def use(*files):
+        folder = folder_with(*files)
+        monkeypatch.setenv("UNDERSTUDY_DATA", str(folder))
+        return folder
+
+    return use
+
+
+@pytest.fixture(scope="session")
+def sd2011(folder_with):
+    """Return Social Diagnosis 2011."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNDERSTUDY_DATA", str(folder_with("sd2011.csv")))
+        return fetch("sd2011")

@@ -66,7 +66,7 @@ def did_you_mean(name: str, candidates: Iterable[str]) -> str:
 def unknown_columns(names: Iterable[str], columns: Sequence[str]) -> list[str]:
     """Return one sentence for each of `names` that is not among `columns`."""
     return [
-        f"{name!r} is not a column.{did_you_mean(name, columns)}"
+        f"{name!r} is not a column.{did_you_mean(name, columns) if isinstance(name, str) else ''}"
         for name in names
-        if name not in columns
+        if not isinstance(name, str) or name not in columns
     ]

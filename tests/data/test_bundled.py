@@ -56,11 +56,8 @@ def test_cmc_share_of_the_most_frequent_value(column, mode, count, percent):
     assert round(100 * count / 1473, 1) == percent
 
 
-def test_cmc_has_the_rows_of_the_shared_file_in_its_order():
-    path = SHARED / "data" / "cmc.csv"
-    if not path.exists():
-        pytest.skip(f"{path} is not here to compare with")
-    assert load("cmc").equals(pl.read_csv(path))
+def test_cmc_has_the_rows_of_the_shared_file_in_its_order(folder_with):
+    assert load("cmc").equals(pl.read_csv(folder_with("cmc.csv") / "cmc.csv"))
 
 
 def test_cmc_comes_with_its_licence_and_citation():

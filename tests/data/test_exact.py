@@ -122,13 +122,13 @@ def test_the_bandwidth_is_silvermans():
     # five records, 1.25, is reached at 2, three quarters, 3.75, at 4: (4 - 2) / 1.34 = 1.4925 is
     # more than sqrt(1.7) = 1.3038.
     counts = np.array([1, 1, 1, 2])
-    wanted = 0.9 * np.sqrt(1.7) * 5**-0.2
+    wanted = 0.9 * np.sqrt(1.7) * 5**-0.2 / 3  # as a share of the range from 1 to 4
     assert _bandwidth(np.array([1.0, 2, 3, 4]), counts) == pytest.approx(wanted)
     # One far record: the quartiles 1 and 2 of nine decide.
-    wanted = 0.9 * 1 / 1.34 * 9**-0.2
+    wanted = 0.9 * 1 / 1.34 * 9**-0.2 / 999
     assert _bandwidth(np.array([1, 2, 1000]), np.array([4, 4, 1])) == pytest.approx(wanted)
     # Where the quartiles agree, the deviation of 0 (nine times) and 10: sqrt(10) = 3.162.
-    wanted = 0.9 * np.sqrt(10) * 10**-0.2
+    wanted = 0.9 * np.sqrt(10) * 10**-0.2 / 10
     assert _bandwidth(np.array([0, 10]), np.array([9, 1])) == pytest.approx(wanted)
     assert _bandwidth(np.array([7]), np.array([1])) == 0
     assert _bandwidth(np.array([7]), np.array([5])) == 0
@@ -155,7 +155,7 @@ def test_density_adds_noise_of_the_bandwidth():
     coder = coder_of(array)
     codes, _ = coder.assign(array)
     moved, before = smooth(array, "density")
-    width = coder.smoothed("density", np.bincount(codes)).bandwidth
+    width = coder.smoothed("density", np.bincount(codes)).bandwidth * np.ptp(coder.values)
     noise = np.array(moved) - np.array(before)
     inner = np.abs(np.array(before)) < 1.5  # the ends turn the noise back
     # 20,000 draws: the standard deviation is known to half a percent.
@@ -290,3 +290,19 @@ def test_parts_that_do_not_fit_are_refused(values, plain, message):
     whole = coder_of(pa.array([1.5, 2.0]), column).to_plain() | plain
     with pytest.raises(ValueError, match=message):
         restore_value_coder(column, pa.float64(), whole, np.array(values))
+
+
+@pytest.mark.parametrize("smoothing", ["interpolate", "density"])
+def test_huge_numbers_are_smoothed_within_their_range(smoothing):
+    array = pa.array([1e308, -1e308, 1e307, 5e-324] * 20)
+    moved, _ = smooth(array, smoothing)
+    assert np.isfinite(np.array(moved)).all()
+    assert np.abs(np.array(moved)).max() <= 1e308
+
+
+def test_the_widest_whole_numbers_can_be_restored():
+    array = pa.array([-(2**62), 2**62, 5] * 10)
+    coder = coder_of(array)
+    column = Column("x", "integer", range=(-(2**62), 2**62))
+    again = restore_value_coder(column, array.type, coder.to_plain(), coder.values)
+    assert again.values.tolist() == [-(2**62), 5, 2**62]

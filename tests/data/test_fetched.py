@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pandas as pd
 import platformdirs
@@ -14,7 +13,7 @@ import pytest
 from understudy.data.fetched import fetch
 from understudy.errors import DataError
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
+ADULT = ("adult_train.csv", "adult_test.csv")
 FERTILITY = (
     "season,age,child_diseases,accident,surgery,fevers,alcohol,smoking,hours_sitting,diagnosis"
 )
@@ -38,20 +37,27 @@ def folder(tmp_path, monkeypatch):
     return chosen
 
 
-@pytest.fixture
-def shared(monkeypatch):
-    if not SHARED.is_dir():
-        pytest.skip(f"the real files are not here: {SHARED}")
-    monkeypatch.setenv("UNDERSTUDY_DATA", str(SHARED))
-    return SHARED
-
-
 def fertility_lines(rows=100, first="-0.33,0.69,0,1,1,0,0.8,0,0.88,N"):
     return [first, *["1,0.5,1,0,1,-1,1,1,0.25,O"] * (rows - 1)]
 
 
 def write(path, lines):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_real_files_are_first_looked_for_where_the_user_says(folder_with, tmp_path):
+    chosen, beside = tmp_path / "chosen", tmp_path / "beside"
+    for place, files in ((chosen, ["a.csv"]), (beside, ["a.csv", "b.csv"])):
+        place.mkdir()
+        for file in files:
+            (place / file).touch()
+    assert folder_with("a.csv", chosen=str(chosen), beside=beside) == chosen
+    assert folder_with("a.csv", "b.csv", chosen=str(chosen), beside=beside) == beside
+    for none in (None, ""):
+        assert folder_with("a.csv", chosen=none, beside=beside) == beside
+    message = r"a\.csv and c\.csv not found in .*chosen or .*beside \(set UNDERSTUDY_DATA\)"
+    with pytest.raises(pytest.skip.Exception, match=message):
+        folder_with("a.csv", "c.csv", chosen=str(chosen), beside=beside)
 
 
 @pytest.mark.parametrize(
@@ -66,13 +72,15 @@ def write(path, lines):
         ("sd2011", (5_000, 35), 22_344),
     ],
 )
-def test_real_files_have_their_shape_and_missing_values(shared, name, shape, missing):
+def test_real_files_have_their_shape_and_missing_values(real_files, name, shape, missing):
+    real_files(*(ADULT if name == "adult" else [f"{name}.csv"]))
     table = fetch(name)
     assert table.shape == shape
     assert table.null_count().sum_horizontal().item() == missing
 
 
-def test_adult_is_its_training_rows_and_then_its_test_rows(shared):
+def test_adult_is_its_training_rows_and_then_its_test_rows(real_files):
+    real_files(*ADULT)
     adult = fetch("adult")
     assert adult.head(32_561).equals(fetch("adult_train"))
     assert adult.tail(16_281).equals(fetch("adult_test"))
@@ -88,23 +96,25 @@ def test_adult_is_its_training_rows_and_then_its_test_rows(shared):
     ]
 
 
-def test_sd2011_keeps_minus_eight_and_reads_numbers_as_numbers(shared):
+def test_sd2011_keeps_minus_eight_and_reads_numbers_as_numbers(real_files):
+    folder = real_files("sd2011.csv", "sd2011.columns.json")
     table = fetch("sd2011")
     assert table.row(0)[:4] == ("FEMALE", 57, "45-59", "URBAN 100,000-200,000")
     assert table["nociga"][0] == -8
     assert table["wkabdur"][0] == -8
     assert table.schema["income"] == pl.Int64
     assert table.schema["bmi"] == pl.Float64
-    described = json.loads((shared / "sd2011.columns.json").read_text())
+    described = json.loads((folder / "sd2011.columns.json").read_text())
     assert table.null_count().row(0, named=True) == {
         column: description["n_missing"] for column, description in described.items()
     }
 
 
-def test_raw_adult_files_read_like_the_csv_files(shared, tmp_path, monkeypatch):
+def test_raw_adult_files_read_like_the_csv_files(real_files, tmp_path, monkeypatch):
+    folder = real_files(*ADULT)
     expected = fetch("adult")
     train, test = (
-        (shared / f"adult_{part}.csv").read_text().replace(",", ", ").splitlines()[1:]
+        (folder / f"adult_{part}.csv").read_text().replace(",", ", ").splitlines()[1:]
         for part in ("train", "test")
     )
     raw = tmp_path / "raw"
@@ -116,9 +126,10 @@ def test_raw_adult_files_read_like_the_csv_files(shared, tmp_path, monkeypatch):
     assert fetch("adult").equals(expected)
 
 
-def test_raw_fertility_file_reads_like_the_csv_file(shared, tmp_path, monkeypatch):
+def test_raw_fertility_file_reads_like_the_csv_file(real_files, tmp_path, monkeypatch):
+    folder = real_files("fertility.csv")
     expected = fetch("fertility")
-    lines = (shared / "fertility.csv").read_text().splitlines()[1:]
+    lines = (folder / "fertility.csv").read_text().splitlines()[1:]
     write(tmp_path / "fertility_Diagnosis.txt", [f"{line}\r" for line in lines])
     monkeypatch.setenv("UNDERSTUDY_DATA", str(tmp_path))
     assert fetch("fertility").equals(expected)

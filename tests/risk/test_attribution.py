@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -20,16 +19,8 @@ from understudy.risk.prepare import prepare
 from understudy.risk.references import wilson_interval
 from understudy.risk.scenario import Scenario
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
 RULES = ("nearest", "zero", "ignore")
 CMC = ["age", "education", "husband_education", "children", "religion", "working"]
-
-
-@pytest.fixture
-def shared(monkeypatch):
-    if not SHARED.is_dir():
-        pytest.skip(f"the real files are not here: {SHARED}")
-    monkeypatch.setenv("UNDERSTUDY_DATA", str(SHARED))
 
 
 def by_hand(original, synthetic, keys, sensitive, rule):
@@ -261,7 +252,8 @@ def test_figures_of_the_paper_on_cmc(keys, sensitive, known, accuracy, std, zero
     ("sensitive", "accuracy", "std", "zero_rule"),
     [("accident", 77.0, 5.9, 56), ("surgery", 71.7, 9.0, 51)],
 )
-def test_figures_of_the_paper_on_fertility(shared, sensitive, accuracy, std, zero_rule):
+def test_figures_of_the_paper_on_fertility(real_files, sensitive, accuracy, std, zero_rule):
+    real_files("fertility.csv")
     table = fetch("fertility")
     found = attribution(
         table, table, keys=["age", "alcohol", "smoking"], sensitive=sensitive, known=2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -17,15 +15,6 @@ from understudy.studies.disclosure_counts import (
     DisclosureTable,
     sd2011_disclosure,
 )
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-
-
-@pytest.fixture
-def shared(monkeypatch):
-    if not SHARED.is_dir():
-        pytest.skip(f"the real files are not here: {SHARED}")
-    monkeypatch.setenv("UNDERSTUDY_DATA", str(SHARED))
 
 
 def test_the_papers_averages_are_those_of_its_rows():
@@ -47,7 +36,8 @@ def test_the_table_shows_each_synthesis_and_the_mean():
     assert DisclosureTable((*PAPER_COLUMNS, "ls"), *found).to_markdown().split("\n") == lines[:6]
 
 
-def test_the_rise_of_the_paper_is_there(shared):
+def test_the_rise_of_the_paper_is_there(real_files):
+    real_files("sd2011.csv")
     table = sd2011_disclosure(2)
     assert table.columns == PAPER_COLUMNS
     assert table.original == pytest.approx((48.38, 53.30, 53.30))
@@ -58,7 +48,8 @@ def test_the_rise_of_the_paper_is_there(shared):
         assert constant > told + 3
 
 
-def test_the_command_says_what_was_synthesized(shared):
+def test_the_command_says_what_was_synthesized(real_files):
+    real_files("sd2011.csv")
     result = CliRunner().invoke(command.app, ["sd2011-disclosure", "--seeds", "1"])
     assert result.exit_code == 0
     assert "\nSynthesized, 5 columns: sex, age, region, placesize, depress.\n" in result.stdout

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+import vl_convert as vlc
 from typer.testing import CliRunner
 
 from understudy.data import load, load_syntheses
@@ -91,6 +93,35 @@ def test_a_picture_has_its_words_and_names_no_address(tmp_path):
     assert set(re.findall(r"https?://[^\s\"<]+", svg)) <= names
     png = draw_figure("1", tmp_path / "figure.png").read_bytes()
     assert png.startswith(b"\x89PNG")
+
+
+def words_of(svg):
+    """Return the text elements of a picture, in their order."""
+    texts = ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")  # noqa: S314  # our own
+    return ["".join(text.itertext()) for text in texts]
+
+
+@pytest.mark.parametrize("name", ["1", "2", "4", "A.1"])
+def test_the_words_of_a_picture_are_those_of_its_chart(name, tmp_path):
+    drawn = draw_figure(name, tmp_path / "figure.svg", copies=2).read_text("utf-8")
+    plain = vlc.vegalite_to_svg(figure(name, copies=2).to_dict())
+    assert words_of(drawn) == words_of(plain)
+    described = r'aria-label="([^"]*)"'
+    assert re.findall(described, drawn) == re.findall(described, plain)
+    assert len(drawn) < 0.9 * len(plain)
+
+
+def test_the_settings_are_printed_in_full(tmp_path):
+    words = words_of(draw_figure("4", tmp_path / "4.svg", copies=2).read_text("utf-8"))
+    assert "(a) minbucket = 75 (default 5)" in words
+    assert "(b) cp = 0.05 (default 1e-08)" in words
+    words = words_of(draw_figure("A.1", tmp_path / "a1.svg", copies=2).read_text("utf-8"))
+    headings = [text.split(":")[0] for text in words if text.endswith(" times")]
+    assert headings == [
+        *("minbucket = 5", "minbucket = 10", "minbucket = 25"),
+        *("minbucket = 50", "minbucket = 75", "minbucket = 100"),
+        *("cp = 1e-08", "cp = 0.001", "cp = 0.01", "cp = 0.02", "cp = 0.03", "cp = 0.05"),
+    ]
 
 
 def test_the_same_seed_draws_the_same_picture(tmp_path):

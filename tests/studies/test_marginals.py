@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -18,15 +17,6 @@ from understudy.errors import DataError, ParameterError
 from understudy.studies import __main__ as command
 from understudy.studies import marginals as module
 from understudy.studies.marginals import MarginalsLine, marginals, pair_distance
-
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-
-
-@pytest.fixture
-def shared(monkeypatch):
-    if not SHARED.is_dir():
-        pytest.skip(f"the real files are not here: {SHARED}")
-    monkeypatch.setenv("UNDERSTUDY_DATA", str(SHARED))
 
 
 def test_a_distance_by_hand():
@@ -136,10 +126,28 @@ def test_a_ratio_and_its_error():
 
 
 def test_cart_keeps_the_pairs_of_cmc():
-    # The ratio of one synthesis varies by about 0.05, so that of four is known to 0.03.
-    line = marginals("cmc", seeds=4, bootstraps=10)[0]
+    # 1.056 over a hundred syntheses; twenty know it to 0.02, so 1.10 is two standard errors away.
+    (line,) = marginals("cmc")
     assert (line.rows, line.columns, line.synthpop) == (1473, 10, 1.08)
-    assert 0.95 < line.ratio < 1.10 + 2 * 0.03
+    assert (len(line.synthetic), len(line.bootstrap)) == (20, 100)
+    assert line.error < 0.025
+    assert 1 < line.ratio < 1.10
+
+
+def test_cart_keeps_the_pairs_of_social_diagnosis(real_files):
+    # 1.195 and 1.249 over twenty; one synthesis varies by 0.03, so that two know it to 0.02.
+    real_files("sd2011.csv")
+    lines = marginals("sd2011", seeds=2, bootstraps=5)
+    assert [(line.rows, line.columns) for line in lines] == [(5000, 22), (5000, 35)]
+    assert all(1.1 < line.ratio < 1.30 for line in lines)
+
+
+def test_cart_keeps_the_pairs_of_adult(real_files):
+    # 1.111 over twenty; one synthesis varies by 0.06, so that four know it to 0.03.
+    real_files("adult_train.csv")
+    (line,) = marginals("adult", seeds=4, bootstraps=10)
+    assert (line.rows, line.columns, line.synthpop) == (6000, 13, 1.21)
+    assert 1 < line.ratio < 1.20
 
 
 def test_bootstrap_samples_are_as_far_as_other_samples_of_cmc():
@@ -149,7 +157,8 @@ def test_bootstrap_samples_are_as_far_as_other_samples_of_cmc():
     assert np.mean(line.bootstrap) == pytest.approx(pair_distance(survey, again), rel=0.2)
 
 
-def test_the_tables_have_the_shapes_that_synthpop_was_given(shared):
+def test_the_tables_have_the_shapes_that_synthpop_was_given(real_files):
+    real_files("sd2011.csv", "adult_train.csv")
     (some, ratio), (every, none) = module._originals("sd2011")
     assert (some.shape, ratio) == ((5000, 22), 1.34)
     assert (every.shape, none) == ((5000, 35), None)

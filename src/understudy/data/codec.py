@@ -148,21 +148,19 @@ class Codec:
         return Coded.concatenate([self._encode(table) for table in arrow_batches(frame)])
 
     def encode_seen(self, frame: Frame) -> tuple[Coded, NDArray[np.bool_]]:
-        """Return the codes of a table, and which rows hold no number that an exact codec lacks.
+        """Return the codes of a table, and which rows hold nothing but values that have a code.
 
-        A number that did not occur when an exact codec was made has no code; its row is marked
-        and has an arbitrary one. Everything else that is not known is an error, as in `encode`: a
-        category, or a number of a column whose schema lists its numbers.
+        The other rows have arbitrary codes where they hold a level, a number or a gap that the
+        codec does not know. Other columns or kinds of values are errors, as in `encode`.
         """
-        coded, seen = self._assign(to_arrow(frame))
-        return coded, seen
+        return self._assign(to_arrow(frame), strict=False)
 
     def stream(self, file: FileStream) -> CodedStream:
         """Return a file as batches of codes."""
         return CodedStream(self, file)
 
     def _encode(self, table: pa.Table) -> Coded:
-        coded, seen = self._assign(table)
+        coded, seen = self._assign(table, strict=True)
         if not seen.all():
             rows = np.count_nonzero(~seen)
             raise SchemaError(
@@ -174,7 +172,7 @@ class Codec:
             )
         return coded
 
-    def _assign(self, table: pa.Table) -> tuple[Coded, NDArray[np.bool_]]:
+    def _assign(self, table: pa.Table, *, strict: bool) -> tuple[Coded, NDArray[np.bool_]]:
         modelled = Schema(self.schema[name] for name in self.names)
         present = [name for name in table.column_names if name not in self.schema.identifiers]
         problems = name_problems(modelled, present)
@@ -191,7 +189,7 @@ class Codec:
                 continue
             codes, missing = coder.assign(array)
             unknown = (codes < 0) & ~missing
-            if isinstance(coder, ValueCoder) and column.binned:
+            if not strict or (isinstance(coder, ValueCoder) and column.binned):
                 seen &= ~unknown
                 codes = np.maximum(codes, 0)
             elif column.binned:
@@ -199,8 +197,10 @@ class Codec:
             else:
                 problems += unknown_problems(column, array, unknown)
             if missing.any():
-                problems += missing_problems(column, array)
-                codes = np.where(missing, coder.known, codes)
+                known = column.missing > 0
+                problems += missing_problems(column, array) if strict else []
+                seen &= ~missing | known
+                codes = np.where(missing, coder.known if known else 0, codes)
             columns.append(codes.astype(code_dtype(cardinality)))
         if problems:
             raise SchemaError("The table cannot be coded:", problems)

@@ -54,7 +54,7 @@ class ValueCoder:
     smoothing : {"interpolate", "density"}, optional
         How a number is moved when codes become values; special values stay as they are.
     bandwidth : float
-        Standard deviation of the noise of ``smoothing="density"``.
+        Standard deviation of the noise of ``smoothing="density"``, as a share of the range.
     """
 
     special: NDArray[Any]
@@ -118,9 +118,7 @@ class ValueCoder:
     def _move(self, ranks: IntCodes, rng: np.random.Generator) -> NDArray[Any]:
         finite = self.values[np.isfinite(self.values)]
         ranks = ranks - int(np.count_nonzero(np.isneginf(self.values)))
-        first, last = finite[0], finite[-1]
-        # Differences from the smallest: times are too large for floats to hold every tick.
-        at = (finite - first).astype(np.float64)
+        at = _shares_of_range(finite)
         if self.smoothing == "interpolate":
             middles = np.concatenate([at[:1], (at[:-1] + at[1:]) / 2, at[-1:]])
             low, high = middles[ranks], middles[ranks + 1]
@@ -130,9 +128,13 @@ class ValueCoder:
             # Turned back at the ends, where cutting off would pile up the extremes themselves.
             moved = np.abs(moved)
             moved = np.clip(np.where(moved > at[-1], 2 * at[-1] - moved, moved), 0, at[-1])
-        if self.values.dtype.kind == "i":
-            moved = np.rint(moved).astype(np.int64)
-        return np.clip(self.grid.nearest(first + moved), first, last)
+        first, last = finite[0], finite[-1]
+        if finite.dtype.kind == "i":
+            values = first + np.rint(moved * float(int(last) - int(first))).astype(np.int64)
+        else:
+            # In this form the difference of two huge numbers cannot overflow.
+            values = first * (1 - moved) + last * moved
+        return np.clip(self.grid.nearest(values), first, last)
 
     def smoothed(self, smoothing: Smoothing | None, counts: NDArray[np.int64]) -> ValueCoder:
         """Return the coder with smoothing; `counts` are the records with each known code."""
@@ -164,8 +166,18 @@ def _first_places(values: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp
     return places
 
 
+def _shares_of_range(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return where increasing numbers lie between the smallest (0) and the largest (1)."""
+    if values.dtype.kind == "f":
+        distance = values / 2 - values[:1] / 2  # by halves, which cannot overflow
+    else:
+        # Times are too large for floats to hold every tick, their differences are not.
+        distance = (values - values[:1]).astype(np.float64)
+    return np.asarray(distance / distance[-1] if len(values) > 1 else distance)
+
+
 def _bandwidth(values: NDArray[Any], counts: NDArray[np.int64]) -> float:
-    """Return Silverman's rule of thumb for the width of a normal kernel.
+    """Return Silverman's rule of thumb for the width of a normal kernel, as a share of the range.
 
     References
     ----------
@@ -174,7 +186,7 @@ def _bandwidth(values: NDArray[Any], counts: NDArray[np.int64]) -> float:
     total = int(counts.sum())
     if total < 2:
         return 0.0
-    at = (values - values[0]).astype(np.float64)
+    at = _shares_of_range(values)
     mean = float(at @ counts) / total
     deviation = float(np.sqrt(((at - mean) ** 2) @ counts / (total - 1)))
     below = np.cumsum(counts)
@@ -216,7 +228,11 @@ def restore_value_coder(
     if pa.types.is_integer(kind):
         column = without_fractions(column)
     special = _special(column, kind)
-    if values.ndim != 1 or values.dtype != special.dtype or not bool((np.diff(values) > 0).all()):
+    if (
+        values.ndim != 1
+        or values.dtype != special.dtype
+        or not bool((values[1:] > values[:-1]).all())
+    ):
         raise ValueError(f"values of {column.name!r} that are no increasing numbers")
     if plain["smoothing"] not in (None, *get_args(Smoothing)):
         raise ValueError(f"a smoothing of {column.name!r} that is not known")

@@ -40,7 +40,8 @@ def to_narwhals(frame: Frame) -> nw.DataFrame[Any]:
             f"A table is a pandas or polars DataFrame or a pyarrow Table, not {kind}.{hint}"
         ) from error
     except nw.exceptions.DuplicateError:
-        check_names(list(frame.columns))  # says which, and what to do
+        # A table of pyarrow has its values, not its names, in `columns`.
+        check_names(list(getattr(frame, "column_names", frame.columns)))  # says which
         raise
     if wrapped.implementation.name.lower() not in get_args(Backend):
         raise DataError(

@@ -147,8 +147,8 @@ def print_unique_record(
 @app.command("marginals")
 def print_marginals(
     table: Annotated[TableName, typer.Argument(help="The table to synthesize.")],
-    seeds: Annotated[int, typer.Option(min=1, help="Syntheses.")] = 5,
-    bootstraps: Annotated[int, typer.Option(min=1, help="Samples to compare them with.")] = 20,
+    seeds: Annotated[int, typer.Option(min=1, help="Syntheses.")] = 20,
+    bootstraps: Annotated[int, typer.Option(min=1, help="Samples to compare them with.")] = 100,
 ) -> None:
     """Compare the two-column tables of CART syntheses with those of bootstrap samples."""
     with _progress():

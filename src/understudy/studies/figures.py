@@ -95,9 +95,16 @@ def draw_figure(
 
 
 def _shorter(svg: str) -> str:
-    """Return an SVG with coordinates to a tenth of a pixel, as half of the file is digits."""
-    svg = re.sub(r"\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}", svg)
+    """Return an SVG with coordinates to a tenth of a pixel, as half of the file is digits.
+
+    The numbers in words, such as those of a heading, are left as they are.
+    """
+    svg = re.sub(r' (?:d|transform)="[^"]*"', _to_tenths, svg)
     return svg.replace(' opacity="1"', "")  # is the default
+
+
+def _to_tenths(attribute: re.Match[str]) -> str:
+    return re.sub(r"\d+\.\d{2,}", lambda number: f"{float(number[0]):.1f}", attribute[0])
 
 
 def _figure_1(published: bool, random_state: int) -> alt.VConcatChart:

@@ -158,7 +158,7 @@ class MarginalsLine:
         return self.ratio * float(np.hypot(*relative))
 
 
-def marginals(table: str, *, seeds: int = 5, bootstraps: int = 20) -> list[MarginalsLine]:
+def marginals(table: str, *, seeds: int = 20, bootstraps: int = 100) -> list[MarginalsLine]:
     """Return how far CART syntheses of a table are from it, next to bootstrap samples of it.
 
     Records that are drawn at random differ from the original by chance alone, whatever they are
@@ -171,7 +171,7 @@ def marginals(table: str, *, seeds: int = 5, bootstraps: int = 20) -> list[Margi
         The table. For Social Diagnosis 2011 there are two lines, for the columns that synthpop
         could do and for all.
     seeds : int
-        Syntheses.
+        Syntheses. With the default, the ratio for cmc is known to 0.02; with five, only to 0.03.
     bootstraps : int
         Bootstrap samples.
 

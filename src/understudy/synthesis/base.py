@@ -207,7 +207,8 @@ class Synthesizer(Parametrized, ABC):
         Returns
         -------
         ndarray
-            One number per record; -inf for a record that the sampler cannot draw.
+            One number per record; -inf for a record that the sampler cannot draw, such as one
+            with a level that the original does not have.
         """
         self._require_fit()
         possible: NDArray[np.bool_] | None = None

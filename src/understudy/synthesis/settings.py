@@ -67,6 +67,8 @@ class Settings:
     def parameters(self, method: type[Synthesizer], given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters of a synthesizer: those `given` count more than the file's.
 
+        What the file says of a single column counts more than what is given for all.
+
         Raises
         ------
         ParameterError
@@ -74,6 +76,10 @@ class Settings:
         """
         self._check(method)
         found = dict(self.overall) | dict(given)
+        for name in method.per_column:
+            ours, theirs = self.overall.get(name), given.get(name)
+            if isinstance(ours, Mapping) and theirs is not None and name != "predictors":
+                found[name] = {**ours, "*": theirs}
         single: dict[str, dict[str, Any]] = {}
         for column, own in self.columns.items():
             for name, value in own.items():

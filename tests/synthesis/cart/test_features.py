@@ -15,6 +15,7 @@ from understudy.data.schema import Column, Schema
 from understudy.synthesis.cart import Cart
 from understudy.synthesis.cart.features import (
     MOST_CLASSES,
+    frequent_classes,
     matrix_of,
     order_by_mean,
     order_by_shares,
@@ -41,8 +42,9 @@ def test_special_values_stand_among_the_numbers_and_missing_below_all():
     assert coded["x"].tolist() == [2, 3, 0, 4, 1]
     # Ranks: -8 < 1.5 < 5 < 7, and missing below them.
     assert feature.ranks.tolist() == [3, 1, 2, 4, 0]
-    # From 0 for -8 to 1 for 7, a span of 15.
-    np.testing.assert_allclose(feature.numbers[:4], [13 / 15, 0, 9.5 / 15, 1], rtol=1e-15)
+    # Quartiles of -8, 1.5, 5, 7 are -0.875, 3.25 and 5.5.
+    wanted = (np.array([5, -8, 1.5, 7]) - 3.25) / 6.375
+    np.testing.assert_allclose(feature.numbers[:4], wanted, rtol=1e-14)
     assert np.isnan(feature.numbers[4])
     assert (feature.special, feature.kinds) == (2, 4)
     assert feature.kind_of(np.arange(5)).tolist() == [0, 1, 2, 2, 3]
@@ -76,7 +78,7 @@ def test_kinds_of_columns():
 
 def test_infinite_numbers_are_as_far_as_the_furthest_finite_one():
     (feature,), _ = features_of({"x": [float("inf"), 2.5, 1.0, float("-inf")]})
-    assert feature.numbers.tolist() == [0, 0, 1, 1]
+    assert feature.numbers.tolist() == [-0.5, -0.5, 0.5, 0.5]
     assert feature.ranks.tolist() == [1, 2, 3, 4]
     (feature,), _ = features_of({"x": [float("inf"), float("-inf")]})
     assert feature.numbers.tolist() == [0, 0]
@@ -86,7 +88,12 @@ def test_moments_keep_every_tick():
     start = 1_600_000_000_000_000_000
     moments = pl.Series([start + 3, start, start + 1], dtype=pl.Datetime("ns"))
     (feature,), _ = features_of({"t": moments})
-    assert feature.numbers.tolist() == [0, 1 / 3, 1]  # as floats, the moments themselves are equal
+    # Quartiles of 0, 1, 3 are 0.5, 1 and 2.
+    assert feature.numbers.tolist() == [
+        -1 / 1.5,
+        0,
+        2 / 1.5,
+    ]  # as floats, the moments themselves are equal
     assert len({float(start + tick) for tick in (0, 1, 3)}) == 1
 
 
@@ -98,6 +105,19 @@ def test_the_scale_of_numbers_does_not_matter(offset, scale):
     frame = pl.DataFrame({"g": np.where(group, "a", "b"), "x": values})
     (_, tree) = Cart(minbucket=100).fit(frame).trees()
     assert tree.leaves == 2
+
+
+@pytest.mark.parametrize("outlier", [1e8, 1e10, 1e300])
+@pytest.mark.parametrize("cp", [0, 1e-8])
+def test_one_far_number_does_not_hide_the_others(outlier, cp):
+    rng = np.random.default_rng(0)
+    x = rng.random(1000)
+    y = x + rng.normal(0, 0.01, 1000)
+    leaves = []
+    for last in (y[-1], outlier):
+        y[-1] = last
+        leaves.append(Cart(cp=cp).fit(pl.DataFrame({"x": x, "y": y})).trees()[-1].leaves)
+    assert leaves[1] == pytest.approx(leaves[0], abs=5)
 
 
 def test_means_of_any_size_are_ordered():
@@ -150,8 +170,12 @@ def test_rare_classes_count_as_one():
     number = {one: min(place, MOST_CLASSES - 1) for place, one in enumerate(by_size)}
     merged = np.array([number[one] for one in outcome.tolist()])
     assert np.count_nonzero(merged == MOST_CLASSES - 1) > 50
-    wanted = order_by_shares(codes, 9, merged, MOST_CLASSES)
-    np.testing.assert_array_equal(order_by_shares(codes, 9, outcome, classes), wanted)
+    found, size = frequent_classes(outcome, classes)
+    assert size == MOST_CLASSES
+    np.testing.assert_array_equal(found, merged)
+    few, unchanged = frequent_classes(codes, 9)
+    assert few is codes
+    assert unchanged == 9
 
 
 # Invariants

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import logging
 from itertools import product
-from pathlib import Path
 
 import narwhals as nw
 import numpy as np
@@ -17,11 +16,9 @@ from scipy.stats import binom, chi2_contingency, chisquare
 
 from understudy import Schema, Synthesizer, load
 from understudy.data.coded import Coded
-from understudy.data.fetched import fetch
-from understudy.errors import ParameterError, SchemaError
+from understudy.errors import ParameterError
 from understudy.synthesis.cart import Cart
 
-SHARED = Path(__file__).parents[4] / "shared" / "data"
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -676,10 +673,30 @@ def test_smoothing_of_all_columns_leaves_categories_alone():
     assert not set(others["income"]) <= set(frame["income"])
 
 
-def test_levels_that_are_not_known_are_an_error():
+def test_levels_that_are_not_known_cannot_be_drawn():
     model = Cart().fit(ruled().with_columns(word=pl.lit("a")))
-    with pytest.raises(SchemaError, match="not among its 1 levels: 'b'"):
-        model.log_likelihood(ruled().with_columns(word=pl.lit("b")))
+    other = ruled().with_columns(word=pl.Series(["a", "b"] * (ruled().height // 2)))
+    found = model.log_likelihood(other)
+    assert np.isneginf(found[1::2]).all()
+    assert np.isfinite(found[::2]).any()
+
+
+def test_a_rule_on_a_later_column_is_refused_before_anything_is_drawn():
+    frame = ruled()
+    later = frame.columns[-1]
+    with pytest.raises(ParameterError, match=later):
+        Cart(rules=[(frame.columns[0], nw.col(later) == frame[later][0], frame[0, 0])]).fit(frame)
+
+
+def test_outcomes_with_very_many_levels():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 3000, 20_000)
+    frame = pl.DataFrame({"x": x.astype(float) + rng.random(20_000), "word": x.astype(str)})
+    model = Cart(random_state=0).fit(frame)
+    drawn = model.sample(2000)
+    # Splits are by the frequent levels and the rest, but all levels are drawn, from their leaves.
+    assert drawn["word"].n_unique() > 500
+    assert set(drawn["word"]) <= set(frame["word"])
 
 
 # Invariants
@@ -805,15 +822,6 @@ def test_larger_leaves_no_longer_single_the_record_out():
     found, model = shares(cp=0.05)
     assert all(tree.leaves == 1 for tree in model.trees())
     assert found == pytest.approx(np.prod([frame[name].mean() for name in frame.columns]))
-
-
-@pytest.fixture(scope="module")
-def sd2011():
-    if not SHARED.is_dir():
-        pytest.skip(f"the real files are not here: {SHARED}")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("UNDERSTUDY_DATA", str(SHARED))
-        return fetch("sd2011")
 
 
 def test_sd2011_synthesizes_out_of_the_box(sd2011):

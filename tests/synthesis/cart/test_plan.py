@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 from understudy.data.codec import Codec
 from understudy.errors import ParameterError
+from understudy.synthesis.cart import Cart
 from understudy.synthesis.cart.features import read_features
 from understudy.synthesis.cart.plan import (
     Plan,
@@ -111,8 +113,7 @@ def test_a_protected_column_is_drawn_from_its_target_and_predicts_nothing():
     assert predictors(protect={"b": None}) == {"b": [], "a": [], "c": ["a"], "d": ["a", "c"]}
     found = predictors(protect={"a": "d", "b": "d"})
     assert found == {"d": [], "a": ["d"], "b": ["d"], "c": ["d"]}
-    # A wish for more predictors does not undo the protection.
-    assert predictors(protect={"a": "d"}, predictors={"a": ["d"], "c": ["d", "a"]}) == {
+    assert predictors(protect={"a": "d"}, predictors={"a": ["d"], "c": ["d"]}) == {
         "d": [],
         "a": ["d"],
         "b": ["d"],
@@ -204,10 +205,10 @@ def test_an_expression_does_not_tell_what_it_ties():
         ((2.5, 0.1, None), "minbucket is a whole number from 1; got 2.5"),
         ((True, 0.1, None), "minbucket is a whole number from 1; got True"),
         (({"a": "3"}, 0.1, None), "minbucket is a whole number from 1; got '3'"),
-        ((5, -0.1, None), "cp is a number from 0; got -0.1"),
-        ((5, float("nan"), None), "cp is a number from 0; got nan"),
-        ((5, float("inf"), None), "cp is a number from 0; got inf"),
-        ((5, {"*": None}, None), "cp is a number from 0; got None"),
+        ((5, -0.1, None), "cp is a number from 0, a share; got -0.1"),
+        ((5, float("nan"), None), "cp is a number from 0, a share; got nan"),
+        ((5, float("inf"), None), "cp is a number from 0, a share; got inf"),
+        ((5, {"*": None}, None), "cp is a number from 0, a share; got None"),
         ((5, 0.1, "spline"), "interpolate, density, or None; got 'spline'"),
         ((5, 0.1, {"a": True}), "interpolate, density, or None; got True"),
     ],
@@ -259,3 +260,65 @@ def test_a_number_can_be_the_most_telling_predictor():
     order = plan(names, visit_sequence=["x", "b", "c", "d", "a"])
     found = keep_most_telling(order, 1, features, coded)
     assert [step.predictors for step in found.steps] == [(), (4,), (1,), (4,), (4,)]
+
+
+def test_predictors_that_contradict_a_protection():
+    with pytest.raises(ParameterError, match="'a' is protected, so that it has no predictor but"):
+        plan(protect={"a": "d"}, predictors={"a": ["b"]}, visit_sequence=["d", "b", "a"])
+    with pytest.raises(ParameterError, match="'a' is protected, so it cannot predict 'c'"):
+        plan(protect={"a": "d"}, predictors={"c": ["a"]})
+
+
+def test_a_labelled_matrix_is_read_by_its_labels():
+    names = list("abcd")
+    backwards = names[::-1]
+    frame = pd.DataFrame(np.ones((4, 4), int), index=backwards, columns=backwards)
+    frame["a"] = 0
+    assert predictors(predictors=frame) == {"a": [], "b": [], "c": ["b"], "d": ["b", "c"]}
+    frame.loc["d", "b"] = 0
+    assert predictors(predictors=frame)["d"] == ["c"]
+    # Without labels of its rows, these are in the order of the table.
+    assert predictors(predictors=pl.DataFrame({n: [0, 0, 0, n == "b"] for n in backwards})) == {
+        "a": [],
+        "b": [],
+        "c": [],
+        "d": ["b"],
+    }
+    with pytest.raises(ParameterError, match="have the names of the table's columns"):
+        plan(predictors=frame.rename(columns={"a": "x"}))
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [
+        {"keep": 5},
+        {"visit_sequence": [1]},
+        {"strata": 3},
+        {"predictors": {"c": 3}},
+        {"predictors": {"c": None}},
+        {"predictors": {"c": [["a"]]}},
+        {"predictors": [[1, 2], [1]]},
+        {"predictors": np.full((4, 4), "x")},
+        {"protect": {"a": 3}},
+        {"protect": {"a": ["b"]}},
+        {"keep": list("abcd")},
+        {"keep": list("abc"), "strata": ["d"]},
+    ],
+)
+def test_wishes_of_another_kind(wishes):
+    with pytest.raises(ParameterError):
+        plan(**wishes)
+
+
+def test_many_levels_do_not_seem_to_tell_much():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, 2000)
+    frame = pl.DataFrame(
+        {
+            "noise": rng.integers(0, 400, 2000).astype(str),
+            "x": x.astype(str),
+            "y": np.where(rng.random(2000) < 0.3, rng.integers(0, 4, 2000), 3 * x).astype(str),
+        }
+    )
+    model = Cart(max_predictors=1).fit(frame)
+    assert list(model.trees()[-1].uses) == ["x"]

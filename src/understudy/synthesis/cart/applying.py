@@ -83,8 +83,11 @@ def _code_of(rule: Rule, codec: Codec) -> int:
         return coder.known
     try:
         if isinstance(coder, ValueCoder):
+            # NumPy would read the text '1' and true as the number 1.
+            of_kind = isinstance(rule.value, str if column.kind == "datetime" else int | float)
             wanted = as_numbers((rule.value,), column, coder.kind)
-            found = np.flatnonzero(coder.numbers == wanted[0])
+            own = of_kind and not isinstance(rule.value, bool)
+            found = np.flatnonzero((coder.numbers == wanted[0]) & own)
         else:
             levels = (False, True) if column.kind == "boolean" else column.levels
             found = np.array([place for place, level in enumerate(levels) if level == rule.value])

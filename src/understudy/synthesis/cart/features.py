@@ -27,7 +27,14 @@ from understudy.data.exact import ValueCoder
 Places = NDArray[np.int32]
 
 MOST_CLASSES = 64
-"""Classes that decide an order of categories; the rarer ones count as one class together."""
+"""Classes that decide splits and orders of categories; the rarer ones count as one together."""
+
+FARTHEST = 1000.0
+"""For splits, a number is at most so many quartile distances away from the median.
+
+One far number would otherwise hide all differences between the others: its square is so large that
+floats, and the share `cp` of the impurity, lose theirs.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +50,8 @@ class Feature:
     ranks : ndarray of int32, optional
         The place of each code of a numeric column; None for categories.
     numbers : ndarray of float64, optional
-        The number that each code of a numeric column stands for, from 0 for the smallest to 1 for
-        the largest; NaN for missing.
+        The number that each code of a numeric column stands for, less the median and in units of
+        the distance between the quartiles; NaN for missing.
     special : int
         How many of its first codes are special values.
     """
@@ -111,10 +118,12 @@ def read_features(codec: Codec) -> tuple[Feature, ...]:
 
 
 def _scaled(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers from 0 for the smallest to 1 for the largest; infinite ones are at the ends.
+    """Return numbers less their median, in units of the distance between their quartiles.
+
+    They are at most `FARTHEST`.
 
     Trees do not depend on the scale, but sums of squares do: large numbers that differ little
-    would lose their differences, and small ones would seem equal.
+    would lose their differences, and small ones would seem equal. Infinite ones are at the ends.
     """
     if not len(numbers):
         return np.empty(0)
@@ -126,8 +135,12 @@ def _scaled(numbers: NDArray[Any]) -> NDArray[np.float64]:
     else:
         # Times are too large for floats to hold every tick, their differences are not.
         shifted = np.asarray(numbers - numbers.min(), np.float64)
-    largest = shifted.max()
-    return np.asarray(shifted / largest if largest > 0 else shifted, np.float64)
+    lower, median, upper = np.quantile(shifted, [0.25, 0.5, 0.75])
+    unit = upper - lower if upper > lower else shifted.max()
+    if unit == 0:
+        return np.zeros(len(numbers))
+    with np.errstate(over="ignore"):
+        return np.asarray(np.clip((shifted - median) / unit, -FARTHEST, FARTHEST))
 
 
 def matrix_of(features: Sequence[Feature], coded: Coded) -> Places:
@@ -136,6 +149,18 @@ def matrix_of(features: Sequence[Feature], coded: Coded) -> Places:
     for column, feature in enumerate(features):
         matrix[:, column] = feature.places(coded.columns[column])
     return matrix
+
+
+def frequent_classes(outcome: Codes, classes: int) -> tuple[Codes, int]:
+    """Return an outcome with its rarest classes in one, if there are more than `MOST_CLASSES`.
+
+    What a tree looks at grows with the number of classes; what is drawn from its leaves does not.
+    """
+    if classes <= MOST_CLASSES:
+        return outcome, classes
+    by_size = np.argsort(-np.bincount(outcome, minlength=classes), kind="stable")
+    merged: Codes = np.minimum(np.argsort(by_size), MOST_CLASSES - 1).astype(np.uint8)[outcome]
+    return merged, MOST_CLASSES
 
 
 def order_by_mean(
@@ -161,18 +186,13 @@ def order_by_shares(
 ) -> NDArray[np.int32]:
     """Return the place of each category by the first principal component of the classes' shares.
 
-    Categories weigh as many records as they have; those that do not occur come last. Of more than
-    `MOST_CLASSES` classes the rarest count as one.
+    Categories weigh as many records as they have; those that do not occur come last.
 
     Examples
     --------
     >>> order_by_shares(np.array([0, 0, 1, 1, 2]), 3, np.array([0, 1, 1, 1, 0]), 2)
     array([1, 0, 2], dtype=int32)
     """
-    if classes > MOST_CLASSES:
-        by_size = np.argsort(-np.bincount(outcome, minlength=classes), kind="stable")
-        outcome = np.minimum(np.argsort(by_size), MOST_CLASSES - 1)[outcome]
-        classes = MOST_CLASSES
     joint = np.bincount(
         codes * np.int64(classes) + outcome, minlength=cardinality * classes
     ).reshape(cardinality, classes)

@@ -197,6 +197,15 @@ class Cart(Synthesizer):
 
     def _make_plan(self) -> Plan:
         names = self.codec_.names
+        for argument in ("keep", "strata", "visit_sequence"):
+            given = getattr(self, argument) or ()
+            listed = [given] if isinstance(given, str) else list(given) if given else []
+            made_up = [name for name in self.schema_.identifiers if name in listed]
+            if made_up:
+                raise ParameterError(
+                    f"{argument}: {made_up[0]!r} is an identifier, which is made up anew. If it is "
+                    "something else, set its kind in the schema."
+                )
         wishes = Wishes(
             self.minbucket,
             self.cp,
@@ -255,13 +264,13 @@ class Cart(Synthesizer):
 
     def _count_violations(self, coded: Coded) -> dict[str, int]:
         """Return how many records break each rule, and say so of those that break or meet none."""
-        known = dict(enumerate(coded.columns))
+        drawn = {step.column for step in self.plan_.steps}
+        known = {n: codes for n, codes in enumerate(coded.columns) if n not in drawn}
         log = logging.getLogger("understudy")
         found: dict[str, int] = {}
         for step in self.plan_.steps:
-            if not step.rules:
-                continue
             first = self._recipe.book.which(step, known)
+            known[step.column] = coded.columns[step.column]
             for number, rule in enumerate(step.rules):
                 own = first == number
                 other = coded.columns[step.column] != self._recipe.book.codes[rule.column][number]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any, TypeAlias, TypeVar, get_args
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from understudy.counting import pairwise_information
 from understudy.data import Coded
 from understudy.data.exact import Smoothing
+from understudy.data.frames import to_narwhals
 from understudy.errors import ParameterError, unknown_columns
 from understudy.synthesis.bayes.constraints import read_protect
 from understudy.synthesis.cart.features import Feature
@@ -25,6 +27,9 @@ Predictors: TypeAlias = Mapping[str, Sequence[str]] | ArrayLike
 
 OTHERS = "*"
 """In a mapping of settings, stands for all columns that it does not name."""
+
+LARGEST_CP = 1e6
+"""Any cp from 1 on leaves a tree without splits."""
 
 MOST_GROUPS = 20
 """Groups that numbers are put in to see which columns tell most of another."""
@@ -69,9 +74,15 @@ class Wishes:
         strata = read_names(self.strata or (), names, "strata")
         protected = read_protect(self.protect or {}, tuple(names))
         given = [*kept, *(name for name in strata if name not in kept)]
+        if len(given) == len(names):
+            raise ParameterError(
+                "keep and strata leave no column to synthesize: the result would be the original."
+            )
         _check_given(kept, strata, protected, self.rules)
         order = self._order(names, given, protected)
         allowed = _read_predictors(self.predictors, names, order)
+        if isinstance(self.predictors, Mapping):
+            _check_predictors(self.predictors, protected)
         minbucket = settings_of(self.minbucket, names, 5, "minbucket")
         cp = settings_of(self.cp, names, 1e-8, "cp")
         places = {name: place for place, name in enumerate(names)}
@@ -151,6 +162,21 @@ def _check_given(
             )
 
 
+def _check_predictors(
+    predictors: Mapping[str, Sequence[str]], protected: Mapping[str, str | None]
+) -> None:
+    for name, listed in predictors.items():
+        if name in protected and any(other != protected[name] for other in listed):
+            raise ParameterError(
+                f"predictors: {name!r} is protected, so that it has no predictor but its target."
+            )
+        leaks = [other for other in listed if other in protected]
+        if leaks:
+            raise ParameterError(
+                f"predictors: {leaks[0]!r} is protected, so it cannot predict {name!r}."
+            )
+
+
 def _check_rules(
     rules: Sequence[Rule], earlier: Sequence[str], protected: Mapping[str, str | None]
 ) -> None:
@@ -162,12 +188,6 @@ def _check_rules(
                     f"columns they use: {rule.text}"
                 )
             continue
-        late = [name for name in sorted(rule.columns) if name not in earlier]
-        if late:
-            raise ParameterError(
-                f"rules: {late[0]!r} must come before {rule.column!r} in visit_sequence: "
-                f"{rule.text}"
-            )
         leaks = [name for name in sorted(rule.columns) if name in protected]
         if rule.column in protected:
             leaks += [name for name in sorted(rule.columns) if name != protected[rule.column]]
@@ -175,10 +195,18 @@ def _check_rules(
             raise ParameterError(
                 f"rules: this one would tie a protected column to {leaks[0]!r}: {rule.text}"
             )
+        late = [name for name in sorted(rule.columns) if name not in earlier]
+        if late:
+            raise ParameterError(
+                f"rules: {late[0]!r} must come before {rule.column!r} in visit_sequence: "
+                f"{rule.text}"
+            )
 
 
 def read_names(wanted: Sequence[str] | str, names: Sequence[str], argument: str) -> list[str]:
     """Return a list of columns that a user gave, one name or several, after checking them."""
+    if not isinstance(wanted, str) and not isinstance(wanted, Iterable):
+        raise ParameterError(f"{argument} is a column or a list of columns; got {wanted!r}.")
     found = [wanted] if isinstance(wanted, str) else list(wanted)
     problems = unknown_columns(found, names)
     if problems:
@@ -213,9 +241,9 @@ def check_settings(minbucket: Any, cp: Any, smoothing: Any) -> None:  # noqa: AN
         if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
             raise ParameterError(f"minbucket is a whole number from 1; got {value!r}.")
     for value in _values(cp):
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        if not number or not math.isfinite(value) or value < 0:
-            raise ParameterError(f"cp is a number from 0; got {value!r}.")
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not number or not 0 <= value < LARGEST_CP:
+            raise ParameterError(f"cp is a number from 0, a share; got {value!r}.")
     for value in _values(smoothing):
         if value is not None and value not in get_args(Smoothing):
             raise ParameterError(
@@ -236,7 +264,7 @@ def _read_predictors(
     if predictors is None:
         return allowed
     if not isinstance(predictors, Mapping):
-        return _read_matrix(predictors, count)
+        return _read_matrix(predictors, names)
     places = {name: place for place, name in enumerate(names)}
     visited = {name: place for place, name in enumerate(order)}
     for name in read_names(list(predictors), names, "predictors"):
@@ -252,26 +280,55 @@ def _read_predictors(
     return allowed
 
 
-def _read_matrix(predictors: ArrayLike, count: int) -> NDArray[np.bool_]:
-    matrix = np.asarray(predictors)
+def _read_matrix(predictors: Any, names: Sequence[str]) -> NDArray[np.bool_]:  # noqa: ANN401
+    count = len(names)
+    if hasattr(predictors, "columns"):
+        predictors = _read_labelled(predictors, names)
+    try:
+        matrix = np.asarray(predictors)
+    except ValueError as error:  # rows of different lengths
+        raise ParameterError(
+            f"predictors is a mapping or a matrix of 0 and 1; got {predictors!r}."
+        ) from error
     if matrix.shape != (count, count):
         raise ParameterError(
             f"predictors: a matrix has one row and one column for each of the {count} columns "
             f"that are synthesized or kept; got the shape {matrix.shape}."
         )
-    if not np.isin(matrix, (0, 1)).all():
+    if matrix.dtype.kind not in "biuf" or not np.isin(matrix, (0, 1)).all():
         raise ParameterError("predictors: a matrix holds 0 and 1, or true and false.")
     return matrix.astype(bool)
+
+
+def _read_labelled(matrix: Any, names: Sequence[str]) -> NDArray[Any]:  # noqa: ANN401  # a frame
+    """Return a frame of 0 and 1 in the order of the table, by its labels."""
+    frame = to_narwhals(matrix)
+    rows = list(getattr(matrix, "index", range(len(frame))))
+    labelled = rows != list(range(len(frame)))
+    if sorted(frame.columns) != sorted(names) or (
+        labelled and sorted(map(str, rows)) != sorted(names)
+    ):
+        raise ParameterError(
+            "predictors: the rows and columns of a labelled matrix have the names of the table's "
+            f"columns; got the columns {frame.columns}."
+        )
+    values = frame.select(*names).to_numpy()
+    return values[[rows.index(name) for name in names]] if labelled else values
 
 
 def keep_most_telling(plan: Plan, most: int, features: Sequence[Feature], coded: Coded) -> Plan:
     """Return the plan with at most `most` predictors for each column: those that tell most of it.
 
-    What one column tells of another is their mutual information, numbers in groups.
+    What one column tells of another is their mutual information, numbers in groups, less what
+    chance alone would give.
     """
     if all(len(step.predictors) <= most for step in plan.steps):
         return plan
-    told = pairwise_information(_grouped(features, coded))
+    grouped = _grouped(features, coded)
+    # Columns with many levels seem to tell something by chance alone: as much as this, in bits.
+    spare = np.array([np.count_nonzero(np.bincount(codes)) - 1 for codes in grouped.columns])
+    chance = np.outer(spare, spare) / (2 * len(coded) * math.log(2))
+    told = pairwise_information(grouped) - chance
 
     def chosen(step: Step) -> tuple[int, ...]:
         ranked = sorted(step.predictors, key=lambda other: (-told[step.column, other], other))

@@ -53,10 +53,9 @@ class Recipe:
         stratum = self._strata_of(dict(enumerate(coded.columns)), len(coded))
         steps = self.plan.steps
         grown = []
-        for number in range(len(self.strata)):
+        for number, rows in enumerate(self.strata.split(stratum)):
             own, codes = places, coded.columns
             if len(self.strata) > 1:
-                rows = np.flatnonzero(stratum == number)
                 own, codes = places[rows], coded.take(rows).columns
             rng = None if bootstrap is None else np.random.default_rng([*bootstrap, number])
             fitted = fit_columns(self.features, steps, own, codes, self.book.covered, rng)
@@ -75,8 +74,7 @@ class Recipe:
         else:
             stratum = self._strata_of(given, rows)
         columns = [np.empty(rows, code_dtype(feature.cardinality)) for feature in self.features]
-        for number, sequence in enumerate(trees):
-            own = np.flatnonzero(stratum == number)
+        for sequence, own in zip(trees, self.strata.split(stratum), strict=True):
             drawn = {place: codes[own] for place, codes in given.items()}
             sequence.draw(drawn, len(own), self.book.covered, rng)
             for place, codes in drawn.items():
@@ -89,9 +87,8 @@ class Recipe:
         stratum = self._strata_of(dict(enumerate(coded.columns)), len(coded))
         shares = self.strata.counts / self.strata.counts.sum()
         total = np.full(len(coded), -np.inf)
-        for number, sequence in enumerate(trees):
-            own = np.flatnonzero(stratum == number)
-            found = sequence.log_probability(
+        for number, own in enumerate(self.strata.split(stratum)):
+            found = trees[number].log_probability(
                 places[own], coded.take(own).columns, self.book.covered
             )
             total[own] = found + np.log(shares[number]) if self.draws_strata else found

@@ -20,13 +20,7 @@ from understudy.data.frames import Frame, to_narwhals
 from understudy.data.values import to_numpy
 from understudy.errors import ParameterError, unknown_columns
 from understudy.synthesis.cart.comparisons import Value
-from understudy.synthesis.cart.conditions import (
-    Comparison,
-    Condition,
-    Missing,
-    name_to_text,
-    value_to_text,
-)
+from understudy.synthesis.cart.conditions import Condition, name_to_text, value_to_text
 from understudy.synthesis.cart.grammar import LARGEST, read_condition, read_rule
 
 _FORMS = (
@@ -164,23 +158,6 @@ def rules_to_plain(rules: Sequence[Rule]) -> list[str]:
     return [_to_text(rule.column, rule.when, rule.value) for rule in rules]
 
 
-def violations(rule: Rule, frame: Frame) -> int:
-    """Return how many rows meet the condition of a rule and have another value than it says.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> (rule,) = read_rules(["if job is missing then hours = 0"], ["job", "hours"])
-    >>> violations(rule, pl.DataFrame({"job": [None, None, "cook"], "hours": [0, 8, 30]}))
-    1
-    """
-    right = (
-        Missing(rule.column) if rule.value is None else Comparison(rule.column, "==", rule.value)
-    )
-    kept = Rule(rule.column, right, rule.value, rule.text).holds(frame)
-    return int(np.count_nonzero(rule.holds(frame) & ~kept))
-
-
 def covered_rows(rules: Sequence[Rule], frame: Frame) -> NDArray[np.int64]:
     """Return for each row the place of the first of `rules` that holds, -1 where none does."""
     found = np.full(len(to_narwhals(frame)), -1, np.int64)
@@ -208,7 +185,7 @@ def _is_pair(given: object) -> bool:
 
 def _read_text(text: str, names: Sequence[str]) -> Rule:
     column, condition, value = read_rule(text, names)
-    return _checked(Rule(column, condition, value, text.strip()))
+    return _checked(Rule(column, condition, value, _to_text(column, condition, value)))
 
 
 def _read_triple(item: object, names: Sequence[str]) -> Rule:

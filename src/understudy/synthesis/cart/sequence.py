@@ -81,7 +81,8 @@ def fit_columns(
     With `bootstrap`, each column's trees are grown on a sample of the records, drawn with
     replacement.
     """
-    known = dict(enumerate(codes))
+    drawn = {step.column for step in steps}
+    known = {place: own for place, own in enumerate(codes) if place not in drawn}
     for step in steps:
         rows: NDArray[np.int64] | None = None
         given = covered(step, known)
@@ -92,6 +93,7 @@ def fit_columns(
             pool = np.arange(len(places)) if rows is None else rows
             rows = np.sort(pool[bootstrap.integers(0, len(pool), len(pool))])
         own = codes[step.column]
+        known[step.column] = own
         if rows is None:
             yield fit_column(step, features, places, own)
         else:

@@ -60,6 +60,14 @@ class Strata:
         stratum_of[number[: len(self)]] = np.arange(len(self))
         return stratum_of[number[len(self) :]]
 
+    def split(self, strata: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Return the rows of each stratum, given the stratum of each row; -1 belongs to none."""
+        if len(self) == 1:
+            return [np.flatnonzero(strata == 0)]
+        order = np.argsort(strata, kind="stable")
+        edges = np.searchsorted(strata[order], np.arange(len(self) + 1))
+        return np.split(order, edges)[1:-1]
+
     def draw(self, rows: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """Draw the stratum of each record, as often as it occurs."""
         if len(self) == 1:

@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.coded import Coded, Codes
-from understudy.synthesis.cart.features import Feature, Places, order_by_mean, order_by_shares
+from understudy.synthesis.cart.features import (
+    Feature,
+    Places,
+    frequent_classes,
+    order_by_mean,
+    order_by_shares,
+)
 from understudy.synthesis.tables import ConditionalTable
 
 RECORDS_PER_SPLIT = 3
@@ -127,6 +133,11 @@ class Outcome:
     cardinality: int
     numbers: NDArray[np.float64] | None = None
 
+    @cached_property
+    def classes(self) -> tuple[Codes, int]:
+        """The classes that splits are chosen by, and their number."""
+        return frequent_classes(self.codes, self.cardinality)
+
 
 def grow(
     places: Places,
@@ -186,8 +197,9 @@ def _grow(
     from understudy.synthesis.cart.kernels import prune
 
     risk = nodes.impurity * nodes.weighted_n_node_samples / rows
-    ends = np.empty(nodes.node_count, np.int64)
-    prune(nodes.children_left, nodes.children_right, risk, cp * risk[0], ends)
+    ends = np.arange(nodes.node_count)
+    if cp > 0:
+        prune(nodes.children_left, nodes.children_right, risk, cp * risk[0], ends)
     tree = _shrunk(nodes, ends, predictors, orders)
     at = ends[nodes.apply(matrix)]
     number = np.cumsum(np.bincount(at, minlength=nodes.node_count) > 0) - 1
@@ -201,7 +213,7 @@ def _constant(codes: Codes) -> bool:
 def _order(codes: Places, cardinality: int, outcome: Outcome) -> NDArray[np.int32]:
     if outcome.numbers is not None:
         return order_by_mean(codes, cardinality, outcome.numbers)
-    return order_by_shares(codes, cardinality, outcome.codes, outcome.cardinality)
+    return order_by_shares(codes, cardinality, *outcome.classes)
 
 
 def _fit(matrix: NDArray[np.float32], outcome: Outcome, minbucket: int) -> Any:  # noqa: ANN401  # scikit-learn has no types
@@ -216,7 +228,7 @@ def _fit(matrix: NDArray[np.float32], outcome: Outcome, minbucket: int) -> Any: 
     }
     if outcome.numbers is not None:
         return DecisionTreeRegressor(**limits).fit(matrix, outcome.numbers)
-    return DecisionTreeClassifier(**limits).fit(matrix, outcome.codes)
+    return DecisionTreeClassifier(**limits).fit(matrix, outcome.classes[0])
 
 
 def _shrunk(

@@ -1,0 +1,6 @@
+"""The command line as ``python -m understudy``."""
+
+from understudy.cli import main
+
+if __name__ == "__main__":
+    main()
