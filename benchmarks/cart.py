@@ -170,7 +170,7 @@ class Limits:
             print(f"Missed: {what}: {figures}.")
             if what in KNOWN:
                 print(f"  Known: {KNOWN[what]}. It does not change the exit code.")
-        print(f"Limits that hold: {self.held} of {self.held + len(self.missed)}.")
+        print(f"Limits that hold: {self.held} of {self.held + len(self.missed)} that were checked.")
         return int(bool(self.missed.keys() - KNOWN.keys()))
 
 

@@ -344,6 +344,7 @@ class TestAttack:
             "synthetic": "s.csv",
             "control": None,
         }
+        assert content["settings"] == {"groups": None, "seed": 0}
         row = next(line for line in out.splitlines() if "GCAP" in line)
         accuracy = content["attribution"]["nearest"]["accuracy"]
         for share in (629 / 1473, accuracy):

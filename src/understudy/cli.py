@@ -254,6 +254,9 @@ def attack(
     seed: options.AttackSeed = 0,
     json: options.JsonOutput = None,
     force: options.Force = False,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     missing: options.Missing = None,
 ) -> None:
     """Try to learn a sensitive column of the original from a synthetic table, in many ways.
@@ -265,7 +268,9 @@ def attack(
     if json is not None:
         _check_outputs([json], [original, synthetic, control, scenario], force)
     attacker = _scenario(keys, sensitive, known, scenario)
-    given = {"missing": missing or ()}
+    written = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    given = written | {"missing": missing or ()}
+    grouped = _group_numbers(groups)
     with _progress(ctx):
         found = overview(
             _read(original, "", given),
@@ -275,7 +280,7 @@ def attack(
             known=attacker.known,
             classifiers=_preset(classifiers),
             control=_read(control, "", given) if control is not None else None,
-            groups=_group_numbers(groups),
+            groups=grouped,
             processes=processes,
             random_state=seed,
         )
@@ -289,7 +294,7 @@ def attack(
         from understudy.report.attack_json import write_attack
 
         files = {"original": original, "synthetic": synthetic, "control": control}
-        write_attack(found, json, files, overwrite=force)
+        write_attack(found, json, files, {"groups": grouped, "seed": seed}, overwrite=force)
         _say(ctx, f"Wrote {json}: all results.")
 
 

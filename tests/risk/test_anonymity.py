@@ -51,7 +51,7 @@ def test_the_classes_that_set_them(as_frame):
     diverse = found.worst("l").select("sex", "age", "size").rows()
     assert diverse == [("f", None, 2), ("m", "30", 1)]  # missing is a level
     records = found.per_record()
-    assert records.columns == ["row", "class", "size", "distinct", "distance"]
+    assert records.columns == ["record", "class", "size", "distinct", "distance"]
     assert records["class"].to_list() == [0, 1, 2, 0, 1, 0]
     assert records["size"].to_list() == [3, 2, 1, 3, 2, 3]
     assert records["distinct"].to_list() == [2, 1, 1, 2, 1, 2]
@@ -65,12 +65,12 @@ def test_without_a_sensitive_attribute_there_is_k_alone():
     assert found.distance is None
     assert set(found.reasons) == {"l", "t"}
     assert found.worst("k").rows() == [(1, None, 2)]
-    assert found.per_record().columns == ["row", "class", "size"]
+    assert found.per_record().columns == ["record", "class", "size"]
     with pytest.raises(ParameterError, match="l needs a sensitive attribute"):
         found.worst("l")
     assert str(found) == (
-        "6 records in 2 classes; k = 2, with 0 records alone in their class (0.00 %) and 6 in "
-        "classes of fewer than 5."
+        "6 records in 2 classes; k = 2, with 0.00 % of the records (0) alone in their class and 6 "
+        "in classes of fewer than 5."
     )
 
 

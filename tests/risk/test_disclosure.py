@@ -99,7 +99,7 @@ def test_every_measure_by_hand(as_frame):
 
 def test_each_record_by_hand():
     table = measure(ORIGINAL, SYNTHETIC).per_record()
-    held = {name: table["row"].filter(table[name]).to_list() for name in table.columns[1:]}
+    held = {name: table["record"].filter(table[name]).to_list() for name in table.columns[1:]}
     assert held == {
         "unique": [0, 5, 6],
         "replicated": [0],
@@ -652,7 +652,7 @@ def test_a_result_as_text_table_and_plain_values():
         "Of 10 original records, 10.00 % are unique on the keys in both tables (repU), 30.00 % in "
         "the original. The release discloses 'ill' of 40.00 % (DiSCO), the original 50.00 %. "
         "Always saying 'y' is right for 30.00 % where the release says anything: a gain of "
-        "10.00 %."
+        "10.00 points."
     )
     assert found.to_frame().row(0, named=True) == {name: getattr(found, name) for name in NUMBERS}
     others = measure(ORIGINAL, frame([("x", 1, "n")]))

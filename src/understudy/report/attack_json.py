@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from understudy._version import __version__
 from understudy.data.files import write_bytes
@@ -18,15 +19,20 @@ def write_attack(
     found: Overview,
     path: str | Path,
     files: Mapping[str, Path | None],
+    settings: Mapping[str, Any],
     *,
     overwrite: bool = False,
 ) -> Path:
-    """Write all results, rates as shares of 1 and null where undefined; whole or not at all."""
+    """Write all results, rates as shares of 1 and null where undefined; whole or not at all.
+
+    `files` and `settings` say what they were made from.
+    """
     content = {
         "format": FORMAT,
         "version": VERSION,
         "understudy": __version__,
         "files": {name: None if file is None else file.name for name, file in files.items()},
+        "settings": dict(settings),
         **found.to_dict(),
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)

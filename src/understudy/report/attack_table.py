@@ -23,7 +23,7 @@ def attack_table(found: Overview) -> Group:
     scenario = found.scenario
     known = scenario.known or len(scenario.keys)
     table = Table(
-        title=f"Guessing {scenario.sensitive} right, for how many of the records",
+        title=f"For how many of the records {scenario.sensitive} can be told",
         title_justify="left",
         header_style="bold",
     )

@@ -98,7 +98,7 @@ class Anonymity:
 
         place = self._table.class_of
         figures = {name: held[place] for name, held in self._table.figures().items()}
-        return pl.DataFrame({"class": place, **figures}).with_row_index("row")
+        return pl.DataFrame({"class": place, **figures}).with_row_index("record")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values, nan as None."""
@@ -113,8 +113,8 @@ class Anonymity:
         """Say the figures in a sentence."""
         text = (
             f"{self.records:,} records in {self.classes:,} classes; k = {self.k}, with "
-            f"{self.unique:,} records alone in their class ({100 * self.unique / self.records:.2f}"
-            f" %) and {self.below_five:,} in classes of fewer than 5."
+            f"{100 * self.unique / self.records:.2f} % of the records ({self.unique:,}) alone in "
+            f"their class and {self.below_five:,} in classes of fewer than 5."
         )
         if self.sensitive is not None:
             text += f" For {self.sensitive!r}: l = {self.l}, t = {self.t:.3f} ({self.distance})."

@@ -127,12 +127,12 @@ class Attackers:
     def per_record(self) -> pl.DataFrame:
         """Return the share of sets of keys with which each original record is guessed right.
 
-        A column for each model and one for the ensemble; null where there is nothing to guess, or
-        the model failed.
+        A column for the number of the record, from 0, one for each model and one for the ensemble;
+        null where there is nothing to guess, or the model failed.
         """
         import polars as pl
 
-        return pl.DataFrame(self.shares).fill_nan(None)
+        return pl.DataFrame(self.shares).fill_nan(None).with_row_index("record")
 
     def to_frame(self) -> pl.DataFrame:
         """Return the scores, a row for each model, the ensemble, the mean and the maximum."""

@@ -171,7 +171,7 @@ class Disclosure:
         """
         import polars as pl
 
-        return pl.DataFrame(self._tally.flags()).with_row_index("row")
+        return pl.DataFrame(self._tally.flags()).with_row_index("record")
 
     def to_frame(self) -> pl.DataFrame:
         """Return all figures as a table of one row."""
@@ -204,7 +204,7 @@ class Disclosure:
             f"discloses {self.scenario.sensitive!r} of {_percent(self.disco)} (DiSCO), the "
             f"original {_percent(self.dorig)}. Always saying {constant} is right for "
             f"{_percent(self.disco_baseline)} where the release says anything: a gain of "
-            f"{_percent(self.disco_gain)}."
+            f"{100 * self.disco_gain:.2f} points."
         )
         if self.control is not None:
             text += f" Of people not in the data, it is right for {_percent(self.control.disco)}."
@@ -263,7 +263,7 @@ class Disclosures:
             f"{_percent(first.uio)} in the original; the release discloses "
             f"{first.scenario.sensitive!r} of {_percent(self.mean('disco'))} (DiSCO), the original "
             f"{_percent(first.dorig)}; the gain over a constant guess is "
-            f"{_percent(self.mean('disco_gain'))}."
+            f"{100 * self.mean('disco_gain'):.2f} points."
         )
 
     __str__ = summary

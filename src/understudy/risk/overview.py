@@ -93,7 +93,7 @@ class Overview:
             scores = {
                 "vote": (models.ensemble, f"{len(models.models)} classifiers"),
                 "mean": (models.mean, "on average"),
-                "best": (models.maximum, f"{models.best}"),
+                "best": (models.maximum, f"best model: {models.best}"),
             }
             for name, (score, meaning) in scores.items():
                 yield Line(

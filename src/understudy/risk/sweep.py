@@ -111,12 +111,15 @@ class SweepSummary:
     def __str__(self) -> str:
         if not self.minimum_keys:
             return f"{self.measure}: undefined for every set of keys."
-        follows = "" if math.isnan(self.pearson) else f" (correlation {self.pearson:.2f})"
+        follows = (
+            "no correlation with the number of distinct keys, as one of them is constant"
+            if math.isnan(self.pearson)
+            else f"its correlation with the number of distinct keys is {self.pearson:.2f}"
+        )
         return (
             f"{self.measure}: from {100 * self.minimum:.2f} % ({', '.join(self.minimum_keys)}) to "
             f"{100 * self.maximum:.2f} % ({', '.join(self.maximum_keys)}), mean "
-            f"{100 * self.mean:.2f} %; against the number of distinct keys"
-            f"{follows or ': no correlation, as one of them is constant'}."
+            f"{100 * self.mean:.2f} %; {follows}."
         )
 
 
