@@ -88,8 +88,8 @@ def test_a_summary_by_hand():
         reasons={},
     )
     assert str(found) == (
-        "disco: from 25.00 % (a) to 75.00 % (b, c), mean 50.00 %; against the number of distinct "
-        "keys (correlation 1.00)."
+        "disco: from 25.00 % (a) to 75.00 % (b, c), mean 50.00 %; its correlation with the number "
+        "of distinct keys is 1.00."
     )
 
 
