@@ -550,3 +550,21 @@ def test_an_empty_table_is_refused(empty):
 def test_a_set_of_keys_that_was_not_attacked_is_refused(subset):
     with pytest.raises(ParameterError, match="subset is a number below 1"):
         hand("zero").per_record(subset)
+
+
+def test_those_who_match_have_a_baseline_of_their_own():
+    # Ten people match, nine of whom have a: who says a is right for 9 of 10, with the release or
+    # without. The other ten have b and match nobody.
+    original = pl.DataFrame(
+        {"k": [1] * 10 + list(range(10, 20)), "s": ["a"] * 9 + ["b"] + ["b"] * 10}
+    )
+    synthetic = pl.DataFrame({"k": [1] * 10, "s": ["a"] * 9 + ["b"]})
+    found = attribution(
+        original, synthetic, keys="k", sensitive="s", unmatched="ignore", control=original
+    )
+    assert (found.accuracy, found.baseline, found.gain) == (0.9, 0.9, 0)
+    assert found.baseline.proportional == pytest.approx(0.81 + 0.01)
+    assert found.control.baseline == found.baseline
+    every = attribution(original, synthetic, keys="k", sensitive="s", unmatched="zero")
+    assert (every.accuracy, every.baseline) == (9 / 20, 11 / 20)
+    assert found.to_frame()["baseline"].to_list() == [0.9]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 
 import pytest
@@ -81,3 +82,15 @@ def test_a_file_that_cannot_be_read(tmp_path):
     (tmp_path / "bytes.toml").write_bytes(b"keys = '\xff'")
     with pytest.raises(ParameterError, match="is no text in UTF-8"):
         Scenario.load(tmp_path / "bytes.toml")
+
+
+def test_very_many_sets_are_told(caplog):
+    with caplog.at_level(logging.WARNING, "understudy"):
+        Scenario([f"k{n}" for n in range(30)], "s", known=15)
+    assert "155,117,520 sets" in caplog.text
+
+
+@pytest.mark.parametrize("keys", [None, 3])
+def test_keys_of_another_kind(keys):
+    with pytest.raises(ParameterError, match="keys is a column or a list of columns"):
+        Scenario(keys, "s")

@@ -152,8 +152,8 @@ def _check_rules(rules: Sequence[str]) -> None:
             )
 
 
-# The result of one set of keys, and the interval of the accuracy for the control records.
-_Attacked = tuple[SubsetAttribution, tuple[float, float]]
+# The result of one set of keys, and the scores of the control records.
+_Attacked = tuple[SubsetAttribution, Scores | None]
 
 
 def _attacked(
@@ -169,6 +169,7 @@ def _attacked(
         accuracy=scores.accuracy,
         mean=scores.mean,
         interval=_interval(scores),
+        baseline=scores.baseline,
         unmatched=scores.unmatched,
         rho=scores.at_distance(len(keys)) if rule == "nearest" else None,
         original_accuracy=original.accuracy,
@@ -176,7 +177,7 @@ def _attacked(
         control_accuracy=control.accuracy if control else math.nan,
         control_mean=control.mean if control else math.nan,
     )
-    return one, _interval(control)
+    return one, control
 
 
 def _collected(
@@ -185,14 +186,15 @@ def _collected(
     """Return the result over all sets of keys."""
     subsets = tuple(one for one, _ in found)
     rates = Rates.over([(one.accuracy, one.mean) for one in subsets])
-    baseline = Baseline.of(attack.queries.counts)
+    baseline = Baseline.mean([one.baseline for one in subsets])
     control = None
     if prepared.control is not None:
         others = Rates.over([(one.control_accuracy, one.control_mean) for one in subsets])
         control = ControlRates(
             **vars(others),
             records=len(prepared.control),
-            interval=found[0][1] if len(found) == 1 else None,
+            interval=_interval(found[0][1]) if len(found) == 1 else None,
+            baseline=Baseline.mean([scores.baseline for _, scores in found if scores]),
             difference=rates.accuracy - others.accuracy,
             mean_difference=rates.mean - others.mean,
         )

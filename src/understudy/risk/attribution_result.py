@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.risk.attribution_scores import Attack, Scores, Unmatched
+from understudy.risk.plain import percent, to_plain
 from understudy.risk.references import Baseline
 from understudy.risk.scenario import Scenario
 
@@ -61,12 +62,15 @@ class ControlRates(Rates):
         Records of the control table.
     interval : tuple of float or None
         Wilson's 95 % interval of `accuracy`; None if there are several sets of keys.
+    baseline : Baseline
+        What is reached without the release, among the control records that count.
     difference, mean_difference : float
         Accuracy and mean for the original records less those for these.
     """
 
     records: int
     interval: tuple[float, float] | None
+    baseline: Baseline
     difference: float
     mean_difference: float
 
@@ -85,6 +89,8 @@ class SubsetAttribution:
         Share of right guesses, and mean correct attribution probability.
     interval : tuple of float
         Wilson's 95 % interval of `accuracy`.
+    baseline : Baseline
+        What is reached without the release, among the records that count.
     unmatched : int
         Records whose keys no synthetic record has.
     rho : tuple of int or None
@@ -101,6 +107,7 @@ class SubsetAttribution:
     accuracy: float
     mean: float
     interval: tuple[float, float]
+    baseline: Baseline
     unmatched: int
     rho: tuple[int, ...] | None
     original_accuracy: float
@@ -128,7 +135,8 @@ class Attribution:
     interval : tuple of float or None
         Wilson's 95 % interval of `accuracy`; None if there are several sets of keys.
     baseline : Baseline
-        What is reached without the release, from the shares of the original's sensitive values.
+        What is reached without the release, from the shares of the sensitive values among the
+        records that count: mean over the sets of keys.
     gain : float
         `accuracy` less the zero rule of the baseline.
     original : Rates
@@ -246,14 +254,15 @@ class Attribution:
         ]
         for row in rows:
             row["low"], row["high"] = row.pop("interval")
+            row["baseline"] = row["baseline"].zero_rule
         unused = [] if self.rho else ["rho"]
         unused += [] if self.control else ["control_accuracy", "control_mean"]
         return pl.DataFrame(rows).drop(unused)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the single records as plain values, with None for nan."""
-        shown = [item.name for item in fields(self) if not item.name.startswith("_")]
-        return {name: _plain(getattr(self, name)) for name in shown}
+        found: dict[str, Any] = to_plain(self)
+        return found
 
     def summary(self) -> str:
         """Return the result in a few words."""
@@ -261,35 +270,16 @@ class Attribution:
         many = f" (mean of {len(self.subsets)} sets of keys)" if len(self.subsets) > 1 else ""
         among = " of the records that have a match" if self.rule == "ignore" else " of the records"
         control = (
-            f" Of people who are not in the data, {_percent(self.control.accuracy)}."
+            f" Of people who are not in the data, {percent(self.control.accuracy)}."
             if self.control
             else ""
         )
         return (
             f"Who knows {known} of {len(self.scenario.keys)} keys and looks them up guesses "
-            f"{self.scenario.sensitive!r} right for {_percent(self.accuracy)}{among}{many}; "
-            f"without the release {_percent(self.baseline.zero_rule)}, "
-            f"with the original {_percent(self.original.accuracy)}.{control}"
+            f"{self.scenario.sensitive!r} right for {percent(self.accuracy)}{among}{many}; "
+            f"without the release {percent(self.baseline.zero_rule)}, "
+            f"with the original {percent(self.original.accuracy)}.{control}"
         )
 
     def __str__(self) -> str:
         return self.summary()
-
-
-def _percent(share: float) -> str:
-    return "an unknown share" if math.isnan(share) else f"{100 * share:.1f} %"
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever a result holds
-    """Return a value as JSON knows it."""
-    if isinstance(value, Baseline):
-        return value.to_dict()
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return None if math.isnan(value) else value
-    if hasattr(value, "__dataclass_fields__"):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
-    return value

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from understudy.risk.nearest import Matches, Search
 from understudy.risk.packed import Records
+from understudy.risk.references import Baseline
 
 Unmatched = Literal["nearest", "zero", "ignore"]
 
@@ -35,6 +36,8 @@ class Scores:
         Whether the query counts at all.
     weights : ndarray of int64
         How many records each query stands for.
+    sensitive : ndarray of int
+        The sensitive value of each query.
     """
 
     cap: NDArray[np.float64]
@@ -43,6 +46,14 @@ class Scores:
     distance: NDArray[np.int32]
     counted: NDArray[np.bool_]
     weights: NDArray[np.int64]
+    sensitive: NDArray[np.integer]
+
+    @property
+    def baseline(self) -> Baseline:
+        """What is reached without the release, among the records that count."""
+        own = self.sensitive[self.counted]
+        counts = np.bincount(own, self.weights[self.counted], minlength=1)
+        return Baseline.of(counts.astype(np.int64))
 
     @cached_property
     def records(self) -> int:
@@ -124,4 +135,5 @@ class Attack:
             distance=distance,
             counted=matched if rule == "ignore" else np.ones(len(matched), bool),
             weights=self.queries.weights,
+            sensitive=self.queries.sensitive,
         )

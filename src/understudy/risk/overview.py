@@ -106,9 +106,12 @@ class Overview:
                     score.gain,
                 )
         told = self.disclosure
+        keys = len(self.scenario.keys)
+        # The other lines are about fewer keys.
+        knowing = f", all {keys} keys" if (self.scenario.known or keys) < keys else ""
         yield Line(
             "repU",
-            "unique in both",
+            f"unique in both{knowing}",
             math.nan,
             told.repu,
             told.uio,
@@ -117,7 +120,7 @@ class Overview:
         )
         yield Line(
             "DiSCO",
-            "one value, right",
+            f"one value, right{knowing}",
             told.disco_baseline,
             told.disco,
             told.dorig,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
@@ -44,6 +45,16 @@ class Baseline(float):
             return cls(math.nan, math.nan)
         squares = int((counts.astype(object) ** 2).sum())
         return cls(int(counts.max()) / total, squares / total**2)
+
+    @classmethod
+    def mean(cls, baselines: Sequence[Baseline]) -> Self:
+        """Return the mean of several baselines; those that are undefined are left out."""
+        defined = [one for one in baselines if not math.isnan(one)]
+        if not defined:
+            return cls(math.nan, math.nan)
+        zero_rules = math.fsum(one.zero_rule for one in defined)
+        proportional = math.fsum(one.proportional for one in defined)
+        return cls(zero_rules / len(defined), proportional / len(defined))
 
     @property
     def zero_rule(self) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -14,6 +15,9 @@ import numpy as np
 from understudy.errors import ParameterError, did_you_mean
 
 _FIELDS = ("keys", "sensitive", "known")
+
+MANY_SETS = 10_000
+"""More sets of keys than this take long, which is said before it is tried."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class Scenario:
     known: int | None = None
 
     def __init__(self, keys: str | Sequence[str], sensitive: str, known: int | None = None) -> None:
+        if not isinstance(keys, str) and not isinstance(keys, Iterable):
+            raise ParameterError(f"keys is a column or a list of columns; got {keys!r}.")
         names = (keys,) if isinstance(keys, str) else tuple(keys)
         object.__setattr__(self, "keys", names)
         object.__setattr__(self, "sensitive", sensitive)
@@ -64,6 +70,14 @@ class Scenario:
             raise ParameterError(
                 f"known is a whole number from 1 to {len(names)}, the number of keys; "
                 f"got {known!r}."
+            )
+        if len(self) > MANY_SETS:
+            logging.getLogger("understudy").warning(
+                "%s of %d keys are %s sets, each of which is attacked. Take fewer keys, or know "
+                "fewer or more of them.",
+                known,
+                len(names),
+                f"{len(self):,}",
             )
 
     def subsets(self) -> Iterator[tuple[str, ...]]:
