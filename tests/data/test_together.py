@@ -232,7 +232,7 @@ def test_few_numbers_are_groups_of_their_own():
 
 def test_skewed_numbers_have_fewer_groups():
     codes, levels = code(column([0] * 8 + [1, 2, 3, 4]), groups={"x": 3})
-    assert levels.labels == ("0 to 0.333333", "0.333333 to 4")
+    assert levels.labels == ("0 to 0.333333333333", "0.333333333333 to 4")
     assert codes[0] == [0] * 8 + [1] * 4
 
 

@@ -243,12 +243,34 @@ def test_a_result_as_text_and_plain_values():
         ({"sensitive": "x"}, "no column 'x'"),
         ({"groups": {"ill": 3}}, "'ill' holds no numbers"),
         ({"groups": {"sex": 3}}, "groups and special are for keys .* got 'sex'"),
+        ({"groups": 3}, "groups is a mapping, .* got 3"),
+        ({"groups": ["age"]}, "groups is a mapping, .* got"),
+        ({"special": {"age": [3]}}, "special: 'age' is not among groups"),
         ({"special": {"sex": [3]}}, "groups and special are for keys .* got 'sex'"),
     ],
 )
 def test_options_that_cannot_be_used(options, message):
     with pytest.raises(ParameterError, match=message):
         anonymity(pl.DataFrame(TABLE), **({"keys": "age", "sensitive": "ill"} | options))
+
+
+def test_classes_whose_distances_differ_by_rounding_are_equal():
+    # As above: 2/3 - 1/3 and 1/3 - 0 are the same, though not in floats.
+    found = anonymity(pl.DataFrame(TABLE), keys=["sex", "age"], sensitive="ill")
+    assert len(set(found.per_record()["distance"])) > 1
+    assert found.worst("t").height == found.classes == 3
+
+
+def test_any_name_can_be_a_key():
+    table = pl.DataFrame({"(all records)": [1, 1, 2], "(all records)_": [1, 1, 2]})
+    for keys in ("(all records)", table.columns, table.to_pandas().columns):
+        found = anonymity(table, keys=keys)
+        assert (found.k, found.classes, found.sensitive) == (1, 2, None)
+
+
+def test_the_worst_class_is_named_exactly():
+    table = pl.DataFrame({"x": [1234567.25, 1234567.5, 1234567.5]})
+    assert anonymity(table, keys="x").worst("k")["x"].to_list() == ["1234567.25"]
 
 
 def test_other_mistakes():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import json
 from collections import Counter
 from dataclasses import asdict
 
@@ -113,6 +115,26 @@ def test_levels_are_values_and_may_hold_a_bar():
     )
     assert str(found.check_2way[1]).startswith("a|b = missing and missing: 6 disclosed")
     assert found.check_1way.level == 2.5
+
+
+def test_levels_are_named_exactly():
+    day, large = dt.date(2020, 1, 1), 2**62 + 1
+    original = pl.DataFrame({"k": [large] * 6, "t": [day] * 6})
+    synthetic = original.cast({"t": pl.Datetime("ns")})
+    found = disclosure(original, synthetic, keys="k", sensitive="t")
+    assert (found.constant, found.check_1way.level) == (day, day)
+    assert found.check_2way == (TwoWayCheck("k", large, day, 6, 6, 6),)
+    assert "Always saying 2020-01-01 is right" in str(found)
+    plain = json.loads(json.dumps(found.to_dict()))
+    assert plain["constant"] == plain["check_1way"]["level"] == "2020-01-01"
+    assert plain["check_2way"][0]["key_level"] == large
+    swapped = disclosure(original, synthetic, keys="t", sensitive="k")
+    assert (swapped.constant, swapped.check_2way[0].key_level) == (large, day)
+    for options in ({"exclude_levels": [day]}, {"exclude": [("k", large, "2020-01-01")]}):
+        left = disclosure(original, synthetic, keys="k", sensitive="t", **options)
+        assert left.disco == 0
+    left = disclosure(original, synthetic, keys="t", sensitive="k", exclude_levels=[large])
+    assert left.disco == 0
 
 
 tables = st.lists(

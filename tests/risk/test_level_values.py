@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from decimal import Decimal
 
 import numpy as np
 import polars as pl
 import pytest
 
-from understudy.data.together import Levels, code_together
+from understudy.data.together import code_together
 from understudy.errors import ParameterError
-from understudy.risk.level_values import find_level, level_value
+from understudy.risk.level_values import find_level, level_label, level_value, plain_level
 
 
 def levels_of(values, **options):
@@ -54,25 +55,66 @@ def test_the_text_of_a_value_is_enough():
     assert find_level("x", levels_of(["1", "2"]), 2) == 1
 
 
-def test_a_text_that_several_levels_share_is_refused():
+def test_numbers_that_are_near_have_different_texts():
     levels = levels_of([1234567.25, 1234567.5])
-    with pytest.raises(ParameterError, match=r"several levels that read '1\.23457e\+06'"):
+    assert [find_level("x", levels, text) for text in levels.labels] == [0, 1]
+    with pytest.raises(ParameterError, match=r"no level '1\.23457e\+06'"):
         find_level("x", levels, "1.23457e+06")
+
+
+def test_a_date_is_its_midnight():
+    day, midnight = dt.date(2020, 1, 1), dt.datetime(2020, 1, 1)  # noqa: DTZ001
+    noon = midnight.replace(hour=12)
+    for held in (day, midnight):
+        levels = levels_of([held])
+        assert find_level("x", levels, day) == find_level("x", levels, midnight) == 0
+        assert level_value(levels, 0) == held
+        with pytest.raises(ParameterError, match="no level datetime"):
+            find_level("x", levels, noon)
+
+
+def test_a_number_of_single_precision_is_found_in_both():
+    levels = levels_of(pl.Series([0.1, 0.5], dtype=pl.Float32))
+    assert (levels.values, levels.labels) == ((0.1, 0.5), ("0.1", "0.5"))
+    assert find_level("x", levels, 0.1) == find_level("x", levels, np.float32(0.1)) == 0
+    assert find_level("x", levels, float(np.float32(0.1))) == 0
+    with pytest.raises(ParameterError, match="no level"):
+        find_level("x", levels, 0.1000001)
+
+
+def test_booleans_are_no_numbers():
+    assert [level_value(levels_of([True, False]), code) for code in (0, 1)] == [False, True]
+    for levels, value in ((levels_of([0, 1]), True), (levels_of([True, False]), 1)):
+        with pytest.raises(ParameterError, match="no level"):
+            find_level("x", levels, value)
+
+
+def test_a_label_is_none_for_missing_and_not_for_its_word():
+    levels = levels_of(["missing", None, "a"])
+    assert [level_label(levels, code) for code in range(3)] == ["a", "missing", None]
+
+
+def test_levels_are_plain_for_json():
+    values = ["a", 2**62 + 1, 1.5, True, None, dt.date(2020, 1, 31), dt.timedelta(1), math.inf]
+    told = ["a", 2**62 + 1, 1.5, True, None, "2020-01-31", "1 day, 0:00:00", "inf"]
+    assert [plain_level(value) for value in values] == told
+    assert plain_level(Decimal("0.12345678901234567891")) == "0.12345678901234567891"
 
 
 def test_groups_have_names():
     options = {"groups": {"x": 2}, "special": {"x": [-8]}}
     levels = levels_of([1, 2, 3, 4, -8], **options)
-    assert [level_value(levels, code, grouped=True) for code in range(3)] == [
-        *("1 to 2.5", "2.5 to 4", "-8")
-    ]
-    assert find_level("x", levels, "2.5 to 4", grouped=True) == 1
-    assert find_level("x", levels, -8, grouped=True) == find_level("x", levels, -8.0, grouped=True)
+    assert [level_value(levels, code) for code in range(3)] == [*("1 to 2.5", "2.5 to 4", "-8")]
+    assert find_level("x", levels, "2.5 to 4") == 1
+    assert find_level("x", levels, -8) == find_level("x", levels, -8.0)
     middle = float(levels.numbers[0])
     with pytest.raises(ParameterError, match=r"no level 1\.75"):
-        find_level("x", levels, middle, grouped=True)
+        find_level("x", levels, middle)
 
 
-def test_a_number_beyond_what_floats_count_stays_a_float():
-    levels = Levels((str(2**60),), np.array([2.0**60]), None)
-    assert isinstance(level_value(levels, 0), float)
+def test_whole_numbers_beyond_what_floats_count():
+    levels = levels_of([2**62, 2**62 + 1])
+    assert [level_value(levels, code) for code in (0, 1)] == [2**62, 2**62 + 1]
+    assert [find_level("x", levels, 2**62 + more) for more in (0, 1)] == [0, 1]
+    assert find_level("x", levels, np.int64(2**62 + 1)) == 1
+    assert isinstance(level_value(levels_of([2.0**60]), 0), float)

@@ -66,6 +66,16 @@ def test_the_interval_of_newcombes_example():
 def test_an_interval_of_nothing():
     for hits, total in ((0, 0), (math.nan, 10)):
         assert all(map(math.isnan, wilson_interval(hits, total)))
-    for confidence in (0, 1, 95):
-        with pytest.raises(ParameterError, match=f"between 0 and 1; got {confidence}"):
+    for confidence in (0, 1, 95, 1.0, math.nan, True, None, "a"):
+        with pytest.raises(ParameterError, match=f"between 0 and 1; got {confidence!r}"):
             wilson_interval(1, 2, confidence)
+
+
+@pytest.mark.parametrize(("hits", "total"), [(5, 3), (-1, 3), (0, -1), (3.001, 3)])
+def test_hits_are_part_of_the_total(hits, total):
+    with pytest.raises(ParameterError, match=f"hits lie between 0 and total; got {hits} of"):
+        wilson_interval(hits, total)
+
+
+def test_a_mean_may_be_beyond_by_rounding():
+    assert wilson_interval(3 * (1 + 2**-50), 3) == wilson_interval(3, 3)

@@ -169,6 +169,12 @@ def test_progress_is_reported():
         ({"sizes": [3]}, r"there are 2 keys, and no set of \[3\] of them"),
         ({"sizes": []}, "there are 2 keys, and no set of"),
         ({"measures": ["discoo"]}, r"no measure 'discoo'. Did you mean 'disco'\?"),
+        ({"sizes": 2.5}, "sizes are whole numbers from 1; got 2.5"),
+        ({"sizes": "2"}, "sizes are whole numbers from 1; got '2'"),
+        ({"sizes": 3}, r"there are 2 keys, and no set of \[3\] of them"),
+        ({"measures": "discoo"}, r"no measure 'discoo'. Did you mean 'disco'\?"),
+        ({"measures": 3}, "no measure 3"),
+        ({"groups": ["a"]}, "groups is a mapping"),
         ({"keys": ["a", "x"]}, "no column 'x'"),
     ],
 )
@@ -176,6 +182,17 @@ def test_options_that_cannot_be_used(options, message):
     table = pl.DataFrame({"a": [1], "b": [1], "t": [1]})
     with pytest.raises(ParameterError, match=message):
         sweep(table, table, **({"keys": ["a", "b"], "sensitive": "t"} | options))
+
+
+def test_one_size_and_one_measure():
+    table = pl.DataFrame({"a": [1, 2], "b": [1, 1], "t": [1, 2]})
+    found = sweep(table, table, keys=["a", "b"], sensitive="t", sizes=1, measures="disco")
+    assert [(held.keys, held.values) for held in found.sets] == [
+        (("a",), {"disco": 1.0}),
+        (("b",), {"disco": 0.0}),
+    ]
+    with pytest.raises(ParameterError, match=r"'disc' was not measured; .* mean 'disco'\?"):
+        found["disc"]
 
 
 def test_no_rows():

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,33 +18,16 @@ from numpy.typing import NDArray
 from understudy.data.alignment import stack_column
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.data.frames import Frame, Layout, to_arrow, to_narwhals
+from understudy.data.groups import check_columns_of, put_in_groups
+from understudy.data.levels import LARGEST_WHOLE, Levels, Value, decode, decode_first, in_words
 from understudy.data.values import form_of, to_numpy
-from understudy.errors import DataError, ParameterError, did_you_mean
+from understudy.errors import ParameterError, did_you_mean
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-@dataclass(frozen=True, eq=False)
-class Levels:
-    """What the codes of one column stand for.
-
-    Parameters
-    ----------
-    labels : tuple of str
-        Each level in words, in order; missing, where it occurs, is the last.
-    numbers : ndarray of float64 or None
-        The number of each level of a numeric column, NaN for missing; None for other columns.
-    missing : int or None
-        The code of missing values; None if there are none.
-    """
-
-    labels: tuple[str, ...]
-    numbers: NDArray[np.float64] | None
-    missing: int | None
-
-    def __len__(self) -> int:
-        return len(self.labels)
+__all__ = ["Levels", "Together", "code_together"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +78,7 @@ def code_together(
     ([2, 0], [1])
     """
     _check_columns(frames, columns)
+    check_columns_of(groups, special, columns)
     # By subscript, for `select` would be a query.
     used = {name: to_narwhals(frame)[list(columns)].to_native() for name, frame in frames.items()}
     tables = {name: to_arrow(frame) for name, frame in used.items()}
@@ -112,7 +95,7 @@ def code_together(
         codes, found = _code(name, arrays, order)
         if groups and name in groups:
             own = (special or {}).get(name, ())
-            codes, found = _grouped(name, codes, found, groups[name], own, int(ends[0]))
+            codes, found = put_in_groups(name, codes, found, groups[name], own, int(ends[0]))
         coded[name] = codes.astype(code_dtype(max(len(found), 1)))
         levels[name] = found
     sizes = tuple(len(levels[name]) for name in columns)
@@ -156,41 +139,48 @@ def _code(
     """Return the codes of a stacked column, and its levels in their order."""
     import polars as pl
 
-    numbers: NDArray[np.float64] | None
     stacked = stack_column(name, arrays)
     mixed = len(stacked) == 2
     series = _as_floats(*stacked) if mixed else stacked[0]
+    numbers: NDArray[np.float64] | None = None
     if series is None:
-        codes, numbers, labels = _code_mixed(*stacked)
+        codes, numbers, values = _code_mixed(*stacked)
+        labels = [in_words(value) for value in values]
     else:
-        codes, values = _encoded(series, order)
-        kind = form_of(next(iter(arrays.values())).type, name)
-        is_number = mixed or (values.dtype.is_numeric() and kind in ("whole", "number"))
-        numbers = values.cast(pl.Float64).to_numpy() if is_number else None
-        labels = [_in_words(value) for value in values.to_list()]
+        codes, distinct = _encoded(series, order)
+        if series.dtype.is_integer() and any(map(_has_times, arrays.values())):
+            # Dates beside times were compared as whole numbers.
+            values, labels = decode_first(arrays.values(), codes, len(distinct))
+        else:
+            values, labels = decode(distinct)
+            kind = form_of(next(iter(arrays.values())).type, name)
+            if mixed or (distinct.dtype.is_numeric() and kind in ("whole", "number")):
+                numbers = distinct.cast(pl.Float64).to_numpy()
     known = len(labels)
-    gaps = bool(len(codes)) and int(codes.max()) == known
-    if gaps:
-        labels.append("missing")
-        numbers = None if numbers is None else np.append(numbers, np.nan)
-    return codes, Levels(tuple(labels), numbers, known if gaps else None)
+    if not len(codes) or int(codes.max()) < known:
+        return codes, Levels(tuple(labels), numbers, None, tuple(values))
+    numbers = None if numbers is None else np.append(numbers, np.nan)
+    return codes, Levels((*labels, "missing"), numbers, known, (*values, None))
+
+
+def _has_times(array: pa.Array) -> bool:
+    return bool(pa.types.is_temporal(array.type)) and array.null_count < len(array)
 
 
 def _as_floats(whole: pl.Series, rest: pl.Series) -> pl.Series | None:
     """Return whole numbers and others as one series of floats, unless these would round them."""
     import polars as pl
 
-    most = 2**53
     low, high = whole.min(), whole.max()
-    if low is not None and not (-most <= low and high <= most):  # type: ignore[operator]
+    if low is not None and not (low >= -LARGEST_WHOLE and high <= LARGEST_WHOLE):  # type: ignore[operator]
         return None
     return whole.cast(pl.Float64).fill_null(rest)
 
 
 def _code_mixed(
     whole: pl.Series, rest: pl.Series
-) -> tuple[NDArray[np.int64], NDArray[np.float64], list[str]]:
-    """Return codes, numbers and labels of whole numbers beside others, in order of their size."""
+) -> tuple[NDArray[np.int64], NDArray[np.float64], list[Value]]:
+    """Return codes, numbers and values of whole numbers beside others, in order of their size."""
     import polars as pl
 
     frame = pl.DataFrame([whole.alias("whole"), rest.alias("rest")])
@@ -206,7 +196,8 @@ def _code_mixed(
     )
     numbers = distinct["size"].to_numpy()
     codes = joined["code"].fill_null(len(numbers)).to_numpy().astype(np.int64)
-    return codes, numbers, [_in_words(value) for value in numbers.tolist()]
+    held = zip(distinct["whole"].to_list(), distinct["rest"].to_list(), strict=True)
+    return codes, numbers, [rest if whole is None else whole for whole, rest in held]
 
 
 def _encoded(series: pl.Series, order: Sequence[Any] | None) -> tuple[NDArray[np.int64], pl.Series]:
@@ -239,52 +230,3 @@ def _ranked(distinct: pa.Array, order: Sequence[Any] | None) -> NDArray[np.int64
         range(len(levels)), key=lambda at: (place.get(levels[at], len(place)), levels[at])
     )
     return np.array(ranked, np.int64)
-
-
-def _in_words(value: Any) -> str:  # noqa: ANN401  # any level
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _grouped(
-    name: str,
-    codes: NDArray[np.int64],
-    levels: Levels,
-    groups: int,
-    special: Sequence[float],
-    originals: int,
-) -> tuple[NDArray[np.int64], Levels]:
-    """Return a numeric column in groups; the first `originals` records decide their limits."""
-    if levels.numbers is None:
-        raise ParameterError(f"groups: {name!r} holds no numbers.")
-    if isinstance(groups, bool) or not isinstance(groups, int | np.integer) or groups < 2:
-        raise ParameterError(f"groups of {name!r} are a whole number from 2; got {groups!r}.")
-    numbers = levels.numbers
-    own = np.isin(numbers, np.array(special, np.float64)) | np.isnan(numbers)
-    inside = numbers[codes[:originals]][~own[codes[:originals]]]
-    inside = inside[np.isfinite(inside)]  # quantiles next to infinity are undefined
-    if not len(inside):
-        raise DataError(f"groups: {name!r} has no ordinary number in the original to group by.")
-    edges = np.unique(np.quantile(inside, np.linspace(0, 1, int(groups) + 1)))
-    distinct = np.unique(inside)
-    if len(distinct) <= groups:
-        # Each number is its own group; those that the original lacks join the next one below.
-        group = np.maximum(np.searchsorted(distinct, numbers, side="right") - 1, 0)
-        names = [_in_words(value) for value in distinct.tolist()]
-        centres = distinct
-    else:
-        inner = edges[1:-1]
-        group = np.searchsorted(inner, numbers, side="right")
-        limits = [_in_words(edge) for edge in edges.tolist()]
-        names = [f"{low} to {high}" for low, high in pairwise(limits)]
-        centres = (edges[:-1] + edges[1:]) / 2
-    kept = np.flatnonzero(own & ~np.isnan(numbers))
-    group[kept] = len(names) + np.arange(len(kept))
-    names += [levels.labels[code] for code in kept.tolist()]
-    centres = np.concatenate([centres, numbers[kept]])
-    missing = None
-    if levels.missing is not None:
-        missing = len(names)
-        group[levels.missing] = missing
-        names.append("missing")
-        centres = np.append(centres, np.nan)
-    return group[codes], Levels(tuple(names), centres, missing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +15,8 @@ from understudy.data.frames import Frame
 from understudy.data.together import Levels, code_together
 from understudy.errors import DataError, ParameterError
 from understudy.risk.key_cells import KeyCells
-from understudy.risk.level_values import level_value
+from understudy.risk.level_values import level_label
+from understudy.risk.plain import percent, to_plain
 from understudy.risk.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 Distance = Literal["total variation", "ordered"]
 _ALL = "(all records)"
+_ROUNDING = 1e-12
+"""Of distances from 0 to 1, which are sums: what is nearer to each other is equal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +85,7 @@ class Anonymity:
         elif measure == "l" and table.distinct is not None:
             chosen = table.distinct == self.l
         elif measure == "t" and table.distances is not None:
-            chosen = table.distances == self.t
+            chosen = table.distances >= self.t - _ROUNDING
         elif measure in ("l", "t"):
             raise ParameterError(f"{measure} needs a sensitive attribute.")
         else:
@@ -102,18 +105,14 @@ class Anonymity:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values, nan as None."""
-        names = ("sensitive", "records", "classes", "k", "l", "t", "distance")
-        values = {name: getattr(self, name) for name in names}
-        for name in ("l", "t"):
-            values[name] = None if math.isnan(values[name]) else values[name]
-        small = {name: getattr(self, name) for name in ("unique", "pairs", "below_five")}
-        return {"keys": list(self.keys), **values, **small, "reasons": dict(self.reasons)}
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
     def summary(self) -> str:
         """Say the figures in a sentence."""
         text = (
             f"{self.records:,} records in {self.classes:,} classes; k = {self.k}, with "
-            f"{100 * self.unique / self.records:.2f} % of the records ({self.unique:,}) alone in "
+            f"{percent(self.unique / self.records, 2)} of the records ({self.unique:,}) alone in "
             f"their class and {self.below_five:,} in classes of fewer than 5."
         )
         if self.sensitive is not None:
@@ -129,7 +128,6 @@ class _Classes:
 
     examples: Coded
     levels: Mapping[str, Levels]
-    grouped: Sequence[str]
     class_of: NDArray[np.int64]
     sizes: NDArray[np.int64]
     distinct: NDArray[np.int64] | None
@@ -144,19 +142,24 @@ class _Classes:
 
         columns: dict[str, Any] = {_beside("class", keys): chosen}
         for name in keys:
-            levels, codes = self.levels[name], self.examples[name][chosen].tolist()
-            grouped = name in self.grouped
-            values = [level_value(levels, code, grouped=grouped) for code in codes]
-            columns[name] = [None if value is None else str(value) for value in values]
+            codes = self.examples[name][chosen].tolist()
+            columns[name] = [level_label(self.levels[name], code) for code in codes]
         figures = {_beside(name, keys): held[chosen] for name, held in self.figures().items()}
         return pl.DataFrame(columns | figures, schema_overrides=dict.fromkeys(keys, pl.String))
 
 
-def _beside(name: str, keys: Sequence[str]) -> str:
+def _beside(name: str, keys: Sequence[object]) -> str:
     """Return a column's name, with underscores if a key has it already."""
     while name in keys:
         name += "_"
     return name
+
+
+def _listed(keys: object) -> tuple[object, ...]:
+    """Return the keys that a user names; whether they are names is checked later."""
+    if isinstance(keys, str):
+        return (keys,)
+    return tuple(keys) if isinstance(keys, Collection) else ()
 
 
 def anonymity(
@@ -210,22 +213,17 @@ def anonymity(
     (2, 1, 0.25)
     """
     # Without a sensitive attribute, every record has the same value of none.
-    names = Scenario(keys, _ALL if sensitive is None else sensitive).keys
+    target = _beside(_ALL, _listed(keys)) if sensitive is None else sensitive
+    names = Scenario(keys, target).keys
     columns = names if sensitive is None else (*names, sensitive)
-    for argument in (groups or {}), (special or {}):
-        other = [name for name in argument if name not in columns]
-        if other:
-            raise ParameterError(
-                f"groups and special are for keys and the sensitive attribute; got {other[0]!r}."
-            )
     together = code_together({"given": frame}, columns, groups=groups, special=special)
     coded = together["given"]
     if not len(coded):
         raise DataError("The given table has no rows.")
     if sensitive is None:
         nothing = np.zeros(len(coded), np.uint8)
-        coded = Coded((*names, _ALL), (*coded.columns, nothing), (*coded.cardinalities, 1))
-    cells = KeyCells.of([coded], names, sensitive or _ALL)
+        coded = Coded((*names, target), (*coded.columns, nothing), (*coded.cardinalities, 1))
+    cells = KeyCells.of([coded], names, target)
     (counts,) = cells.counts
     sizes = cells.per_key(counts)
     distinct = distances = None
@@ -253,7 +251,6 @@ def anonymity(
         _table=_Classes(
             cells.examples.take(cells.starts),
             together.levels,
-            tuple(groups or ()),
             cells.key[cells.cell_of[0]],
             sizes,
             distinct,

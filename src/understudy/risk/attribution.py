@@ -16,6 +16,7 @@ from understudy.risk.attribution_result import (
     SubsetAttribution,
 )
 from understudy.risk.attribution_scores import Attack, Scores, Unmatched
+from understudy.risk.level_values import level_label
 from understudy.risk.packed import Records
 from understudy.risk.prepare import Prepared, prepare
 from understudy.risk.references import Baseline, wilson_interval
@@ -198,6 +199,7 @@ def _collected(
             difference=rates.accuracy - others.accuracy,
             mean_difference=rates.mean - others.mean,
         )
+    levels = prepared.levels[prepared.scenario.sensitive]
     distances = [one.rho for one in subsets if one.rho is not None]
     return Attribution(
         **vars(rates),
@@ -215,7 +217,7 @@ def _collected(
         subsets=subsets,
         reasons=_reasons(subsets, control),
         _attack=attack,
-        _labels=prepared.levels[prepared.scenario.sensitive].labels,
+        _labels=tuple(level_label(levels, code) for code in range(len(levels))),
     )
 
 

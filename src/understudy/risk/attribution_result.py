@@ -172,7 +172,7 @@ class Attribution:
     subsets: tuple[SubsetAttribution, ...]
     reasons: dict[str, str]
     _attack: Attack = field(repr=False)
-    _labels: tuple[str, ...] = field(repr=False)
+    _labels: tuple[str | None, ...] = field(repr=False)
 
     def per_record(self, subset: int | Sequence[str] | None = None) -> pl.DataFrame:
         """Return the scores of each original record, which are computed again for this.
@@ -188,7 +188,7 @@ class Attribution:
             For all sets, `record` (the row number, from 0), `cap` and `right` (its mean score and
             the share of right guesses, over the sets of keys in which it counts) and `sets` (how
             many these are). For one set, `record`, `cap`, `rho`, `guess` and `right`. What is
-            undefined is null.
+            undefined is null, and so is a guess that the value is missing.
 
         Raises
         ------

@@ -171,8 +171,8 @@ def disclosure(  # noqa: PLR0913  # the options of the measure that it is compar
     syntheses = list(synthetic) if several else [synthetic]
     ready = prepare(original, syntheses, scenario, control=control, groups=groups, special=special)
     wishes = Wishes(missing_target, missing_keys, exclude_levels, exclude, largest_cell)
-    rules = wishes.in_codes(scenario, ready.levels, tuple(groups or ()))
-    attack = _Attack(ready, rules, one_way, two_way, confidence, tuple(groups or ()))
+    rules = wishes.in_codes(scenario, ready.levels)
+    attack = _Attack(ready, rules, one_way, two_way, confidence)
     found = tuple(attack.on(table) for table in ready.syntheses)
     return Disclosures(found) if several else found[0]
 
@@ -186,7 +186,6 @@ class _Attack:
     one_way: Threshold
     two_way: Threshold
     confidence: float
-    grouped: tuple[str, ...]
 
     def on(self, synthetic: Coded) -> Disclosure:
         """Measure one synthesis."""
@@ -211,17 +210,13 @@ class _Attack:
             **rates,
             max_cell=int(sizes.max(initial=0)),
             mean_cell=float(sizes.mean()) if len(sizes) else math.nan,
-            constant=level_value(
-                levels, tally.constant, grouped=scenario.sensitive in self.grouped
-            ),
+            constant=level_value(levels, tally.constant),
             repu_interval=self._interval(rates["repu"], tally.rows),
             disco_interval=interval,
             check_1way=one_way_check(
-                cells, tally["original"], told, decode, scenario, self.one_way, grouped=self.grouped
+                cells, tally["original"], told, decode, scenario, self.one_way
             ),
-            check_2way=two_way_checks(
-                cells, cells.counts[0], told, decode, scenario, self.two_way, grouped=self.grouped
-            ),
+            check_2way=two_way_checks(cells, cells.counts[0], told, decode, scenario, self.two_way),
             exclusions=tally.exclusions,
             control=None if ready.control is None else self._control(cells, rates, interval),
             reasons=reasons,

@@ -6,17 +6,18 @@ such levels among the records that DiSCO counts; a person judges.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.together import Levels
+from understudy.data.levels import Levels, Value, in_words
 from understudy.errors import ParameterError
 from understudy.risk.key_cells import KeyCells
-from understudy.risk.level_values import Value, level_value
+from understudy.risk.level_values import level_value, plain_level
+from understudy.risk.plain import to_plain
 from understudy.risk.scenario import Scenario
 
 Threshold = tuple[int, float]
@@ -32,8 +33,8 @@ class OneWayCheck:
 
     Parameters
     ----------
-    level : str, number or None
-        The value; None for missing.
+    level : value
+        The value as Python has it; None for missing.
     records : int
         Original records, without those that are left out.
     level_records : int
@@ -66,15 +67,19 @@ class OneWayCheck:
 
     def __str__(self) -> str:
         return (
-            f"{_in_words(self.level)} is {self.level_disclosed:,} of {self.disclosed:,} disclosed "
+            f"{in_words(self.level)} is {self.level_disclosed:,} of {self.disclosed:,} disclosed "
             f"values ({100 * self.disclosed_share:.1f} %), and {100 * self.level_share:.1f} % of "
             f"all original ones.{' Worth a look.' if self.flagged else ''}"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the check as plain values."""
-        shares = {"level_share": self.level_share, "disclosed_share": self.disclosed_share}
-        return asdict(self) | shares
+        return {
+            **to_plain(self),
+            "level": plain_level(self.level),
+            "level_share": self.level_share,
+            "disclosed_share": self.disclosed_share,
+        }
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ class TwoWayCheck:
     ----------
     key : str
         The key.
-    key_level, level : str, number or None
+    key_level, level : value
         The key's level and the sensitive value; None for missing.
     disclosed : int
         Records with both that DiSCO counts, in cells that are large enough.
@@ -109,18 +114,15 @@ class TwoWayCheck:
 
     def __str__(self) -> str:
         return (
-            f"{self.key} = {_in_words(self.key_level)} and {_in_words(self.level)}: "
+            f"{self.key} = {in_words(self.key_level)} and {in_words(self.level)}: "
             f"{self.disclosed:,} disclosed; {100 * self.share:.1f} % of those with this "
             f"{self.key} have it anyway."
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the check as plain values."""
-        return asdict(self) | {"share": self.share}
-
-
-def _in_words(value: Value) -> str:
-    return "missing" if value is None else str(value)
+        levels = {name: plain_level(getattr(self, name)) for name in ("key_level", "level")}
+        return {**to_plain(self), **levels, "share": self.share}
 
 
 def check_threshold(name: str, threshold: Threshold) -> None:
@@ -144,8 +146,6 @@ def one_way_check(
     decode: Mapping[str, Levels],
     scenario: Scenario,
     threshold: Threshold = ONE_WAY,
-    *,
-    grouped: Sequence[str] = (),
 ) -> OneWayCheck | None:
     """Return the sensitive value that is disclosed most often, None if nothing is disclosed.
 
@@ -162,8 +162,6 @@ def one_way_check(
     threshold : (int, float)
         The check is flagged if more disclosed records than this have the value, and their share
         of all disclosed ones is above this.
-    grouped : sequence of str
-        The columns whose numbers are in groups.
     """
     by_level = _sums(cells.value, disclosed)
     total = int(by_level.sum())
@@ -171,9 +169,8 @@ def one_way_check(
         return None
     code = int(by_level.argmax())  # of equals, the first in the order of levels
     found = int(by_level[code])
-    target = scenario.sensitive
     return OneWayCheck(
-        level_value(decode[target], code, grouped=target in grouped),
+        level_value(decode[scenario.sensitive], code),
         int(original.sum()),
         int(original[cells.value == code].sum()),
         total,
@@ -189,14 +186,12 @@ def two_way_checks(
     decode: Mapping[str, Levels],
     scenario: Scenario,
     threshold: Threshold = TWO_WAY,
-    *,
-    grouped: Sequence[str] = (),
 ) -> tuple[TwoWayCheck, ...]:
     """Return the levels of keys that tell the sensitive value by themselves, most records first.
 
     Parameters
     ----------
-    cells, disclosed, decode, scenario, grouped
+    cells, disclosed, decode, scenario
         As for `one_way_check`.
     original : ndarray of int64
         All original records of each cell; here none is left out.
@@ -223,8 +218,8 @@ def two_way_checks(
         found += [
             TwoWayCheck(
                 name,
-                level_value(decode[name], pair // values, grouped=name in grouped),
-                level_value(decode[target], pair % values, grouped=target in grouped),
+                level_value(decode[name], pair // values),
+                level_value(decode[target], pair % values),
                 *(int(told[at]), int(both[at]), int(key_records[pair // values])),
             )
             for at, pair in sorted(enumerate(pairs.tolist()), key=lambda item: item[1] % values)

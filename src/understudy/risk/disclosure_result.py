@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from understudy.data.levels import Value, in_words
 from understudy.errors import ParameterError, did_you_mean
 from understudy.risk.disclosure_checks import OneWayCheck, TwoWayCheck
 from understudy.risk.exclusions import Exclusions
 from understudy.risk.key_tally import RATES, Tally
-from understudy.risk.level_values import Value
+from understudy.risk.level_values import plain_level
+from understudy.risk.plain import percent, to_plain
 from understudy.risk.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -54,7 +56,8 @@ class ControlDisclosure:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values, nan as None."""
-        return {part.name: _plain(getattr(self, part.name)) for part in fields(self)}
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +116,8 @@ class Disclosure:
     max_cell, mean_cell : float
         The largest and the mean number of original records in a cell (key and sensitive value)
         of `disco`.
-    constant : str, number or None
-        The constant guess; None if it is a missing value.
+    constant : value
+        The constant guess, as Python has it; None if it is a missing value.
     repu_interval, disco_interval : (float, float)
         Wilson intervals.
     check_1way : OneWayCheck or None
@@ -184,10 +187,10 @@ class Disclosure:
         return {
             "keys": list(self.scenario.keys),
             "sensitive": self.scenario.sensitive,
-            **{name: _plain(getattr(self, name)) for name in NUMBERS},
-            "constant": self.constant,
-            "repu_interval": _plain(self.repu_interval),
-            "disco_interval": _plain(self.disco_interval),
+            **{name: to_plain(getattr(self, name)) for name in NUMBERS},
+            "constant": plain_level(self.constant),
+            "repu_interval": to_plain(self.repu_interval),
+            "disco_interval": to_plain(self.disco_interval),
             "check_1way": self.check_1way.to_dict() if self.check_1way else None,
             "check_2way": [check.to_dict() for check in self.check_2way],
             "exclusions": self.exclusions.to_dict(),
@@ -197,17 +200,19 @@ class Disclosure:
 
     def summary(self) -> str:
         """Say the two main figures with their references, in percent."""
-        constant = "missing" if self.constant is None else repr(self.constant)
+        constant = (
+            repr(self.constant) if isinstance(self.constant, str) else in_words(self.constant)
+        )
         text = (
-            f"Of {self.n_original:,} original records, {_percent(self.repu)} are unique on the "
-            f"keys in both tables (repU), {_percent(self.uio)} in the original. The release "
-            f"discloses {self.scenario.sensitive!r} of {_percent(self.disco)} (DiSCO), the "
-            f"original {_percent(self.dorig)}. Always saying {constant} is right for "
-            f"{_percent(self.disco_baseline)} where the release says anything: a gain of "
+            f"Of {self.n_original:,} original records, {percent(self.repu, 2)} are unique on the "
+            f"keys in both tables (repU), {percent(self.uio, 2)} in the original. The release "
+            f"discloses {self.scenario.sensitive!r} of {percent(self.disco, 2)} (DiSCO), the "
+            f"original {percent(self.dorig, 2)}. Always saying {constant} is right for "
+            f"{percent(self.disco_baseline, 2)} where the release says anything: a gain of "
             f"{100 * self.disco_gain:.2f} points."
         )
         if self.control is not None:
-            text += f" Of people not in the data, it is right for {_percent(self.control.disco)}."
+            text += f" Of people not in the data, it is right for {percent(self.control.disco, 2)}."
         return text
 
     __str__ = summary
@@ -251,29 +256,19 @@ class Disclosures:
         """Return the results and the means as plain values, nan as None."""
         return {
             "results": [result.to_dict() for result in self.results],
-            "means": {name: _plain(self.mean(name)) for name in NUMBERS},
+            "means": {name: to_plain(self.mean(name)) for name in NUMBERS},
         }
 
     def summary(self) -> str:
         """Say the means of the main figures, in percent."""
         first = self.results[0]
         return (
-            f"Over {len(self.results)} syntheses, {_percent(self.mean('repu'))} of "
+            f"Over {len(self.results)} syntheses, {percent(self.mean('repu'), 2)} of "
             f"{first.n_original:,} original records are unique on the keys in both tables (repU), "
-            f"{_percent(first.uio)} in the original; the release discloses "
-            f"{first.scenario.sensitive!r} of {_percent(self.mean('disco'))} (DiSCO), the original "
-            f"{_percent(first.dorig)}; the gain over a constant guess is "
+            f"{percent(first.uio, 2)} in the original; the release discloses "
+            f"{first.scenario.sensitive!r} of {percent(self.mean('disco'), 2)} (DiSCO), the "
+            f"original {percent(first.dorig, 2)}; the gain over a constant guess is "
             f"{100 * self.mean('disco_gain'):.2f} points."
         )
 
     __str__ = summary
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.2f} %"
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401  # any field
-    if isinstance(value, tuple):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and math.isnan(value) else value

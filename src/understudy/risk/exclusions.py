@@ -6,9 +6,9 @@ the denominators stay: that is how synthpop does it, so that figures can be comp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,18 +128,18 @@ class Wishes:
     exclude: Sequence[tuple[str, object, object]] = ()
     largest_cell: int | None = None
 
-    def in_codes(
-        self, scenario: Scenario, levels: Mapping[str, Levels], grouped: Sequence[str]
-    ) -> Rules:
+    def in_codes(self, scenario: Scenario, levels: Mapping[str, Levels]) -> Rules:
         """Return the rules in codes; raises ParameterError for what is no column or level."""
         target = scenario.sensitive
 
         def code(name: str, value: object) -> int:
-            return find_level(name, levels[name], value, grouped=name in grouped)
+            return find_level(name, levels[name], value)
 
-        if isinstance(self.exclude_levels, str):
+        left_out = _listed("exclude_levels", self.exclude_levels, "levels, such as ['a', None]")
+        if not isinstance(self.missing_target, bool | np.bool_):
             raise ParameterError(
-                f"exclude_levels is a list of levels; got the text {self.exclude_levels!r}."
+                f"missing_target is True or False; got {self.missing_target!r}. False leaves "
+                f"out records that miss {target!r}."
             )
         keep = self._kept_keys(scenario)
         missing = {name: levels[name].missing for name in scenario.keys if not keep[name]}
@@ -148,7 +148,7 @@ class Wishes:
         if limit is not None and not (whole and limit >= 1):
             raise ParameterError(f"largest_cell is a whole number from 1; got {limit!r}.")
         return Rules(
-            frozenset(code(target, value) for value in self.exclude_levels),
+            frozenset(code(target, value) for value in left_out),
             None if self.missing_target else levels[target].missing,
             {name: place for name, place in missing.items() if place is not None},
             tuple(
@@ -159,23 +159,35 @@ class Wishes:
         )
 
     def _kept_keys(self, scenario: Scenario) -> dict[str, bool]:
-        if not isinstance(self.missing_keys, Mapping):
-            return dict.fromkeys(scenario.keys, bool(self.missing_keys))
-        for name in self.missing_keys:
+        wanted = self.missing_keys
+        if isinstance(wanted, bool | np.bool_):
+            return dict.fromkeys(scenario.keys, bool(wanted))
+        if not isinstance(wanted, Mapping):
+            raise ParameterError(
+                "missing_keys is True or False, or a mapping from key to True or False, such as "
+                f"{{{scenario.keys[0]!r}: False}}; got {wanted!r}."
+            )
+        for name, keep in wanted.items():
             _check_key("missing_keys", name, scenario)
-        return {name: bool(self.missing_keys.get(name, True)) for name in scenario.keys}
+            if not isinstance(keep, bool | np.bool_):
+                raise ParameterError(f"missing_keys of {name!r} is True or False; got {keep!r}.")
+        return {name: bool(wanted.get(name, True)) for name in scenario.keys}
 
     def _pairs(self, scenario: Scenario) -> list[tuple[str, object, object]]:
-        pairs = []
-        for pair in self.exclude:
-            if isinstance(pair, str) or len(pair) != 3:
-                raise ParameterError(
-                    "exclude is a list of (key, level of the key, level of the sensitive "
-                    f"attribute); got {pair!r}."
-                )
+        what = "(key, level of the key, level of the sensitive attribute)"
+        pairs = _listed("exclude", self.exclude, what)
+        for pair in pairs:
+            if not isinstance(pair, list | tuple) or len(pair) != 3:
+                raise ParameterError(f"exclude is a list of {what}; got {pair!r}.")
             _check_key("exclude", pair[0], scenario)
-            pairs.append(pair)
         return pairs
+
+
+def _listed(argument: str, given: object, what: str) -> list[Any]:
+    """Return what a user gives as a list."""
+    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
+        raise ParameterError(f"{argument} is a list of {what}; got {given!r}.")
+    return list(given)
 
 
 def _check_key(argument: str, name: str, scenario: Scenario) -> None:

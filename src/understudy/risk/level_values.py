@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from numbers import Real
-from typing import TypeAlias
 
 import numpy as np
 
-from understudy.data.together import Levels
+from understudy.data.levels import Levels, Value, in_words
 from understudy.errors import ParameterError, did_you_mean
 
-Value: TypeAlias = str | int | float | None
-"""A level as a user writes it: a number, a text, or None for missing."""
 
-
-def find_level(name: str, levels: Levels, value: object, *, grouped: bool = False) -> int:
+def find_level(name: str, levels: Levels, value: object) -> int:
     """Return the code of the level of column `name` that a user means.
 
     Parameters
@@ -25,9 +22,7 @@ def find_level(name: str, levels: Levels, value: object, *, grouped: bool = Fals
     levels : Levels
         Its levels.
     value : object
-        A number, a text (also that of a number, or of a group), or None for missing.
-    grouped : bool
-        Whether the column's numbers were put into groups.
+        The value itself, its text (also that of a group), or None for missing.
 
     Raises
     ------
@@ -36,7 +31,7 @@ def find_level(name: str, levels: Levels, value: object, *, grouped: bool = Fals
 
     Examples
     --------
-    >>> levels = Levels(("0", "1.5", "missing"), np.array([0, 1.5, np.nan]), 2)
+    >>> levels = Levels(("0", "1.5", "missing"), np.array([0, 1.5, np.nan]), 2, (0, 1.5, None))
     >>> find_level("x", levels, 1.5), find_level("x", levels, "0"), find_level("x", levels, None)
     (1, 0, 2)
     """
@@ -44,35 +39,70 @@ def find_level(name: str, levels: Levels, value: object, *, grouped: bool = Fals
         if levels.missing is None:
             raise ParameterError(f"{name!r} has no missing values to exclude.")
         return levels.missing
-    is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if is_number and levels.numbers is not None and not grouped:
-        found = np.flatnonzero(levels.numbers == value).tolist()
-    else:
-        text = f"{value:g}" if isinstance(value, float) else str(value)
-        known = (code for code in range(len(levels)) if code != levels.missing)
-        found = [code for code in known if levels.labels[code] == text]
-    if len(found) != 1:
-        hint = did_you_mean(str(value), levels.labels)
-        trouble = "several levels that read" if found else "no level"
-        raise ParameterError(
-            f"{name!r} has {trouble} {value!r} in these tables.{hint} Give the value itself, or "
-            "None for missing."
-        )
-    return int(found[0])
+    for code, held in enumerate(levels.values):
+        if held is not None and _same(held, value):
+            return code
+    text = in_words(value) if isinstance(value, float) else str(value)
+    # A number of single precision has other digits in double precision, which `numbers` hold.
+    doubles = levels.numbers if _is_number(value) else None
+    for code, held in enumerate(levels.values):
+        double = doubles is not None and isinstance(held, float) and doubles[code] == value
+        if held is not None and (double or levels.labels[code] == text):
+            return code
+    hint = did_you_mean(text, levels.labels[: levels.missing])
+    raise ParameterError(
+        f"{name!r} has no level {value!r} in these tables.{hint} Give the value itself, or None "
+        "for missing."
+    )
 
 
-def level_value(levels: Levels, code: int, *, grouped: bool = False) -> Value:
-    """Return the value that a code stands for: a number, a text, or None for missing.
+def _same(held: object, value: object) -> bool:
+    if isinstance(held, bool) or isinstance(value, bool | np.bool_):
+        return isinstance(held, bool) and isinstance(value, bool | np.bool_) and held == value
+    if isinstance(held, dt.date) and isinstance(value, dt.date):
+        return _moment(held) == _moment(value)
+    comparable = type(held) is type(value) or (_is_number(held) and _is_number(value))
+    return comparable and held == value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _moment(day: dt.date) -> dt.datetime:
+    """Return a date as its midnight, as which it is compared with times."""
+    if isinstance(day, dt.datetime):
+        return day
+    return dt.datetime.combine(day, dt.time())
+
+
+def level_value(levels: Levels, code: int) -> Value:
+    """Return the value that a code stands for, as Python has it; None for missing.
 
     Examples
     --------
-    >>> levels = Levels(("0", "1.5", "missing"), np.array([0, 1.5, np.nan]), 2)
+    >>> levels = Levels(("0", "1.5", "missing"), np.array([0, 1.5, np.nan]), 2, (0, 1.5, None))
     >>> [level_value(levels, code) for code in range(3)]
     [0, 1.5, None]
     """
-    if code == levels.missing:
-        return None
-    if levels.numbers is None or grouped:
-        return levels.labels[code]
-    number = float(levels.numbers[code])
-    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    return levels.values[code]
+
+
+def level_label(levels: Levels, code: int) -> str | None:
+    """Return the text of what a code stands for; None for missing."""
+    return None if code == levels.missing else levels.labels[code]
+
+
+def plain_level(value: Value) -> str | float | None:
+    """Return a level as JSON knows it: what is no text, number or boolean as text.
+
+    Examples
+    --------
+    >>> plain_level(dt.date(2020, 1, 31)), plain_level(2.5), plain_level(None)
+    ('2020-01-31', 2.5, None)
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return in_words(value)

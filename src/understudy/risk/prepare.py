@@ -87,12 +87,6 @@ def prepare(
     frames |= dict(zip(named, syntheses, strict=True))
     if control is not None:
         frames["control"] = control
-    for argument in (groups or {}), (special or {}):
-        other = [name for name in argument if name not in columns]
-        if other:
-            raise ParameterError(
-                f"groups and special are for keys and the sensitive attribute; got {other[0]!r}."
-            )
     together = code_together(frames, columns, groups=groups, special=special)
     for table, coded in together.tables.items():
         if not len(coded):

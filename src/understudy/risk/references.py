@@ -95,14 +95,17 @@ def wilson_interval(hits: float, total: int, confidence: float = 0.95) -> tuple[
     >>> round(low, 4), round(high, 4)
     (0.4902, 0.9433)
     """
-    if not 0 < confidence < 1:
+    if not isinstance(confidence, float | np.floating) or not 0 < confidence < 1:
         raise ParameterError(f"confidence lies between 0 and 1; got {confidence!r}.")
     if total == 0 or math.isnan(hits):
         return math.nan, math.nan
+    # Hits may be a mean times a number of records, and rounding may put it beyond.
+    if total < 0 or not -1e-9 * total <= hits <= total * (1 + 1e-9):
+        raise ParameterError(f"hits lie between 0 and total; got {hits!r} of {total!r}.")
     from statistics import NormalDist
 
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    share = hits / total
+    share = min(max(hits / total, 0.0), 1.0)
     centre = share + z**2 / (2 * total)
     spread = z * math.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
     scale = 1 + z**2 / total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from understudy.errors import ParameterError, did_you_mean
 from understudy.progress import track
 from understudy.risk.key_cells import KeyCells
 from understudy.risk.key_tally import RATES, Tally
+from understudy.risk.plain import percent, to_plain
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
 
@@ -117,9 +118,9 @@ class SweepSummary:
             else f"its correlation with the number of distinct keys is {self.pearson:.2f}"
         )
         return (
-            f"{self.measure}: from {100 * self.minimum:.2f} % ({', '.join(self.minimum_keys)}) to "
-            f"{100 * self.maximum:.2f} % ({', '.join(self.maximum_keys)}), mean "
-            f"{100 * self.mean:.2f} %; {follows}."
+            f"{self.measure}: from {percent(self.minimum, 2)} ({', '.join(self.minimum_keys)}) to "
+            f"{percent(self.maximum, 2)} ({', '.join(self.maximum_keys)}), mean "
+            f"{percent(self.mean, 2)}; {follows}."
         )
 
 
@@ -142,6 +143,12 @@ class Sweep:
     summaries: dict[str, SweepSummary]
 
     def __getitem__(self, measure: str) -> SweepSummary:
+        if measure not in self.summaries:
+            hint = did_you_mean(str(measure), self.summaries)
+            raise ParameterError(
+                f"{measure!r} was not measured; measures are {', '.join(self.summaries)}.{hint} "
+                "Name others in `measures` of `sweep`."
+            )
         return self.summaries[measure]
 
     def to_frame(self) -> pl.DataFrame:
@@ -162,11 +169,8 @@ class Sweep:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, nan as None."""
-        return {
-            "sensitive": self.sensitive,
-            "sets": [_plain(vars(held)) for held in self.sets],
-            "summaries": {name: _plain(vars(held)) for name, held in self.summaries.items()},
-        }
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
     def summary(self) -> str:
         """Say how each measure varies, a line for each."""
@@ -182,8 +186,8 @@ def sweep(  # noqa: PLR0913  # two tables, the sets of keys, and how values are 
     *,
     keys: Sequence[str],
     sensitive: str,
-    sizes: Sequence[int] = (1, 2, 3, 4),
-    measures: Sequence[str] = ("repu", "disco"),
+    sizes: int | Sequence[int] = (1, 2, 3, 4),
+    measures: str | Sequence[str] = ("repu", "disco"),
     groups: Mapping[str, int] | None = None,
     special: Mapping[str, Sequence[float]] | None = None,
 ) -> Sweep:
@@ -200,9 +204,9 @@ def sweep(  # noqa: PLR0913  # two tables, the sets of keys, and how values are 
         The columns to choose keys from.
     sensitive : str
         What the attacker wants to learn.
-    sizes : sequence of int
+    sizes : int or sequence of int
         How many keys a set holds; sizes beyond the number of keys have no set.
-    measures : sequence of str
+    measures : str or sequence of str
         Measures by their names in `Disclosure`.
     groups, special : mapping, optional
         As for `disclosure`.
@@ -223,14 +227,10 @@ def sweep(  # noqa: PLR0913  # two tables, the sets of keys, and how values are 
     (('age', 'education'), 3)
     """
     scenario = Scenario(keys, sensitive)
-    _check(scenario, sizes, measures)
+    sizes, measures = _sizes(sizes, scenario), _measures(measures)
     ready = prepare(original, [synthetic], scenario, groups=groups, special=special)
     tables = [ready.original, ready.syntheses[0]]
-    chosen = [
-        names
-        for size in sorted({int(size) for size in sizes})
-        for names in combinations(scenario.keys, size)
-    ]
+    chosen = [names for size in sorted(set(sizes)) for names in combinations(scenario.keys, size)]
     found = []
     for names in track(chosen, "Counting sets of keys"):
         cells = KeyCells.of(tables, names, sensitive)
@@ -241,31 +241,34 @@ def sweep(  # noqa: PLR0913  # two tables, the sets of keys, and how values are 
     return Sweep(sensitive, tuple(found), summaries)
 
 
-def _check(scenario: Scenario, sizes: Sequence[int], measures: Sequence[str]) -> None:
+def _sizes(sizes: int | Sequence[int], scenario: Scenario) -> list[int]:
+    listed = _listed(sizes)
     wrong = [
         size
-        for size in sizes
+        for size in listed
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1
     ]
     if wrong:
         raise ParameterError(f"sizes are whole numbers from 1; got {wrong[0]!r}.")
-    if not any(size <= len(scenario.keys) for size in sizes):
+    if not any(size <= len(scenario.keys) for size in listed):
         raise ParameterError(
-            f"sizes: there are {len(scenario.keys)} keys, and no set of {list(sizes)} of them."
+            f"sizes: there are {len(scenario.keys)} keys, and no set of {listed} of them."
         )
-    unknown = [name for name in measures if name not in RATES]
+    return [int(size) for size in listed]
+
+
+def _listed(given: object) -> list[Any]:
+    """Return what a user gives as a list: one thing, or several."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return [given]
+    return list(given)
+
+
+def _measures(measures: str | Sequence[str]) -> list[str]:
+    listed = _listed(measures)
+    unknown = [name for name in listed if name not in RATES]
     if unknown:
         raise ParameterError(
             f"There is no measure {unknown[0]!r}.{did_you_mean(str(unknown[0]), RATES)}"
         )
-
-
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    def plain(value: Any) -> Any:  # noqa: ANN401  # any field
-        if isinstance(value, dict):
-            return _plain(value)
-        if isinstance(value, tuple):
-            return list(value)
-        return None if isinstance(value, float) and math.isnan(value) else value
-
-    return {name: plain(value) for name, value in values.items()}
+    return listed
