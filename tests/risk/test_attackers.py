@@ -5,6 +5,9 @@ from __future__ import annotations
 import functools
 import json
 import math
+import subprocess
+import sys
+from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import polars as pl
@@ -15,6 +18,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
@@ -23,6 +27,7 @@ from understudy.data import load
 from understudy.data.together import Levels
 from understudy.errors import DataError, ParameterError
 from understudy.progress import reporting
+from understudy.risk import attacker_jobs
 from understudy.risk.attacker_models import CLASSIFIERS, Model, NearestMedian, encode
 from understudy.risk.attacker_tolerance import Tolerance
 from understudy.risk.attacker_votes import majority
@@ -78,62 +83,68 @@ def papers(sensitive):
     return attackers(survey, survey, keys=keys, sensitive=sensitive, known=known, preset="papers")
 
 
-# Tables 6 and 9 of the paper of 2020, the originals' row. Deviations are those of accuracies that
-# were rounded to a tenth of a percent first. The paper does not say so; we infer it from one cell,
-# the 1.5 of the support vector machine, which is 1.56 otherwise. The others agree either way.
+# Tables 6 and 9 of the paper of 2020, the originals' row. One cell differs: the paper prints 1.5
+# for the deviation of the second support vector machine, we have 1.57. Its accuracies, rounded to
+# a tenth of a percent first, may have 1.5 or 1.6: that depends on a record or two, and these on the
+# order in which the records are learnt from.
 @pytest.mark.parametrize(
     ("sensitive", "model", "mean", "deviation"),
     [
         ("method", "naive_bayes", 47.4, 2.8),
         ("method", "svm", 49.9, 3.6),
-        ("method", "random_forest", 54.4, 7.5),
         ("method", "logistic_regression", 45.7, 2.6),
         ("method", "fixed_radius", 54.9, 7.8),
         ("husband_education", "naive_bayes", 64.2, 1.7),
-        ("husband_education", "svm", 65.0, 1.5),
+        ("husband_education", "svm", 65.0, 1.6),
         ("husband_education", "logistic_regression", 64.4, 1.6),
         ("husband_education", "fixed_radius", 77.8, 7.0),
     ],
 )
 def test_the_papers_figures(sensitive, model, mean, deviation):
-    result = papers(sensitive)
-    rates = np.round([100 * subset.original[model] for subset in result.subsets], 1)
-    assert round(100 * result.models[model].original, 1) == mean
-    assert round(float(rates.std()), 1) == deviation
+    score = papers(sensitive).models[model]
+    assert round(100 * score.original, 1) == mean
+    assert round(100 * score.original_std, 1) == deviation
 
 
 def test_the_papers_nearest_neighbours_and_averages():
-    # Which of several neighbours at one distance come first is left to the implementation: the
-    # paper has 48.5 and 69.4, and the average over models of Table IX of 2022 is 69.6.
-    assert papers("method").models["k_nearest"].original == pytest.approx(0.485, abs=0.005)
+    # Which of several neighbours at one distance come first depends on the order of records: five
+    # shuffled tables gave 48.4 to 50.0 and 68.8 to 69.4 where the paper has 48.5 and 69.4. The
+    # average over models of Table IX of 2022, 69.6, has a sixth of that noise.
+    assert papers("method").models["k_nearest"].original == pytest.approx(0.485, abs=0.015)
     husband = papers("husband_education")
-    assert husband.models["k_nearest"].original == pytest.approx(0.694, abs=0.005)
-    assert round(100 * husband.mean.original, 1) == 69.6
+    assert husband.models["k_nearest"].original == pytest.approx(0.694, abs=0.006)
+    assert husband.mean.original == pytest.approx(0.696, abs=0.0015)
     assert round(100 * husband.baseline.zero_rule, 1) == 61.0
     assert round(100 * papers("method").baseline.zero_rule, 1) == 42.7
 
 
-def test_the_papers_forest_within_the_noise_of_its_seed():
+# The papers' forests are one draw each; the default seed is another.
+@pytest.mark.parametrize(
+    ("sensitive", "mean", "deviation", "seeds"),
+    [("method", 54.4, 7.5, 3), ("husband_education", 77.0, 6.6, 8)],
+)
+def test_the_papers_forest_within_the_noise_of_its_seed(sensitive, mean, deviation, seeds):
+    keys, known = SCENARIOS[sensitive]
     survey = load("cmc")
-    forest = {"forest": RandomForestClassifier(10)}
     results = [
         attackers(
             survey,
             survey,
-            keys=HUSBAND,
-            sensitive="husband_education",
-            known=4,
-            models=forest,
+            keys=keys,
+            sensitive=sensitive,
+            known=known,
+            models={"forest": RandomForestClassifier(10)},
             random_state=seed,
         ).models["forest"]
-        for seed in range(8)
+        for seed in range(seeds)
     ]
     means = np.array([100 * score.original for score in results])
     deviations = np.array([100 * score.original_std for score in results])
-    # The paper's 77.0 ± 6.6 is one draw: our draws lie on both sides of what rounds to it.
-    assert means.min() < 77.05 < means.max()
-    assert abs(means.mean() - 77.0) < 3 * means.std()
-    assert deviations.min() < 6.65 < deviations.max()
+    # What is printed is rounded by up to 0.05.
+    assert abs(means.mean() - mean) < 0.05 + 3 * means.std()
+    assert abs(deviations.mean() - deviation) < 0.05 + 3 * deviations.std()
+    assert means.std() < 0.3
+    assert deviations.std() < 0.3
 
 
 def test_a_copy_is_as_good_as_the_original():
@@ -463,6 +474,36 @@ def test_numbers_with_many_levels_are_grouped():
     assert bayes.min_categories == [21]
 
 
+def test_infinite_numbers_are_beyond_the_others():
+    values = np.array([-np.inf, 10.0, 30.0, np.inf, np.nan])
+    levels = (Levels(tuple(map(str, values)), values, 4),)
+    codes = np.arange(5)[:, None]
+    # The finite ones are 20 apart.
+    np.testing.assert_array_equal(
+        encode("native", codes, codes, levels)[0][:, 0], [-10, 10, 30, 50, np.nan]
+    )
+    alone = (Levels(("5", "inf"), np.array([5.0, np.inf]), None),)
+    assert encode("places", codes[:2], codes[:2], alone)[0].tolist() == [[5], [6]]
+    nothing = (Levels(("-inf", "inf"), np.array([-np.inf, np.inf]), None),)
+    assert encode("places", codes[:2], codes[:2], nothing)[0].tolist() == [[-1], [1]]
+
+
+@pytest.mark.parametrize("preset", ["papers", "strong"])
+@pytest.mark.parametrize("levels", [5, 150])
+@pytest.mark.parametrize("tolerance", [None, 1])
+def test_no_model_fails_on_infinity(preset, levels, tolerance):
+    rng = np.random.default_rng(0)
+    debt = rng.integers(0, levels, 300).astype(float)
+    debt[:40], debt[40:60] = math.inf, -math.inf
+    table = pl.DataFrame({"debt": debt, "age": rng.integers(0, 9, 300), "s": (debt > 2) + 0})
+    result = attackers(
+        table, table, keys=["debt", "age"], sensitive="s", preset=preset, tolerance=tolerance
+    )
+    assert result.reasons.keys() == {"control"}
+    assert result.voters == len(result.models)
+    assert result.ensemble.accuracy > 0.9
+
+
 def test_same_seed_same_result_whatever_the_processes():
     original, synthetic = related(80, 5), related(80, 6, shuffled=True)
     attack = functools.partial(
@@ -474,6 +515,80 @@ def test_same_seed_same_result_whatever_the_processes():
     )
     assert once.to_dict() == again.to_dict() == two.to_dict()
     assert once.per_record().equals(two.per_record())
+
+
+class Pool:
+    """Run jobs when they are asked for, and count those that wait."""
+
+    def __init__(self, processes, mp_context):
+        assert (processes, mp_context.get_start_method()) == (3, "spawn")
+        self.waiting = 0
+        self.most = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        assert not self.waiting
+        seen_pools.append(max(self.most))
+
+    def submit(self, function, job):
+        self.waiting += 1
+        self.most.append(self.waiting)
+        return Waiting(self, function, job)
+
+
+class Waiting:
+    """A job that waits."""
+
+    def __init__(self, pool, function, job):
+        self.pool, self.function, self.job = pool, function, job
+
+    def result(self):
+        self.pool.waiting -= 1
+        return self.function(self.job)
+
+
+seen_pools = []
+
+
+def test_few_jobs_wait_at_a_time(monkeypatch):
+    table = pl.DataFrame({name: [0, 0, 1, 1] for name in "abcdef"} | {"s": ["x", "x", "y", "y"]})
+    attack = functools.partial(
+        attackers, table, table, keys=list("abcdef"), sensitive="s", known=1, models=FIXED
+    )
+    expected = attack().to_dict()
+    monkeypatch.setattr(attacker_jobs, "ProcessPoolExecutor", Pool)
+    # Twelve jobs, of which two for each process may wait or run.
+    assert attack(processes=3).to_dict() == expected
+    assert seen_pools == [6]
+
+
+def test_processes_that_end_are_explained(monkeypatch):
+    def ended(waiting):
+        waiting.pool.waiting = 0
+        raise BrokenProcessPool
+
+    monkeypatch.setattr(attacker_jobs, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(Waiting, "result", ended)
+    with pytest.raises(ParameterError, match=r"under `if __name__ == \"__main__\":`"):
+        attackers(square(), square(), keys="a", sensitive="s", processes=3)
+
+
+def test_a_script_without_a_guard(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import polars as pl\n"
+        "from understudy.risk import attackers\n"
+        "table = pl.DataFrame({'a': [0, 1], 's': [0, 1]})\n"
+        "attackers(table, table, keys='a', sensitive='s', preset='papers', processes=2)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script], check=False, capture_output=True, encoding="utf-8"
+    )
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("understudy.errors.ParameterError: The processes that train the models")
+    assert "__main__" in last
 
 
 def test_the_seed_reaches_models_and_pipelines():
@@ -504,6 +619,8 @@ def test_a_model_that_fails_has_a_reason_and_no_vote():
     )
     assert "shape (1,) for 2 records" in result.reasons["shape"]
     assert result.reasons["mean"] == "It leaves out what failed: raises, shape."
+    assert result.voters == 1
+    assert "by a vote of one model (mean" in str(result)
     assert result.per_record()["raises"].null_count() == 4
     assert result.to_dict()["models"]["raises"]["accuracy"] is None
     strange = {"other": Always(7), "y": Always(1)}
@@ -514,7 +631,11 @@ def test_a_model_that_fails_has_a_reason_and_no_vote():
     assert nobody.reasons["ensemble"] == "All models failed."
     assert nobody.best is None
     assert all(math.isnan(score.accuracy) for score in nobody.scores.values())
-    assert "right for an unknown share of the records" in str(nobody)
+    assert nobody.voters == 0
+    assert "right for an unknown share of the records by a vote of no model" in str(nobody)
+    both = attackers(square(), square(), keys="a", sensitive="s", models=models | {"x": Always(0)})
+    assert both.voters == 2
+    assert "by a vote of 2 models" in str(both)
 
 
 def test_a_guess_that_is_no_number():
@@ -549,15 +670,44 @@ def test_the_fixed_radius_attacker_is_the_generalized_attribution(known):
     assert score.accuracy_std == pytest.approx(expected.accuracy_std)
 
 
-def test_order_of_the_original_does_not_matter():
-    original, synthetic = related(60, 7), related(60, 8)
-    order = np.random.default_rng(0).permutation(60)
-    results = [
-        attackers(table, synthetic, keys=["job", "age"], sensitive="sick", preset="papers")
-        for table in (original, original[order])
-    ]
-    before, after = (result.per_record().drop("record") for result in results)
-    assert before[order].equals(after)
+@pytest.mark.parametrize("preset", ["papers", "strong"])
+@pytest.mark.parametrize("tolerance", [None, 20])
+def test_order_of_records_and_keys(preset, tolerance):
+    # Few different keys and many records: most neighbours are equally near.
+    original, synthetic = ragged(150, 2, "abc"), ragged(150, 3, "bcd")
+    order = np.random.default_rng(0).permutation(150)
+    attack = functools.partial(
+        attackers,
+        sensitive="s" if tolerance is None else "pay",
+        preset=preset,
+        tolerance=tolerance,
+        control=original.head(20),
+    )
+    keys = ["label", "whole"]
+    before = attack(original, synthetic, keys=keys)
+    after = attack(original[order], synthetic[order[::-1]], keys=keys)
+    assert before.to_dict() == after.to_dict()
+    shares = before.per_record().drop("record")
+    assert shares[order].equals(after.per_record().drop("record"))
+    if preset == "papers":
+        other = attack(original, synthetic, keys=keys[::-1])
+        assert other.models["k_nearest"] == before.models["k_nearest"]
+
+
+def test_the_order_of_training_is_drawn_by_the_seed():
+    original, synthetic = ragged(150, 2, "abc"), ragged(150, 3, "bcd")
+    scores = {
+        attackers(
+            original,
+            synthetic,
+            keys=["label", "whole"],
+            sensitive="s",
+            models={"near": KNeighborsClassifier()},
+            random_state=seed,
+        ).ensemble.accuracy
+        for seed in range(5)
+    }
+    assert len(scores) > 1
 
 
 def test_groups_of_a_sensitive_number():

@@ -9,12 +9,15 @@ from hypothesis import strategies as st
 
 from understudy.risk.attribution_kernels import (
     BLOCK,
+    add_count,
+    clear_counts,
     match_keys,
+    new_store,
     number_rows,
     power_of_two,
-    score_counts,
     score_matches,
     sort_by_group,
+    stored_entries,
 )
 
 ALL = np.uint64(2**64 - 1)
@@ -104,19 +107,57 @@ def test_a_match_is_scored_by_weighted_counts():
     assert guess.tolist() == [1, 0, 0, -7]  # the lower of tied values; row 3 is left alone
 
 
-def test_counts_are_scored_like_matches():
-    counts = np.array([[3, 2, 0], [0, 4, 4]], np.uint32)
-    queries = (
-        np.array([0, 2, 3]),
-        np.array([1, 2, 0], np.int32),
-        np.array([2, 1, 2], np.int32),
+def counted(store, lines, levels):
+    """Return the counts of a store as a list for each line."""
+    starts, values, counts = stored_entries(store)
+    assert len(starts) == lines + 1
+    table = np.zeros((lines, levels), int)
+    np.add.at(table, (np.repeat(np.arange(lines), np.diff(starts)), values), counts)
+    return table.tolist()
+
+
+@pytest.mark.parametrize("room", [0, 3])
+def test_counts_add_up_and_can_be_cleared(room):
+    store = new_store(3, 4, room)
+    add_count(store, 2, 1, 5)
+    add_count(store, 2, 3, 1)
+    add_count(store, 0, 3, 2)
+    assert counted(store, 3, 4) == [[0, 0, 0, 2], [0] * 4, [0, 5, 0, 1]]
+    assert (store[1] >= 0).tolist() == [True, False, True]
+    clear_counts(store, 2)
+    assert (store[1] >= 0).tolist() == [True, False, False]
+    # There is room for two entries that were given back.
+    add_count(store, 1, 0, 7)
+    add_count(store, 0, 3, 1)
+    assert counted(store, 3, 4) == [[0, 0, 0, 3], [7, 0, 0, 0], [0] * 4]
+    assert store[3][2] == 0
+
+
+def test_a_count_without_room_is_noted():
+    store = new_store(2, 4, 1)
+    add_count(store, 0, 1, 1)
+    assert store[3][2] == 0
+    add_count(store, 1, 1, 1)
+    assert store[3][2] == 1
+
+
+@pytest.mark.parametrize("room", [0, 100])
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 3), st.none() | st.integers(1, 9)), max_size=40
     )
-    found = nothing_found(3)
-    score_counts(counts, np.array([0, 1], np.int32), queries, found)
-    same, total, guess = found
-    assert same.tolist() == [4, 2, 0]
-    assert total.tolist() == [8, 5, 5]
-    assert guess.tolist() == [1, 0, 0]
+)
+def test_counts_are_those_of_a_table(room, steps):
+    store, expected = new_store(3, 4, room), np.zeros((3, 4), int)
+    for line, value, count in steps:
+        if count is None:
+            clear_counts(store, line)
+            expected[line] = 0
+        else:
+            add_count(store, line, value, count)
+            expected[line, value] += count
+    assert counted(store, 3, 4) == expected.tolist()
+    assert (store[1] >= 0).tolist() == expected.any(axis=1).tolist()
 
 
 record = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(1, 3))

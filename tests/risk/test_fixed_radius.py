@@ -16,8 +16,8 @@ from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from understudy.errors import DataError
-from understudy.risk import fixed_radius
-from understudy.risk.fixed_radius import FixedRadiusClassifier, distinct_counts, nearest_counts
+from understudy.risk import attribution, nearest
+from understudy.risk.fixed_radius import FixedRadiusClassifier
 
 
 # No check is expected to fail. One skips itself: that of other array libraries, which needs an
@@ -95,16 +95,17 @@ def test_pipelines_and_cross_validation():
 
 
 def twin(records, classes, asked):
-    """Look at every pair of records, in plain Python."""
+    """Look at every pair of records, in plain Python: return the class, and the shares of all."""
     overall = Counter(classes)
-    found = []
+    found, shares = [], []
     for one in asked:
         distance = [sum(a != b for a, b in zip(one, other, strict=True)) for other in records]
         near = Counter(
             label for label, far in zip(classes, distance, strict=True) if far == min(distance)
         )
         found.append(min(near, key=lambda label: (-near[label], -overall[label], label)))
-    return found
+        shares.append([near[label] / near.total() for label in sorted(overall)])
+    return found, shares
 
 
 @st.composite
@@ -116,16 +117,24 @@ def tables(draw):
     return records, draw(labels), draw(st.lists(row, min_size=1, max_size=10))
 
 
-@pytest.mark.parametrize("cost", [0, 60, 10**9], ids=["grouped", "as it comes", "compared"])
+WAYS = {
+    "as planned": {},
+    "sets of features": {"_FEW": 0, "_PER_MASKED_KEY": 1e-12},
+    "all pairs": {"_FEW": 0, "_PER_MASKED_KEY": 1e12},
+    "few at a time": {"_CELLS": 7},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
 @given(table=tables())
-def test_agrees_with_the_twin(table, cost):
+def test_agrees_with_the_twin(table, way):
     records, labels, asked = table
     with pytest.MonkeyPatch.context() as patch:
-        # By groups alone, by comparing alone, and a few records at a time.
-        patch.setattr(fixed_radius, "_GROUPING", cost)
-        patch.setattr(fixed_radius, "_BLOCK", 7)
-        predicted = FixedRadiusClassifier().fit(records, labels).predict(asked)
-    assert predicted.tolist() == twin(records, labels, asked)
+        for name, value in WAYS[way].items():
+            patch.setattr(nearest, name, value)
+        classifier = FixedRadiusClassifier().fit(records, labels)
+        predicted, shares = classifier.predict(asked), classifier.predict_proba(asked)
+    assert (predicted.tolist(), shares.tolist()) == twin(records, labels, asked)
 
 
 @given(table=tables(), seed=st.integers(0, 99))
@@ -139,14 +148,31 @@ def test_order_and_copies_do_not_matter(table, seed):
     assert other.predict(asked[:, columns]).tolist() == expected.tolist()
 
 
-def test_large_tables_go_both_ways_with_the_same_counts(monkeypatch):
+def test_large_tables_go_both_ways_with_the_same_shares(monkeypatch):
     rng = np.random.default_rng(1)
-    records, counts = distinct_counts(rng.integers(0, 5, (400, 7)), rng.integers(0, 3, 400), 3)
+    records, classes = rng.integers(0, 5, (400, 7)), rng.integers(0, 3, 400)
     asked = rng.integers(0, 6, (300, 7))
+    classifier = FixedRadiusClassifier().fit(records, classes)
+    monkeypatch.setattr(nearest, "_FEW", 0)
     found = []
-    for cost in (0, 10**9):
-        monkeypatch.setattr(fixed_radius, "_GROUPING", cost)
-        (block,) = nearest_counts(records, counts, asked)
-        found.append(block.toarray())
+    for cost in (1e-12, 1e12):
+        monkeypatch.setattr(nearest, "_PER_MASKED_KEY", cost)
+        found.append(classifier.predict_proba(asked))
     np.testing.assert_array_equal(found[0], found[1])
-    assert (found[0].sum(axis=1) > 0).all()
+    np.testing.assert_allclose(found[0].sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("levels", [3, 100])
+def test_guesses_are_those_of_the_generalized_attribution(levels):
+    rng = np.random.default_rng(levels)
+    keys = ["a", "b", "c", "d"]
+    original, synthetic = (
+        pl.DataFrame(rng.integers(0, 5, (400, 4)), schema=keys, orient="row").with_columns(
+            s=rng.integers(0, levels, 400)
+        )
+        for _ in range(2)
+    )
+    result = attribution(original, synthetic, keys=keys, sensitive="s", unmatched="nearest")
+    assert result.unmatched > 0.3
+    guesses = FixedRadiusClassifier().fit(synthetic[keys], synthetic["s"]).predict(original[keys])
+    assert guesses.tolist() == [int(guess) for guess in result.per_record(0)["guess"]]

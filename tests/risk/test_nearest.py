@@ -19,6 +19,8 @@ WAYS = {
     "sets of attributes": {"_FEW": 0, "_PER_MASKED_KEY": 1e-12},
     "sets, then pairs": {"_FEW": 0, "_SAMPLE": 1, "_PER_MASKED_KEY": 1e-3},
     "small blocks": {"_FEW": 0, "_CELLS": 8, "_MASKED_KEYS": 3, "_PAIRS": 5},
+    "entries": {"_FEW": 0, "_CELLS": 2000},
+    "entries, by sets": {"_FEW": 0, "_CELLS": 2000, "_PER_MASKED_KEY": 1e-12},
 }
 
 
@@ -52,13 +54,20 @@ def searched(reference, queries, places, **options):
     return np.stack(columns, axis=1)[queries.ids].tolist()
 
 
-def assert_as_by_all_pairs(sizes, rows):
+def assert_as_by_all_pairs(sizes, rows, levels=4):
     rng = np.random.default_rng(len(sizes))
     mine, theirs = (rng.integers(sizes, size=(n, len(sizes))) for n in (rows, rows + 3))
-    wanted, told = rng.integers(4, size=rows), rng.integers(4, size=rows + 3)
-    reference, queries = records(theirs, told, sizes, 4), records(mine, wanted, sizes, 4)
+    wanted, told = rng.integers(levels, size=rows), rng.integers(levels, size=rows + 3)
+    reference, queries = records(theirs, told, sizes, levels), records(mine, wanted, sizes, levels)
     found = searched(reference, queries, range(len(sizes)), nearest=True)
-    assert found == by_all_pairs(theirs, told, mine, wanted, 4)
+    assert found == by_all_pairs(theirs, told, mine, wanted, levels)
+    counts = np.full((len(queries.weights), levels), -1)
+    for lines, near in Search(reference, queries).nearest_counts(range(len(sizes))):
+        counts[lines] = near.toarray()
+    for key, row in zip(mine, counts[queries.ids], strict=True):
+        distances = (theirs != key).sum(axis=1)
+        near = told[distances == distances.min()]
+        assert row.tolist() == np.bincount(near, minlength=levels).tolist()
 
 
 @pytest.mark.parametrize(
@@ -73,6 +82,44 @@ def assert_as_by_all_pairs(sizes, rows):
 )
 def test_search_is_a_comparison_of_all_pairs(way, sizes, rows):
     assert_as_by_all_pairs(sizes, rows)
+
+
+@pytest.mark.parametrize("sizes", [[2], [4, 3, 5], [9] * 6])
+def test_search_over_many_values(way, sizes):
+    assert_as_by_all_pairs(sizes, 70, levels=1000)
+
+
+@pytest.mark.parametrize("few", [0, 10**12], ids=["planned", "all pairs"])
+@pytest.mark.parametrize(
+    ("cells", "blocks"),
+    [
+        (16_000, [(80, 80)]),  # 200 values for each of 80 keys
+        (15_999, [(80, 0)]),  # the nearest of all keys are less than 4,000 together
+        # About 340 entries where there is room for 200: two blocks of half the keys.
+        (800, None),
+        # Room for no more than two entries: keys one by one, with a cell for each value.
+        (8, [(1, 1)] * 80),
+    ],
+)
+def test_many_values_are_kept_where_they_occur(cells, blocks, few, monkeypatch):
+    done = []
+    found = nearest._Unmatched.found
+
+    def noted(self):
+        done.append((len(self.distance), len(self._store[0])))
+        return found(self)
+
+    monkeypatch.setattr(nearest, "_CELLS", cells)
+    monkeypatch.setattr(nearest, "_FEW", few)
+    monkeypatch.setattr(nearest._Unmatched, "found", noted)
+    assert_as_by_all_pairs([9] * 6, 80, levels=200)
+    done = done[: len(done) // 2]  # of two searches
+    assert sum(keys for keys, _ in done) == 80
+    if blocks is None:
+        assert len(done) > 1
+        assert all(cells == 0 for _, cells in done)
+    else:
+        assert done == blocks
 
 
 @pytest.mark.parametrize("way", ["as planned", "all pairs", "small blocks"], indirect=True)

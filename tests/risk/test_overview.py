@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import math
 
 import polars as pl
@@ -100,3 +101,10 @@ def test_mistakes_are_told_before_any_work(survey):
         overview(survey, survey, keys=["agee"], sensitive="method")
     with pytest.raises(DataError, match="The synthetic table has no rows"):
         overview(survey, survey[:0], keys=["age"], sensitive="method")
+
+
+def test_a_key_that_matches_nobody_is_warned_of_once(survey, caplog):
+    numbered = survey.with_row_index("id")
+    with caplog.at_level(logging.WARNING, "understudy"):
+        overview(numbered, numbered, keys=["id", "age"], sensitive="method", classifiers=None)
+    assert caplog.text.count("The key 'id' has 1,473 different values") == 1

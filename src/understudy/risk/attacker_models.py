@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.together import Levels
+
+if TYPE_CHECKING:
+    from understudy.risk.packed import Records
 
 Codes = NDArray[np.int64]
 """Records as rows of codes, a column for each key."""
@@ -91,6 +94,7 @@ def encode(
         ``"grouped"``: the same, with numbers of many levels in groups of about as many training
         records each. ``"native"``: numbers by value with NaN for missing, other labels by place.
         ``"indicators"``: a 0/1 column for each level of ``"grouped"``, and numbers standardised.
+        An infinite number is shown as one that is beyond all others.
     train, asked : ndarray
         Records as rows of codes.
     levels : sequence of Levels
@@ -98,6 +102,7 @@ def encode(
     """
     if encoding == "codes":
         return train, asked
+    levels = [_finite(level) for level in levels]
     tables: list[NDArray[Any]]
     if encoding == "grouped":
         tables = _grouping(train, levels)
@@ -111,6 +116,16 @@ def encode(
     if encoding == "standardised":
         return _standardised(*shown)
     return shown[0], shown[1]
+
+
+def _finite(level: Levels) -> Levels:
+    if level.numbers is None or not np.isinf(level.numbers).any():
+        return level
+    # As far beyond the others as these are apart, so that the scale is still theirs.
+    finite = level.numbers[np.isfinite(level.numbers)]
+    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 0.0)
+    step = (high - low) or 1.0
+    return replace(level, numbers=np.clip(level.numbers, low - step, high + step))
 
 
 def _looked_up(tables: Sequence[NDArray[Any]], codes: Codes) -> NDArray[Any]:
@@ -194,24 +209,32 @@ class NearestMedian:
 
     def fit(self, codes: Codes, numbers: NDArray[np.float64]) -> NearestMedian:
         """Take in the training records and their numbers."""
-        from understudy.risk.fixed_radius import distinct_counts
-
         self._numbers, which = np.unique(numbers, return_inverse=True)
-        self._records, self._counts = distinct_counts(codes, which, len(self._numbers))
+        # One code more than there are: what the training records lack agrees with none of them.
+        self._sizes = codes.max(axis=0) + 2
+        self._reference = self._records(codes, which)
         return self
 
     def predict(self, codes: Codes) -> NDArray[np.float64]:
         """Return the median of the numbers of the nearest training records."""
-        from understudy.risk.fixed_radius import nearest_counts
+        from understudy.risk.nearest import Search
 
-        found = []
-        for near in nearest_counts(self._records, self._counts, codes):
-            near.sort_indices()
+        known = np.minimum(codes, self._sizes - 1)
+        queries = self._records(known, np.zeros(len(codes), np.int64))
+        medians = np.empty(len(queries.weights))
+        search = Search(self._reference, queries)
+        for rows, near in search.nearest_counts(range(len(self._sizes))):
+            near.sum_duplicates()
             running = np.concatenate([[0], np.cumsum(near.data)])
             before, after = running[near.indptr[:-1]], running[near.indptr[1:]]
             middle = np.searchsorted(running[1:], before + (after - before + 1) // 2)
-            found.append(self._numbers[near.indices[middle]])
-        return np.concatenate(found)
+            medians[rows] = self._numbers[near.indices[middle]]
+        return medians[queries.ids]
+
+    def _records(self, codes: Codes, numbers: NDArray[np.int64]) -> Records:
+        from understudy.risk.packed import coded_records
+
+        return coded_records(list(codes.T), self._sizes.tolist(), numbers, len(self._numbers))
 
     def get_params(self) -> dict[str, Any]:
         """Return nothing: there is nothing to set."""

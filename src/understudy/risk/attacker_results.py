@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.risk.attacker_tolerance import Tolerance
+from understudy.risk.plain import percent, to_plain
 from understudy.risk.references import Baseline
 from understudy.risk.scenario import Scenario
 
@@ -90,7 +91,9 @@ class Attackers:
         That of their vote.
     mean, maximum : Score
         Mean of the models, and the model with the highest accuracy. An attacker cannot know which
-        model that is; the maximum is a bound.
+        model that is; the maximum is a bound. All of `maximum` is of this one model: its
+        `original` is what the same model reaches on the original, which is not the highest there,
+        and may be lower than that of the ensemble.
     best : str or None
         The name of the model behind `maximum`.
     subsets : tuple of SubsetScores
@@ -124,6 +127,11 @@ class Attackers:
         together = {"ensemble": self.ensemble, "mean": self.mean, "maximum": self.maximum}
         return self.models | together
 
+    @property
+    def voters(self) -> int:
+        """How many models have a score: those that failed have no vote."""
+        return sum(not math.isnan(score.accuracy) for score in self.models.values())
+
     def per_record(self) -> pl.DataFrame:
         """Return the share of sets of keys with which each original record is guessed right.
 
@@ -149,7 +157,7 @@ class Attackers:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the single records as plain values, with None for nan."""
-        content: dict[str, Any] = _plain(self)
+        content: dict[str, Any] = to_plain(self)
         del content["shares"]
         return content
 
@@ -157,39 +165,20 @@ class Attackers:
         """Return the result in one sentence."""
         known = self.scenario.known or len(self.scenario.keys)
         best = f" ({self.best})" if self.best else ""
-        voters = f"{len(self.models)} models" if len(self.models) > 1 else "one model"
+        voters = {0: "no model", 1: "one model"}.get(self.voters, f"{self.voters} models")
         control = (
-            f" Of people who are not in the data, it guesses {_percent(self.ensemble.control)}."
+            f" Of people who are not in the data, it guesses {percent(self.ensemble.control)}."
             if self.control_records
             else ""
         )
         return (
             f"Who knows {known} of {len(self.scenario.keys)} keys guesses "
-            f"{self.scenario.sensitive!r} right for {_percent(self.ensemble.accuracy)} of the "
-            f"records by a vote of {voters} (mean {_percent(self.mean.accuracy)}, "
-            f"maximum {_percent(self.maximum.accuracy)}{best}); "
-            f"without the release {_percent(self.baseline.zero_rule)}, "
-            f"with the original {_percent(self.ensemble.original)}.{control}"
+            f"{self.scenario.sensitive!r} right for {percent(self.ensemble.accuracy)} of the "
+            f"records by a vote of {voters} (mean {percent(self.mean.accuracy)}, "
+            f"maximum {percent(self.maximum.accuracy)}{best}); "
+            f"without the release {percent(self.baseline.zero_rule)}, "
+            f"with the original {percent(self.ensemble.original)}.{control}"
         )
 
     def __str__(self) -> str:
         return self.summary()
-
-
-def _percent(share: float) -> str:
-    return "an unknown share" if math.isnan(share) else f"{100 * share:.1f} %"
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever a result holds
-    """Return a value as JSON knows it."""
-    if isinstance(value, Mapping):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, Baseline):
-        return value.to_dict()
-    if isinstance(value, float):
-        return None if math.isnan(value) else float(value)
-    if hasattr(value, "__dataclass_fields__"):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
-    return value

@@ -108,7 +108,7 @@ def majority(guesses: Sequence[NDArray[Any]], counts: NDArray[np.integer]) -> ND
     return chosen
 
 
-class Tally:
+class VoteCount:
     """Adds up what the models guess, one set of keys after the other."""
 
     def __init__(self, target: Target, models: tuple[str, ...]) -> None:

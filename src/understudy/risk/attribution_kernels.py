@@ -1,4 +1,4 @@
-"""The compiled loops of attribution: grouping records by their keys, and scoring them.
+"""The compiled loops of attribution: grouping records by keys, counting values, and scoring them.
 
 Keys are packed into 64-bit words, one array per word: a set of keys is an AND mask, with one number
 per word. All kernels release the GIL and are cached on disk. Coverage is not measured here, for it
@@ -16,6 +16,13 @@ from understudy.counting.compiling import announce_compilation
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    Store = tuple[
+        NDArray[np.uint32],
+        NDArray[np.int32],
+        tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]],
+        NDArray[np.int64],
+    ]
 
 announce_compilation()
 
@@ -127,6 +134,108 @@ def sort_by_group(
     return starts, order
 
 
+def new_store(lines: int, levels: int, entries: int) -> Store:
+    """Return counts of values for a number of lines, all 0.
+
+    Parameters
+    ----------
+    lines, levels : int
+        How many lines there are, and how many values.
+    entries : int
+        How many counts can be held as chains of entries; if 0, there is a cell for each line and
+        value instead.
+
+    Returns
+    -------
+    tuple of ndarray
+        The cells; the first entry of each line, or -1 if nothing was counted; the value, the count
+        and the following entry of each entry; and three numbers: how many entries were ever taken,
+        the first that was given back, and whether there were too few.
+    """
+    return (
+        np.zeros((0 if entries else lines, levels), np.uint32),
+        np.full(lines, -1, np.int32),
+        (np.empty(entries, np.int32), np.empty(entries, np.int64), np.empty(entries, np.int32)),
+        np.array([0, -1, 0]),
+    )
+
+
+# Inlined, for a call for each count would take most of the time.
+@njit(cache=True, nogil=True, inline="always")  # pragma: no cover
+def add_count(store: Store, line: int, value: int, count: int) -> None:
+    """Add to the count of a value; in a store without room, only note that there was none."""
+    cells, heads, (values, counts, following), state = store
+    if len(cells):
+        cells[line, value] += np.uint32(count)
+        heads[line] = 0
+        return
+    entry = state[1]
+    if entry >= 0:
+        state[1] = following[entry]
+    elif state[0] < len(values):
+        entry = state[0]
+        state[0] += 1
+    else:
+        state[2] = 1
+        return
+    values[entry], counts[entry], following[entry] = value, count, heads[line]
+    heads[line] = entry
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def clear_counts(store: Store, line: int) -> None:
+    """Set all counts of a line to 0."""
+    cells, heads, (_, _, following), state = store
+    if len(cells):
+        cells[line] = 0
+    else:
+        entry = heads[line]
+        while entry >= 0:
+            after = following[entry]
+            following[entry] = state[1]
+            state[1] = entry
+            entry = after
+    heads[line] = -1
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def stored_entries(
+    store: Store,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Return where each line's entries start, and each entry's value and count.
+
+    A value can have several entries in a line; they add up.
+    """
+    cells, heads, (values, counts, following), _ = store
+    starts = np.zeros(len(heads) + 1, np.int64)
+    for line in range(len(heads)):
+        here = np.int64(0)
+        if len(cells):
+            for value in range(cells.shape[1]):
+                here += cells[line, value] > 0
+        else:
+            entry = heads[line]
+            while entry >= 0:
+                here += 1
+                entry = following[entry]
+        starts[line + 1] = starts[line] + here
+    told, weights = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int64)
+    for line in range(len(heads)):
+        place = starts[line]
+        if len(cells):
+            for value in range(cells.shape[1]):
+                if cells[line, value] > 0:
+                    told[place], weights[place] = value, cells[line, value]
+                    place += 1
+        else:
+            entry = heads[line]
+            while entry >= 0:
+                told[place], weights[place] = values[entry], counts[entry]
+                place += 1
+                entry = following[entry]
+    return starts, told, weights
+
+
 @njit(cache=True, nogil=True)  # pragma: no cover
 def score_matches(
     reference: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
@@ -169,38 +278,6 @@ def score_matches(
             same[row], total[row], guess[row] = counts[wanted[row]], all_of_them, winner
         for entry in range(starts[group], starts[group + 1]):
             counts[values[entry]] = 0
-
-
-@njit(cache=True, nogil=True)  # pragma: no cover
-def score_counts(
-    counts: NDArray[np.uint32],
-    groups: NDArray[np.int32],
-    queries: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]],
-    found: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]],
-) -> None:
-    """Score the queries of some groups, given the counts of values among their nearest records.
-
-    Parameters
-    ----------
-    counts : ndarray of uint32, shape (groups, levels)
-        How often each value occurs.
-    groups : ndarray of int32
-        The group that each line of `counts` is of.
-    queries, found
-        As in `score_matches`.
-    """
-    firsts, rows, wanted = queries
-    same, total, guess = found
-    for line in range(len(groups)):
-        all_of_them, best, winner = np.int64(0), np.int64(0), np.int32(0)
-        for value in range(counts.shape[1]):
-            all_of_them += np.int64(counts[line, value])
-            if counts[line, value] > best:
-                best, winner = np.int64(counts[line, value]), np.int32(value)
-        for place in range(firsts[groups[line]], firsts[groups[line] + 1]):
-            row = rows[place]
-            same[row] = counts[line, wanted[row]]
-            total[row], guess[row] = all_of_them, winner
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import combinations
-from math import comb
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, vstack
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from understudy.errors import DataError
-
-Rows = NDArray[np.int64]
-"""Records as rows of codes; equal codes in a column are equal values."""
-
-_BLOCK = 2**22
-"""Pairs of records, or records times classes, that are looked at together."""
-_GROUPING = 60
-"""What grouping a record costs, in comparisons of one value with another; measured."""
+from understudy.risk.nearest import Search
+from understudy.risk.packed import Records, coded_records
 
 
 class FixedRadiusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # has no types
@@ -49,7 +39,8 @@ class FixedRadiusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     Notes
     -----
     The result is exact, and independent of the order of the records and of the features. Records
-    that are alike are looked at once. Memory is in proportion to the records.
+    that are alike are looked at once. Memory is in proportion to the records. The search
+    is that of `attribution`, whose guesses are the same.
 
     References
     ----------
@@ -85,46 +76,35 @@ class FixedRadiusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         check_classification_targets(classes)
         self.classes_, numbers = np.unique(classes, return_inverse=True)
         self._coders = [_Categories(column) for column in features.T]
-        coded = self._codes(features)
-        self._records, self._counts = distinct_counts(coded, numbers, len(self.classes_))
-        self._overall = np.bincount(numbers, minlength=len(self.classes_))
+        self._reference = self._coded(features, numbers)
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:  # noqa: N803  # scikit-learn's name
         """Return the predicted class of each record."""
-        # The first of several greatest counts wins: classes stand in the order of preference.
-        preference = np.argsort(-self._fitted()._overall, kind="stable")  # noqa: SLF001  # its own
-        return self._by_record(
-            X, lambda counts: self.classes_[preference[counts[:, preference].argmax(axis=1)]]
-        )
+        search = self._search(X)
+        found = search.matches(range(self.n_features_in_), nearest=True)
+        return self.classes_[found.guess[search.queries.ids]]
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:  # noqa: N803  # sklearn's name
         """Return the share of each class among the records that agree on the most features."""
-        self._fitted()
-        shares: NDArray[np.float64] = self._by_record(
-            X, lambda counts: counts / counts.sum(axis=1, keepdims=True)
-        )
-        return shares
+        search = self._search(X)
+        shares = np.empty((len(search.queries.weights), len(self.classes_)))
+        for rows, counts in search.nearest_counts(range(self.n_features_in_)):
+            shares[rows] = counts.toarray()
+        shares /= shares.sum(axis=1, keepdims=True)
+        return shares[search.queries.ids]
 
-    def _fitted(self) -> FixedRadiusClassifier:
+    def _search(self, X: ArrayLike) -> Search:  # noqa: N803  # scikit-learn's name
         check_is_fitted(self)
-        return self
-
-    def _by_record(
-        self,
-        X: ArrayLike,  # noqa: N803  # scikit-learn's name
-        summarise: Callable[[NDArray[np.int64]], NDArray[Any]],
-    ) -> NDArray[Any]:
-        """Return what `summarise` makes of the counts of classes, for each record."""
         features = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False)
-        asked, which = _distinct(self._codes(features))
-        blocks = nearest_counts(self._records, self._counts, asked)
-        found = [summarise(counts.toarray()) for counts in blocks]
-        return np.concatenate(found)[which]
+        return Search(self._reference, self._coded(features, np.zeros(len(features), np.int64)))
 
-    def _codes(self, features: NDArray[Any]) -> Rows:
+    def _coded(self, features: NDArray[Any], classes: NDArray[np.integer]) -> Records:
         coders = zip(self._coders, features.T, strict=True)
-        return np.column_stack([coder.codes(column) for coder, column in coders])
+        columns = [coder.codes(column) for coder, column in coders]
+        return coded_records(
+            columns, [coder.size for coder in self._coders], classes, len(self.classes_)
+        )
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401  # scikit-learn has no types
         tags = super().__sklearn_tags__()
@@ -152,6 +132,11 @@ class _Categories:
             self._levels = levels[levels == levels]  # noqa: PLR0124  # missing differs from itself
             self._table = {value: code for code, value in enumerate(self._levels.tolist())}
 
+    @property
+    def size(self) -> int:
+        """The number of codes."""
+        return len(self._table) + 2
+
     def codes(self, column: NDArray[Any]) -> NDArray[np.int64]:
         """Return the code of each value; one more for missing, and two more for unknown ones."""
         size = len(self._table)
@@ -171,135 +156,3 @@ def _is_missing(value: Any) -> bool:  # noqa: ANN401  # any value
         return value is None or bool(value != value)  # noqa: PLR0124  # that is the question
     except TypeError:  # pandas.NA cannot say whether it is equal to itself
         return True
-
-
-def distinct_counts(records: Rows, classes: NDArray[np.integer], size: int) -> tuple[Rows, Any]:
-    """Return the different records, and how often each of the `size` classes occurs with them.
-
-    Examples
-    --------
-    >>> records, counts = distinct_counts(np.array([[3], [1], [3]]), np.array([0, 0, 1]), 2)
-    >>> records.tolist(), counts.toarray().tolist()
-    ([[1], [3]], [[1, 0], [1, 1]])
-    """
-    distinct, which = _distinct(records)
-    ones = np.ones(len(records), np.int64)
-    return distinct, csr_array((ones, (which, classes)), shape=(len(distinct), size))
-
-
-def _distinct(records: Rows) -> tuple[Rows, NDArray[np.int64]]:
-    """Return the different records in order, and which of them each record is."""
-    which, _, number = _groups(records, records[:0], tuple(range(records.shape[1])))
-    distinct = np.empty((number, records.shape[1]), np.int64)
-    distinct[which] = records
-    return distinct, which
-
-
-def nearest_counts(records: Rows, counts: Any, asked: Rows) -> Iterator[Any]:  # noqa: ANN401  # sparse
-    """Yield, for each record asked for, the counts of all records at its smallest distance.
-
-    Parameters
-    ----------
-    records : ndarray
-        Different records, as rows of codes.
-    counts : sparse array
-        Counts of classes, a row for each of `records`.
-    asked : ndarray
-        The records to find neighbours of.
-
-    Yields
-    ------
-    sparse array
-        Counts for the next block of `asked`, in order; few records at once if there are many
-        classes.
-
-    Notes
-    -----
-    Records at distance r of one that has no nearer neighbour agree with it on exactly one set of
-    features that lacks r of them. So the counts at distance r are sums over these sets of the
-    counts of groups, and only what has no neighbour goes on to the next r. Where there are more
-    sets than that is worth, records are compared one by one.
-
-    Examples
-    --------
-    >>> records, counts = distinct_counts(np.array([[0, 0], [1, 1]]), np.array([0, 1]), 2)
-    >>> (block,) = nearest_counts(records, counts, np.array([[0, 0], [1, 5], [0, 1]]))
-    >>> block.toarray().tolist()
-    [[1, 0], [0, 1], [1, 1]]
-    """
-    rows = max(1, _BLOCK // counts.shape[1])
-    for start in range(0, len(asked), rows):
-        yield _nearest(records, counts, asked[start : start + rows])
-
-
-def _nearest(records: Rows, counts: Any, asked: Rows) -> Any:  # noqa: ANN401  # sparse arrays
-    features = records.shape[1]
-    waiting = np.arange(len(asked))
-    found: list[tuple[NDArray[np.int64], Any]] = []
-    spent = 0
-    for distance in range(features + 1):
-        if not len(waiting):
-            break
-        passes = comb(features, distance) * (features - distance + 1)
-        spent += _GROUPING * passes * (len(records) + len(waiting))
-        if spent > len(records) * len(waiting) * features:
-            found += _compared(records, counts, asked, waiting)
-            break
-        total, nearest = _agreeing(records, counts, asked[waiting], features - distance)
-        found.append((waiting[nearest], total[nearest]))
-        waiting = waiting[~nearest]
-    places = np.concatenate([rows for rows, _ in found])
-    return vstack([total for _, total in found], format="csr")[np.argsort(places)]
-
-
-def _agreeing(records: Rows, counts: Any, asked: Rows, size: int) -> tuple[Any, NDArray[np.bool_]]:  # noqa: ANN401  # sparse arrays
-    """Return the counts of the records that agree on `size` features, and whether there are any."""
-    total = csr_array((len(asked), counts.shape[1]), dtype=np.int64)
-    nearest = np.zeros(len(asked), bool)
-    for features in combinations(range(records.shape[1]), size):
-        group, wanted, number = _groups(records, asked, features)
-        # Each a table of ones that adds up rows: of records by group, of groups by who asks.
-        here = np.bincount(group, minlength=number)[wanted] > 0
-        nearest |= here
-        who = np.flatnonzero(here)
-        ones = np.ones(max(len(group), len(who)), np.int64)
-        members = csr_array(
-            (ones[: len(group)], (group, np.arange(len(group)))), shape=(number, len(group))
-        )
-        chosen = csr_array((ones[: len(who)], (who, wanted[who])), shape=(len(asked), number))
-        total = total + chosen @ (members @ counts)
-    return total, nearest
-
-
-def _groups(
-    records: Rows, asked: Rows, features: tuple[int, ...]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Return numbers for the combinations of some features, alike for both sets of records."""
-    both = np.concatenate([records, asked])
-    ids = np.zeros(len(both), np.int64)
-    number = 1
-    for feature in features:
-        column = both[:, feature]
-        size = int(column.max()) + 1
-        found, ids = np.unique(ids * size + column, return_inverse=True)
-        number = len(found)
-    return ids[: len(records)], ids[len(records) :], number
-
-
-def _compared(
-    records: Rows,
-    counts: Any,  # noqa: ANN401  # a sparse array
-    asked: Rows,
-    waiting: NDArray[np.int64],
-) -> Iterator[tuple[NDArray[np.int64], Any]]:
-    """Yield the counts at the smallest distance, by comparing every pair of records."""
-    kind = np.min_scalar_type(int(max(records.max(), asked.max())))
-    mine, theirs = np.ascontiguousarray(records.T, kind), np.ascontiguousarray(asked.T, kind)
-    rows = max(1, _BLOCK // len(records))
-    for start in range(0, len(waiting), rows):
-        block = waiting[start : start + rows]
-        distance = np.zeros((len(block), len(records)), np.uint16)
-        for feature in range(records.shape[1]):
-            distance += theirs[feature, block, None] != mine[feature]
-        nearest = distance == distance.min(axis=1, keepdims=True)
-        yield block, csr_array(nearest, dtype=np.int64) @ counts

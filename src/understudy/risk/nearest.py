@@ -6,6 +6,9 @@ distance are sums of group counts over these sets, and only keys without a match
 Where the sets are too many, the keys that are left are compared with every different key of the
 reference, block by block.
 
+Values that are few have a cell each for every key. Where they are many, only those that occur are
+kept, and keys go through the search in as few blocks as that leaves.
+
 Memory grows with the records alone. Time is at most about twice that of comparing each different
 key without a match with each different key of the reference, whatever the number of attributes.
 """
@@ -13,9 +16,10 @@ key without a match with each different key of the reference, whatever the numbe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import chain, combinations, islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +28,11 @@ from understudy.risk.packed import Records, Words
 
 Entries = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]
 """Where each key's entries start, and each entry's sensitive value and weight."""
+Groups = tuple[NDArray[np.int32], NDArray[np.int32], int]
+"""The key of each query, the first record of each key, and how many the reference has."""
 
-# Counts of values that are held at a time, four bytes each: there are as many blocks of keys
-# without a match as that makes.
+# Counts of values that are held at a time, four bytes each; or, where there are many values, a
+# quarter as many entries of 16 bytes for those that occur.
 _CELLS = 2**25
 # So few comparisons take less time than to plan anything better.
 _FEW = 2**20
@@ -90,30 +96,77 @@ class Search:
         nearest : bool
             Whether to take those at the smallest distance where none agrees on all.
         """
-        from understudy.risk.attribution_kernels import match_keys, score_counts
+        from understudy.risk.attribution_kernels import score_matches
+
+        groups, entries, (asked, rows, wanted), found = self._grouped(places)
+        ids, firsts, known = groups
+        distance = np.zeros(len(firsts), np.int32)
+        distance[known:] = -1
+        for begin, near, far in self._nearest(places, groups, entries) if nearest else ():
+            end = begin + len(far)
+            score_matches(near, (asked[begin : end + 1], rows, wanted), len(self._values), found)
+            distance[begin:end] = far
+        same, total, guess = found
+        return Matches(same, total, self._values[guess], distance[ids])
+
+    def nearest_counts(self, places: Sequence[int]) -> Iterator[tuple[NDArray[np.int32], Any]]:
+        """Yield how often each sensitive value occurs among the nearest records, block by block.
+
+        Parameters
+        ----------
+        places : sequence of int
+            Places of the attributes among the columns.
+
+        Yields
+        ------
+        tuple
+            Some of the different queries, and a sparse array of counts with a row for each and a
+            column for each value. Entries of the same row and column add up.
+        """
+        from scipy.sparse import csr_array
+
+        groups, entries, (asked, rows, _), _ = self._grouped(places)
+        ids, _, known = groups
+        matched = 0, entries, np.zeros(known, np.int32)
+        for begin, near, far in chain([matched], self._nearest(places, groups, entries)):
+            starts, values, weights = near
+            chosen = rows[asked[begin] : asked[begin + len(far)]]
+            counts = csr_array(
+                (weights, self._values[values], starts), shape=(len(far), len(self._values))
+            )
+            yield chosen, counts[ids[chosen] - begin]
+
+    def _grouped(self, places: Sequence[int]) -> tuple[Groups, Entries, Any, Any]:
+        """Group the records of both sides by some attributes, and score the queries that match."""
+        from understudy.risk.attribution_kernels import match_keys
 
         mask = self.reference.mask(places)
         used = np.flatnonzero(mask) if mask.any() else np.zeros(1, np.int64)
         whole = len(used) == len(mask)
-        told, levels = (self._told, self.reference.weights), len(self._values)
-        (ids, firsts, groups), entries, queries, found = match_keys(
+        return match_keys(
             self._words if whole else np.ascontiguousarray(self._words[used]),
             mask if whole else mask[used],
-            told,
+            (self._told, self.reference.weights),
             self._wanted,
-            levels,
+            len(self._values),
         )
-        distance = np.zeros(len(firsts), np.int32)
-        distance[groups:] = -1
-        block = max(_CELLS // levels, 1)
-        for begin in range(groups, len(firsts), block) if nearest else ():
-            keys = np.arange(begin, min(begin + block, len(firsts)), dtype=np.int32)
-            unmatched = _Unmatched(self, places, firsts[keys], firsts[:groups], entries)
-            unmatched.search()
-            score_counts(unmatched.counts, keys, queries, found)
-            distance[keys] = unmatched.distance
-        same, total, guess = found
-        return Matches(same, total, self._values[guess], distance[ids])
+
+    def _nearest(
+        self, places: Sequence[int], groups: Groups, entries: Entries
+    ) -> Iterator[tuple[int, Entries, NDArray[np.int32]]]:
+        """Yield the first of some keys without a match, their nearest entries, and how far away."""
+        _, firsts, begin = groups
+        known, size = firsts[:begin], len(firsts) - begin
+        cells = max(_CELLS // len(self._values), 1)
+        while begin < len(firsts):
+            keys, room = firsts[begin : begin + size], _CELLS // 4 if size > cells else 0
+            unmatched = _Unmatched(self, places, keys, known, entries, room)
+            if not unmatched.search():
+                size = max(size // 2, cells)
+                continue
+            for near, far in unmatched.found():
+                yield begin, near, far
+                begin += len(far)
 
     def bytes_of(
         self, places: Sequence[int], rows: NDArray[np.int32]
@@ -145,26 +198,56 @@ class _Unmatched:
         keys: NDArray[np.int32],
         others: NDArray[np.int32],
         entries: Entries,
+        room: int,
     ) -> None:
+        from understudy.risk.attribution_kernels import new_store
+
         self._search = search
         self._places = places
         self._keys, self._others, self._entries = keys, others, entries
-        self.counts = np.zeros((len(keys), len(search._values)), np.uint32)  # noqa: SLF001
+        self._room = room
+        self._store = new_store(len(keys), len(search._values), room)  # noqa: SLF001
         self.distance = np.zeros(len(keys), np.int32)
         self._left = np.arange(len(keys), dtype=np.int32)
 
-    def search(self) -> None:
-        """Count the values among the nearest reference records of each key."""
+    def search(self) -> bool:
+        """Count the values among the nearest reference records of each key, if there is room."""
         if len(self._keys) * len(self._others) > _FEW:
             step = max(len(self._keys) // _SAMPLE, 1)
             self._compare(self._left[::step])
+            # The sample says how much room all keys will need.
+            if self._full or step * self._used > self._room > 0:
+                return False
             sample = self.distance[::step]
             self._drop_found()
             for distance in range(1, self._last_level(sample) + 1):
-                if not len(self._left):
+                if self._full or not len(self._left):
                     break
                 self._agree_on_all_but(distance)
         self._compare(self._left)
+        return not self._full
+
+    def found(self) -> Iterator[tuple[Entries, NDArray[np.int32]]]:
+        """Yield the values that were counted and how far away they are, for some keys at a time."""
+        from understudy.risk.attribution_kernels import stored_entries
+
+        cells, heads, chains, state = self._store
+        # An entry takes more memory than a cell.
+        step = len(heads) if self._room else max(_CELLS // 16 // cells.shape[1], 1)
+        for begin in range(0, len(heads), step):
+            part = slice(begin, begin + step)
+            some = cells[part], heads[part], chains, state
+            yield stored_entries(some), self.distance[part]
+
+    @property
+    def _used(self) -> int:
+        """How many entries the counts take up."""
+        return int(self._store[3][0])
+
+    @property
+    def _full(self) -> bool:
+        """Whether the counts had no room, so that some are missing."""
+        return bool(self._store[3][2])
 
     def _last_level(self, sample: NDArray[np.int32]) -> int:
         """Choose up to which distance sets of attributes are tried before keys are compared."""
@@ -201,8 +284,8 @@ class _Unmatched:
             whole = mask(places[before:])
             fewer = combinations(places[before + 1 :], distance - before)
             while masks := [whole & ~mask(left_out) for left_out in islice(fewer, portion)]:
-                add_agreeing(np.array(masks), mine, theirs, self._entries, self.counts)
-        self.distance[self._left[self.counts[self._left].any(axis=1)]] = distance
+                add_agreeing(np.array(masks), mine, theirs, self._entries, self._store)
+        self.distance[self._left[self._store[1][self._left] >= 0]] = distance
         self._drop_found()
 
     def _parts(
@@ -231,9 +314,11 @@ class _Unmatched:
         others, ends = self._search.bytes_of(self._places, self._others)
         portion = max(_PAIRS // len(self._others), 1)
         for begin in range(0, len(lines), portion):
+            if self._full:
+                break
             chosen = np.ascontiguousarray(lines[begin : begin + portion])
             codes, _ = self._search.bytes_of(self._places, self._keys[chosen])
             nearest = np.zeros(len(chosen), np.min_scalar_type(len(self._places)))
             keys = np.ascontiguousarray(codes.T)
-            compare_all(keys, chosen, others, ends, self._entries, self.counts, nearest)
+            compare_all(keys, chosen, others, ends, self._entries, self._store, nearest)
             self.distance[chosen] = nearest

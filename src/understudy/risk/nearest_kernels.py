@@ -1,8 +1,8 @@
 """The compiled loops of the search for the nearest records, over packed keys.
 
 Two ways lead to the same counts: `add_agreeing` looks for keys that agree on a set of attributes,
-`compare_all` compares each key with every other. Coverage is not measured here, for it cannot see
-into compiled code: every kernel has a plain twin in its test.
+`compare_all` compares each key with every other. Counts are kept in a `Store`. Coverage is not
+measured here, for it cannot see into compiled code: every kernel has a plain twin in its test.
 """
 
 from __future__ import annotations
@@ -13,10 +13,18 @@ import numpy as np
 from numba import njit
 
 from understudy.counting.compiling import announce_compilation
-from understudy.risk.attribution_kernels import BLOCK, hash_block, power_of_two
+from understudy.risk.attribution_kernels import (
+    BLOCK,
+    add_count,
+    clear_counts,
+    hash_block,
+    power_of_two,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from understudy.risk.attribution_kernels import Store
 
 announce_compilation()
 
@@ -138,7 +146,7 @@ def _add_groups(
     lines: NDArray[np.int32],
     names: NDArray[np.int32],
     reference: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
-    counts: NDArray[np.uint32],
+    store: Store,
     tally: NDArray[np.int64],
     touched: NDArray[np.int32],
 ) -> None:
@@ -158,7 +166,7 @@ def _add_groups(
         key = first[group] if different else np.int32(-1)
         while key >= 0:
             for place in range(different):
-                counts[lines[key], touched[place]] += np.uint32(tally[touched[place]])
+                add_count(store, lines[key], touched[place], tally[touched[place]])
             key = following[key]
         for place in range(different):
             tally[touched[place]] = 0
@@ -170,7 +178,7 @@ def add_agreeing(
     mine: tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int64]],
     theirs: tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int64]],
     reference: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
-    counts: NDArray[np.uint32],
+    store: Store,
 ) -> None:
     """Add to the counts of each key the values of all reference keys that agree under a mask.
 
@@ -183,14 +191,14 @@ def add_agreeing(
     masks : ndarray of uint64, shape (masks, words)
         The bits that must agree, one mask after the other.
     mine : tuple of ndarray
-        The packed keys without a match so far, of shape (words, keys), the line of `counts` that
+        The packed keys without a match so far, of shape (words, keys), the line of the store that
         belongs to each, and where each part starts.
     theirs : tuple of ndarray
         The packed keys of the reference, the number of each, and where each part starts.
     reference : tuple of ndarray
         Where the entries of each number start, and each entry's value and weight.
-    counts : ndarray of uint32, shape (lines, levels)
-        Changed in place.
+    store : tuple of ndarray
+        The counts; changed in place.
     """
     keys, lines, parts = mine
     others, names, parts_too = theirs
@@ -202,7 +210,8 @@ def add_agreeing(
     tables = np.empty(power_of_two(2 * most), np.int32)
     first, first_too = np.empty(most, np.int32), np.empty(most, np.int32)
     following, following_too = np.empty(keys.shape[1], np.int32), np.empty(len(names), np.int32)
-    tally, touched = np.zeros(counts.shape[1], np.int64), np.empty(counts.shape[1], np.int32)
+    levels = store[0].shape[1]
+    tally, touched = np.zeros(levels, np.int64), np.empty(levels, np.int32)
     for part in range(len(parts) - 1):
         span = parts[part], parts[part + 1]
         span_too = parts_too[part], parts_too[part + 1]
@@ -229,7 +238,7 @@ def add_agreeing(
             some = chosen_too[0][:left_too], chosen_too[1][:left_too]
             _join_groups((keys, others), mask, some, table, (first, first_too), following_too)
             chains = first[:groups], first_too[:groups], following, following_too
-            _add_groups(chains, lines, names, reference, counts, tally, touched)
+            _add_groups(chains, lines, names, reference, store, tally, touched)
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -275,7 +284,7 @@ def compare_all(
     others: NDArray[np.uint8],
     ends: NDArray[np.bool_],
     reference: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
-    counts: NDArray[np.uint32],
+    store: Store,
     nearest: NDArray[np.unsignedinteger],
 ) -> None:
     """Compare each key with all reference keys, and count the values at the smallest distance.
@@ -285,15 +294,15 @@ def compare_all(
     keys : ndarray of uint8, shape (keys, bytes)
         The codes of each key; an attribute with many codes has several bytes.
     lines : ndarray of int32, shape (keys,)
-        The line of `counts` that belongs to each key.
+        The line of the store that belongs to each key.
     others : ndarray of uint8, shape (bytes, groups)
         The codes of the reference keys.
     ends : ndarray of bool, shape (bytes,)
         Whether the byte is the last one of its attribute.
     reference : tuple of ndarray
         Where each reference key's entries start, and each entry's value and weight.
-    counts : ndarray of uint32, shape (lines, levels)
-        Changed in place; lines of these keys are 0 before.
+    store : tuple of ndarray
+        The counts; changed in place. Those of these keys are 0 before.
     nearest : ndarray of an unsigned type, shape (keys,)
         Filled with the smallest distance. Its type must hold the number of attributes.
     """
@@ -310,8 +319,8 @@ def compare_all(
                 continue
             if least < nearest[key]:
                 nearest[key] = least
-                counts[lines[key]] = 0
+                clear_counts(store, lines[key])
             for i in range(length):
                 if distances[i] == least:
                     for entry in range(starts[begin + i], starts[begin + i + 1]):
-                        counts[lines[key], values[entry]] += np.uint32(weights[entry])
+                        add_count(store, lines[key], values[entry], weights[entry])

@@ -15,7 +15,7 @@ from understudy.risk.attribution_result import Attribution
 from understudy.risk.attribution_scores import Unmatched
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure
-from understudy.risk.prepare import prepare
+from understudy.risk.prepare import prepare, told_already
 from understudy.risk.scenario import Scenario
 
 _VARIANTS: dict[Unmatched, tuple[str, str]] = {
@@ -91,7 +91,7 @@ class Overview:
         if self.attackers is not None:
             models = self.attackers
             scores = {
-                "vote": (models.ensemble, f"{len(models.models)} classifiers"),
+                "vote": (models.ensemble, f"{models.voters} classifiers"),
                 "mean": (models.mean, "on average"),
                 "best": (models.maximum, f"best model: {models.best}"),
             }
@@ -203,14 +203,16 @@ def overview(  # noqa: PLR0913  # the tables, the attacker, and the means of att
     found = attributions(prepare(original, [synthetic], scenario, **tables), tuple(_VARIANTS))
     tables |= {"keys": scenario.keys, "sensitive": sensitive}
     trained = None
-    if classifiers is not None:
-        trained = attackers(
-            original,
-            synthetic,
-            known=known,
-            preset=classifiers,
-            processes=processes,
-            random_state=random_state,
-            **tables,
-        )
-    return Overview(scenario, found, trained, disclosure(original, synthetic, **tables))
+    with told_already():
+        if classifiers is not None:
+            trained = attackers(
+                original,
+                synthetic,
+                known=known,
+                preset=classifiers,
+                processes=processes,
+                random_state=random_state,
+                **tables,
+            )
+        told = disclosure(original, synthetic, **tables)
+    return Overview(scenario, found, trained, told)

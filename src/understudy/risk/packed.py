@@ -118,3 +118,32 @@ class Records:
                 lines.append((codes >> np.array(8 * number, codes.dtype)).astype(np.uint8))
                 ends.append(number == width - 1)
         return np.array(lines), np.array(ends)
+
+
+def coded_records(
+    columns: Sequence[NDArray[np.integer]],
+    sizes: Sequence[int],
+    sensitive: NDArray[np.integer],
+    levels: int,
+) -> Records:
+    """Return the records of columns of codes without names.
+
+    Parameters
+    ----------
+    columns : sequence of ndarray
+        The codes of each key.
+    sizes : sequence of int
+        How many codes each key has.
+    sensitive : ndarray
+        The codes of the sensitive attribute.
+    levels : int
+        How many codes that has.
+
+    Examples
+    --------
+    >>> coded_records([np.array([2, 0, 2])], [3], np.array([1, 0, 1]), 2).weights
+    array([2, 1])
+    """
+    names = [str(place) for place in range(len(sizes) + 1)]
+    arrays = dict(zip(names, [*columns, sensitive], strict=True))
+    return Records(Coded.from_arrays(arrays, dict(zip(names, [*sizes, levels], strict=True))))

@@ -1,0 +1,122 @@
+"""Training of one model for one set of keys, here or in other processes."""
+
+from __future__ import annotations
+
+import multiprocessing
+import pickle
+import warnings
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.together import Levels
+from understudy.errors import ParameterError
+from understudy.risk.attacker_models import Codes, Model, encode
+
+Guesses = NDArray[Any] | str
+"""What a model guesses, or why it failed."""
+
+AHEAD = 2
+"""Jobs that wait or run for each process: each holds its tables, so not all can wait at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One model to train for one set of keys, and the records to guess."""
+
+    model: Model
+    keys: Codes
+    truth: NDArray[Any]
+    asked: Codes
+    levels: tuple[Levels, ...]
+    seed: int
+
+    def guesses(self) -> Guesses:
+        """Return what the model guesses, or why it failed."""
+        if not len(self.truth):
+            return "there is no number to learn from"
+        if (self.truth == self.truth[0]).all() or (self.keys == self.keys[0]).all():
+            return np.full(len(self.asked), self._commonest())
+        try:
+            found = np.asarray(self._trained())
+        except Exception as error:  # noqa: BLE001  # a user's model may raise anything
+            return f"{type(error).__name__}: {error}"
+        if found.shape != (len(self.asked),):
+            return f"it returned an array of shape {found.shape} for {len(self.asked)} records"
+        if self._of_numbers:
+            finite = found.dtype.kind in "fiu" and np.isfinite(found).all()
+            return found if finite else "it guessed what is no number"
+        known = np.isin(found, self.truth).all()
+        return found.astype(np.int64) if known else "it guessed a level that it was not shown"
+
+    @property
+    def _of_numbers(self) -> bool:
+        return self.truth.dtype.kind == "f"
+
+    def _commonest(self) -> Any:  # noqa: ANN401  # a code or a number
+        if self._of_numbers:
+            return np.sort(self.truth)[(len(self.truth) - 1) // 2]
+        return np.bincount(self.truth).argmax()
+
+    def _trained(self) -> Any:  # noqa: ANN401  # whatever the model predicts
+        from sklearn.exceptions import ConvergenceWarning
+        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+        shown, asked = encode(self.model.encoding, self.keys, self.asked, self.levels)
+        model = self.model.new(self.seed, len(self.truth), self.levels)
+        with threadpool_limits(1), warnings.catch_warnings():
+            if self.model.is_ours:
+                # The papers' settings, or a thousand steps: a fit that could be a little better is
+                # an attacker like any other, and nothing that the user could mend.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            return model.fit(shown, self.truth).predict(asked)
+
+
+@contextmanager
+def mapped(
+    jobs: Iterable[Job], processes: int, models: Mapping[str, Model]
+) -> Iterator[Iterator[Guesses]]:
+    """Give the guesses of all jobs in order, as they are taken.
+
+    Raises
+    ------
+    ParameterError
+        If models cannot be sent to other processes, or these cannot be started.
+    """
+    if processes == 1:
+        yield map(Job.guesses, jobs)
+        return
+    try:
+        pickle.dumps(dict(models))
+    except Exception as error:
+        raise ParameterError(
+            f"models cannot be sent to other processes: {error}. Use processes=1."
+        ) from error
+    # A forked process would inherit the locks of polars' threads.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        yield _in_order(pool, jobs, AHEAD * processes)
+
+
+def _in_order(pool: ProcessPoolExecutor, jobs: Iterable[Job], window: int) -> Iterator[Guesses]:
+    waiting: deque[Future[Guesses]] = deque()
+    try:
+        for job in jobs:
+            waiting.append(pool.submit(Job.guesses, job))
+            if len(waiting) == window:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise ParameterError(
+            "The processes that train the models have ended. Each of them reads your script again: "
+            'put what the script does under `if __name__ == "__main__":`. If it is there already, '
+            "memory may have run out. Otherwise use processes=1."
+        ) from error
