@@ -21,7 +21,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	@touch $@
 
-demo: .venv/.installed  ## install, synthesize the bundled survey and show what comes out
+demo: .venv/.installed  ## install, synthesize and attack the bundled survey, show what comes out
 	$(BIN)/understudy demo --output understudy-demo --force
 
 test: .venv/.installed-test  ## run all tests, the examples in the documentation included

@@ -380,6 +380,9 @@ class TestDemo:
         assert "42.7%" in out  # women who use no method: 629 of 1,473, counted and not drawn
         assert "age and children share 0.41 bits in the original" in " ".join(out.split())
         assert f"Wrote {Path('understudy-demo') / 'synthetic.csv'}" in err
+        # Columns without links tell nothing of the husband: at most as much as a guess.
+        gcap = next(line for line in out.splitlines() if line.startswith("│ GCAP "))
+        assert float(gcap.replace("│", " ").split()[-1]) < 3
 
     def test_a_second_run_keeps_the_first_unless_forced(self, run, tmp_path):
         run("demo", "--seed", "1")

@@ -305,7 +305,7 @@ def demo(
     seed: options.DemoSeed = 1,
     force: options.Force = False,
 ) -> None:
-    """Synthesize the bundled survey, and set its columns beside the original's.
+    """Synthesize the bundled survey, set its columns beside the original's, and attack it.
 
     Example: `understudy demo`
     """
@@ -316,7 +316,9 @@ def demo(
     if not ctx.obj["quiet"]:
         from rich.console import Console
 
-        Console().print(result.picture())
+        from understudy.report.attack_table import attack_table
+
+        Console().print(result.picture(), "", attack_table(result.attack))
     for path, what in result.files.items():
         _say(ctx, f"Wrote {path}: {what}.")
 

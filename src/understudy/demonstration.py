@@ -1,4 +1,4 @@
-"""The demonstration: the bundled survey, synthesized, with its columns side by side."""
+"""The demonstration: the bundled survey, synthesized, set beside the original, and attacked."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from understudy.counting import marginal_counts, pairwise_information
 from understudy.data import Codec, Coded, Schema, load
 from understudy.data.files import check_writable
 from understudy.errors import DataError
+from understudy.risk import Overview, overview
 from understudy.synthesis import Independent
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Demonstration:
     codec: Codec
     original: Coded
     synthetic: Coded
+    attack: Overview
     files: dict[Path, str]
 
     def strongest_link(self) -> Link:
@@ -75,7 +77,7 @@ class Demonstration:
 
 
 def run_demo(folder: Path, *, seed: int, overwrite: bool) -> Demonstration:
-    """Synthesize the bundled survey into `folder`."""
+    """Synthesize the bundled survey into `folder`, and attack the result."""
     files = {
         folder / "synthetic.csv": "the synthetic survey",
         folder / "model.us": "the fitted model; see it with `understudy show`",
@@ -103,4 +105,11 @@ def run_demo(folder: Path, *, seed: int, overwrite: bool) -> Demonstration:
     model.save(model_path, overwrite=overwrite)
     model.sample_to(synthetic_path, overwrite=overwrite)
     original, synthetic = model.codec_.encode(survey), model.sample_coded()
-    return Demonstration(model.codec_, original, synthetic, files)
+    attack = overview(
+        survey,
+        model.sample(),
+        keys=schema.keys,
+        sensitive=schema.sensitive[0],
+        classifiers=None,  # they would take longer than all the rest
+    )
+    return Demonstration(model.codec_, original, synthetic, attack, files)
