@@ -894,3 +894,27 @@ def test_infinite_numbers_are_not_smoothed(smoothing):
     drawn = Cart(smoothing=smoothing, random_state=0).fit(frame).sample()["x"]
     assert drawn.is_infinite().any()
     assert drawn.filter(drawn.is_finite()).is_between(1.0, 2.5).all()
+
+
+@pytest.mark.parametrize(
+    "wishes", [{"keep": 5}, {"strata": 3}, {"visit_sequence": 7}, {"predictors": {"pay": None}}]
+)
+def test_wishes_of_another_kind_get_a_message(wishes):
+    with pytest.raises(ParameterError, match=next(iter(wishes))):
+        Cart(**wishes).fit(ruled())
+
+
+def test_identifiers_are_named_as_such():
+    frame = ruled().with_row_index("id")
+    for argument in ("keep", "strata", "visit_sequence"):
+        with pytest.raises(ParameterError, match=f"{argument}: 'id' is an identifier"):
+            Cart(**{argument: ["id"]}).fit(frame)
+
+
+def test_names_may_be_an_array(tmp_path):
+    frame = ruled()
+    model = Cart(
+        keep=np.array(["hours"]), visit_sequence=np.array(["pay", "age"]), random_state=0
+    ).fit(frame)
+    loaded = Synthesizer.load(model.save(tmp_path / "m.us"))
+    assert loaded.sample().equals(model.sample())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -198,9 +198,9 @@ class Cart(Synthesizer):
     def _make_plan(self) -> Plan:
         names = self.codec_.names
         for argument in ("keep", "strata", "visit_sequence"):
-            given = getattr(self, argument) or ()
-            listed = [given] if isinstance(given, str) else list(given) if given else []
-            made_up = [name for name in self.schema_.identifiers if name in listed]
+            given = getattr(self, argument)
+            named = [given] if isinstance(given, str) or not isinstance(given, Iterable) else given
+            made_up = [name for name in self.schema_.identifiers if name in list(named)]
             if made_up:
                 raise ParameterError(
                     f"{argument}: {made_up[0]!r} is an identifier, which is made up anew. If it is "
@@ -344,7 +344,7 @@ class Cart(Synthesizer):
 
     def _plain_params(self) -> dict[str, Any]:
         params = super()._plain_params()
-        if not self.keep:
+        if not len(self.keep):
             del params["keep"]
         params["rules"] = rules_to_plain(read_rules(self.rules, self.codec_.names)) or None
         if self.predictors is not None and not isinstance(self.predictors, Mapping):

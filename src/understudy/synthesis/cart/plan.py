@@ -71,7 +71,7 @@ class Wishes:
     def plan(self, names: Sequence[str]) -> Plan:
         """Return the plan for a table's columns, or say which wishes cannot be met."""
         kept = read_names(self.keep, names, "keep")
-        strata = read_names(self.strata or (), names, "strata")
+        strata = read_names(self.strata, names, "strata")
         protected = read_protect(self.protect or {}, tuple(names))
         given = [*kept, *(name for name in strata if name not in kept)]
         if len(given) == len(names):
@@ -119,7 +119,7 @@ class Wishes:
         self, names: Sequence[str], given: Sequence[str], protected: Mapping[str, str | None]
     ) -> list[str]:
         """Return all columns in the order in which they are visited; those given come first."""
-        wanted = read_names(self.visit_sequence or (), names, "visit_sequence")
+        wanted = read_names(self.visit_sequence, names, "visit_sequence")
         rest = [name for name in names if name not in wanted]
         if protected:
             # As in a protected network: targets first, then what is protected, then the others.
@@ -203,8 +203,12 @@ def _check_rules(
             )
 
 
-def read_names(wanted: Sequence[str] | str, names: Sequence[str], argument: str) -> list[str]:
-    """Return a list of columns that a user gave, one name or several, after checking them."""
+def read_names(
+    wanted: Sequence[str] | str | None, names: Sequence[str], argument: str
+) -> list[str]:
+    """Return a list of columns that a user gave, one name, several or none, after checking them."""
+    if wanted is None:
+        return []
     if not isinstance(wanted, str) and not isinstance(wanted, Iterable):
         raise ParameterError(f"{argument} is a column or a list of columns; got {wanted!r}.")
     found = [wanted] if isinstance(wanted, str) else list(wanted)
@@ -268,6 +272,8 @@ def _read_predictors(
     places = {name: place for place, name in enumerate(names)}
     visited = {name: place for place, name in enumerate(order)}
     for name in read_names(list(predictors), names, "predictors"):
+        if predictors[name] is None:
+            raise ParameterError(f"predictors of {name!r} is a list of columns; got None.")
         listed = read_names(predictors[name], names, f"predictors of {name!r}")
         late = [other for other in listed if visited[other] >= visited[name]]
         if late:
