@@ -559,6 +559,7 @@ def test_few_jobs_wait_at_a_time(monkeypatch):
     )
     expected = attack().to_dict()
     monkeypatch.setattr(attacker_jobs, "ProcessPoolExecutor", Pool)
+    seen_pools.clear()
     # Twelve jobs, of which two for each process may wait or run.
     assert attack(processes=3).to_dict() == expected
     assert seen_pools == [6]

@@ -67,7 +67,7 @@ class Job:
 
     def _trained(self) -> Any:  # noqa: ANN401  # whatever the model predicts
         from sklearn.exceptions import ConvergenceWarning
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+        from threadpoolctl import threadpool_limits
 
         shown, asked = encode(self.model.encoding, self.keys, self.asked, self.levels)
         model = self.model.new(self.seed, len(self.truth), self.levels)
