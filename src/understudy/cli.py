@@ -396,7 +396,7 @@ def _scenario(keys: str, sensitive: str, known: int | None, file: Path | None) -
         return Scenario.load(file)
     if not keys or not sensitive:
         raise ParameterError("Give --keys and --sensitive, or a --scenario file.")
-    return Scenario(_split(keys), sensitive, known)
+    return Scenario(_split(keys), sensitive.strip(), known)
 
 
 def _preset(classifiers: options.Classifiers) -> Literal["strong", "papers"] | None:
