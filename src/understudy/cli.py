@@ -7,11 +7,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from understudy import cli_options as options
+from understudy import cli_values as values
 from understudy._version import __version__
 from understudy.errors import DataError, ParameterError, UnderstudyError, unknown_columns
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from understudy.data import Schema
-    from understudy.risk.scenario import Scenario
     from understudy.synthesis import Synthesizer
 
 
@@ -100,7 +100,11 @@ def schema(
     with _progress(ctx):
         frame = _read(data, drop, written | {"missing": missing or ()}, stream=stream)
         found = Schema.infer(frame, bins=bins, binning=binning.value)
-    found = found.with_roles(keys=_split(keys), sensitive=_split(sensitive), target=_split(target))
+    found = found.with_roles(
+        keys=values.split_names(keys),
+        sensitive=values.split_names(sensitive),
+        target=values.split_names(target),
+    )
     if output is None:
         typer.echo(found.to_toml(), nl=False)
         return
@@ -155,7 +159,7 @@ def synth(
     from understudy.data import Schema, detect
     from understudy.data.files import check_target
 
-    outputs = _numbered(output, copies)
+    outputs = values.numbered(output, copies)
     for path in outputs:
         check_target(path, overwrite=force)
     _check_outputs([*outputs, *filter(None, [save_model])], [data, schema, settings], force)
@@ -172,15 +176,15 @@ def synth(
         {
             "parents": parents,
             "structure": structure and structure.value,
-            "protect": _protection(protect),
+            "protect": values.read_protection(protect),
             "root": root,
             "generations": generations,
             "threads": threads,
             "minbucket": minbucket,
             "cp": cp,
-            "visit_sequence": _split(visit) if visit else None,
-            "keep": _split(keep) if keep else None,
-            "strata": _split(strata) if strata else None,
+            "visit_sequence": values.split_names(visit) if visit else None,
+            "keep": values.split_names(keep) if keep else None,
+            "strata": values.split_names(strata) if strata else None,
             "proper": proper or None,
             "smoothing": smoothing and smoothing.value,
             "rules": rule or None,
@@ -267,10 +271,10 @@ def attack(
 
     if json is not None:
         _check_outputs([json], [original, synthetic, control, scenario], force)
-    attacker = _scenario(keys, sensitive, known, scenario)
+    attacker = values.read_scenario(keys, sensitive, known, scenario)
     written = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
     given = written | {"missing": missing or ()}
-    grouped = _group_numbers(groups)
+    grouped = values.read_groups(groups)
     with _progress(ctx):
         found = overview(
             _read(original, "", given),
@@ -278,7 +282,7 @@ def attack(
             keys=attacker.keys,
             sensitive=attacker.sensitive,
             known=attacker.known,
-            classifiers=_preset(classifiers),
+            classifiers=values.preset_of(classifiers),
             control=_read(control, "", given) if control is not None else None,
             groups=grouped,
             processes=processes,
@@ -341,16 +345,6 @@ def _say(ctx: typer.Context, message: str) -> None:
         _console().print(_escape(message), soft_wrap=True)
 
 
-def _split(names: str) -> list[str]:
-    return [name.strip() for name in names.split(",") if name.strip()]
-
-
-def _numbered(path: Path, copies: int) -> list[Path]:
-    if copies == 1:
-        return [path]
-    return [path.with_name(f"{path.stem}-{copy}{path.suffix}") for copy in range(1, copies + 1)]
-
-
 def _check_outputs(outputs: list[Path], inputs: list[Path | None], force: bool) -> None:
     """Raise before any work is done if a file cannot be written, or is one that is read."""
     from understudy.data.files import check_writable
@@ -386,52 +380,10 @@ def _synthesizer(
     return cls(**(file.parameters(cls, given) | {"random_state": seed}))
 
 
-def _scenario(keys: str, sensitive: str, known: int | None, file: Path | None) -> Scenario:
-    """Return what the attacker knows and wants, from options or from a file."""
-    from understudy.risk.scenario import Scenario
-
-    if file is not None:
-        if keys or sensitive or known is not None:
-            raise ParameterError("--scenario stands in place of --keys, --sensitive and --known.")
-        return Scenario.load(file)
-    if not keys or not sensitive:
-        raise ParameterError("Give --keys and --sensitive, or a --scenario file.")
-    return Scenario(_split(keys), sensitive.strip(), known)
-
-
-def _preset(classifiers: options.Classifiers) -> Literal["strong", "papers"] | None:
-    if classifiers is options.Classifiers.none:
-        return None
-    return "strong" if classifiers is options.Classifiers.strong else "papers"
-
-
-def _group_numbers(text: str) -> dict[str, int] | None:
-    """Return the numbers of groups that were given as COLUMN=NUMBER."""
-    pairs = [part.rpartition("=") for part in _split(text)]
-    bad = [f"{name}{sign}{number}" for name, sign, number in pairs if not number.isdecimal()]
-    if bad or any(not name for name, _, _ in pairs):
-        raise ParameterError(f"--groups is COLUMN=NUMBER, separated by commas; got {text!r}.")
-    return {name: int(number) for name, _, number in pairs} or None
-
-
-def _protection(texts: list[str] | None) -> dict[str, str | None] | None:
-    """Return the targets of sensitive columns that were given as SENSITIVE:TARGET."""
-    if not texts:
-        return None
-    pairs = [text.rpartition(":") for text in texts]
-    bad = [text for text, (sensitive, _, _) in zip(texts, pairs, strict=True) if not sensitive]
-    if bad:
-        raise ParameterError(f"--protect is SENSITIVE:TARGET or SENSITIVE:; got {bad[0]!r}.")
-    names = [sensitive for sensitive, _, _ in pairs]
-    if len(set(names)) < len(names):
-        raise ParameterError("--protect: a sensitive column is given once, with one target.")
-    return {sensitive: target or None for sensitive, _, target in pairs}
-
-
 def _read(data: Path, drop: str, written: dict[str, Any], *, stream: bool = False) -> Any:  # noqa: ANN401
     from understudy.data import read, scan
 
-    unwanted = _split(drop)
+    unwanted = values.split_names(drop)
     if stream:
         file = scan(data, drop=unwanted, **written)
         logging.getLogger("understudy").info("%s: %s rows in batches", data, f"{file.rows:,}")
@@ -449,7 +401,7 @@ def _read(data: Path, drop: str, written: dict[str, Any], *, stream: bool = Fals
 def _without(described: Schema | None, drop: str) -> Schema | None:
     if described is None:
         return None
-    return described.drop(*(name for name in _split(drop) if name in described))
+    return described.drop(*(name for name in values.split_names(drop) if name in described))
 
 
 def main() -> None:
