@@ -11,7 +11,7 @@ import pytest
 
 from understudy import Independent, load
 from understudy.errors import DataError, ParameterError
-from understudy.risk import attribution, disclosure, overview
+from understudy.risk import attackers, attribution, disclosure, overview
 
 KEYS = ["age", "education", "children"]
 
@@ -73,6 +73,11 @@ def test_classifiers_and_control(survey, unrelated):
     lines = {line.measure: line for line in found.lines()}
     assert list(lines) == ["GCAP", "ICAP", "0CAP", "vote", "mean", "best", "repU", "DiSCO"]
     assert lines["vote"].synthetic == found.attackers.ensemble.accuracy
+    alone = attackers(
+        part, unrelated[:300], keys=KEYS, sensitive="method", preset="papers",
+        control=survey[300:600],
+    )  # fmt: skip
+    assert found.attackers.to_dict() == alone.to_dict()
     assert lines["best"].synthetic == max(s.accuracy for s in found.attackers.models.values())
     for name in ("GCAP", "vote", "mean", "best", "DiSCO"):
         assert 0 <= lines[name].control <= 1

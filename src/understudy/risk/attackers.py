@@ -149,6 +149,35 @@ def attackers(  # noqa: PLR0913  # the attack, who attacks, and what counts as r
     prepared = prepare(
         original, [synthetic], scenario, control=control, groups=groups, special=special
     )
+    votes = _attack(prepared, chosen, within, processes=processes, random_state=random_state)
+    return votes.result(scenario, None if models is not None else preset)
+
+
+def attackers_on(
+    prepared: Prepared,
+    preset: Literal["papers", "strong"],
+    *,
+    processes: int = 1,
+    random_state: int = 0,
+) -> Attackers:
+    """Attack tables that are coded already, the first of the synthetic ones; see `attackers`."""
+    chosen = _chosen(preset, None, None)
+    _check_whole("processes", processes, 1, 10**4)
+    _check_whole("random_state", random_state, 0, 2**32 - 1)
+    votes = _attack(prepared, chosen, None, processes=processes, random_state=random_state)
+    return votes.result(prepared.scenario, preset)
+
+
+def _attack(
+    prepared: Prepared,
+    chosen: Mapping[str, Model],
+    within: Tolerance | None,
+    *,
+    processes: int,
+    random_state: int,
+) -> VoteCount:
+    """Train all models for all sets of keys, and count what they guess."""
+    scenario = prepared.scenario
     target = Target.of(prepared, within)
     votes = VoteCount(target, tuple(chosen))
     jobs = _jobs(prepared, target, chosen, int(random_state))
@@ -159,7 +188,7 @@ def attackers(  # noqa: PLR0913  # the attack, who attacks, and what counts as r
             which = group_ids(_asked(prepared), subset).ids
             for side in ("synthetic", "original"):
                 votes.add(subset, side, list(islice(guesses, len(chosen))), which)
-    return votes.result(scenario, None if models is not None else preset)
+    return votes
 
 
 def _check_whole(name: str, value: object, least: int, most: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 from understudy.data.coded import Coded
@@ -175,6 +175,16 @@ def disclosure(  # noqa: PLR0913  # the options of the measure that it is compar
     attack = _Attack(ready, rules, one_way, two_way, confidence)
     found = tuple(attack.on(table) for table in ready.syntheses)
     return Disclosures(found) if several else found[0]
+
+
+def disclosure_of(ready: Prepared) -> Disclosure:
+    """Measure tables that are coded already, with the standard options, for all keys.
+
+    The first of the synthetic tables is measured.
+    """
+    every = replace(ready, scenario=Scenario(ready.scenario.keys, ready.scenario.sensitive))
+    rules = Wishes().in_codes(every.scenario, every.levels)
+    return _Attack(every, rules, ONE_WAY, TWO_WAY, 0.95).on(every.syntheses[0])
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 from understudy.data.frames import Frame
 from understudy.risk.attacker_results import Attackers
-from understudy.risk.attackers import attackers
+from understudy.risk.attackers import attackers_on
 from understudy.risk.attribution import attributions
 from understudy.risk.attribution_result import Attribution
 from understudy.risk.attribution_scores import Unmatched
-from understudy.risk.disclosure import disclosure
+from understudy.risk.disclosure import disclosure_of
 from understudy.risk.disclosure_result import Disclosure
-from understudy.risk.prepare import prepare, told_already
+from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
 
 _VARIANTS: dict[Unmatched, tuple[str, str]] = {
@@ -199,20 +199,14 @@ def overview(  # noqa: PLR0913  # the tables, the attacker, and the means of att
     (0.627, 0.044)
     """
     scenario = Scenario(keys, sensitive, known)
-    tables: dict[str, Any] = {"control": control, "groups": groups, "special": special}
-    found = attributions(prepare(original, [synthetic], scenario, **tables), tuple(_VARIANTS))
-    tables |= {"keys": scenario.keys, "sensitive": sensitive}
+    prepared = prepare(
+        original, [synthetic], scenario, control=control, groups=groups, special=special
+    )
     trained = None
-    with told_already():
-        if classifiers is not None:
-            trained = attackers(
-                original,
-                synthetic,
-                known=known,
-                preset=classifiers,
-                processes=processes,
-                random_state=random_state,
-                **tables,
-            )
-        told = disclosure(original, synthetic, **tables)
-    return Overview(scenario, found, trained, told)
+    if classifiers is not None:
+        trained = attackers_on(
+            prepared, classifiers, processes=processes, random_state=random_state
+        )
+    return Overview(
+        scenario, attributions(prepared, tuple(_VARIANTS)), trained, disclosure_of(prepared)
+    )

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,19 +16,6 @@ from understudy.risk.scenario import Scenario
 
 NEARLY_DISTINCT = 0.9
 """A key with more different values than this share of the records matches almost nobody."""
-
-
-_told: ContextVar[bool] = ContextVar("told", default=False)
-
-
-@contextmanager
-def told_already() -> Iterator[None]:
-    """Do not warn of keys inside the block, since the same tables were prepared before."""
-    token = _told.set(True)
-    try:
-        yield
-    finally:
-        _told.reset(token)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +105,7 @@ def _warn_of_distinct_keys(scenario: Scenario, original: Coded) -> None:
     rows = len(original)
     for name in scenario.keys:
         distinct = int(np.count_nonzero(np.bincount(original[name])))
-        if not _told.get() and rows > 1 and distinct > NEARLY_DISTINCT * rows:
+        if rows > 1 and distinct > NEARLY_DISTINCT * rows:
             logging.getLogger("understudy").warning(
                 "The key %r has %s different values in %s records: it matches almost nobody, so "
                 "that every measure by matching is about this key alone. Put it in groups, or "
