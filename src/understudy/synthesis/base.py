@@ -216,12 +216,55 @@ class Synthesizer(Parametrized, ABC):
             coded = data
         else:
             coded, possible = self.codec_.encode_seen(data)
+        self._check_codes(coded)
+        found = self._log_likelihood(coded)
+        return found if possible is None else np.where(possible, found, -np.inf)
+
+    def refit(self, coded: Coded) -> Self:
+        """Return a synthesizer with the same parameters and coding, fitted to other records.
+
+        Parameters
+        ----------
+        coded : Coded
+            Records in the codes of this model: levels and bins stay as they are.
+
+        Notes
+        -----
+        Whatever the search draws at random it draws as this model does if its `random_state` is a
+        number, and from the seed 0 otherwise.
+        """
+        self._check_codes(coded)
+        if not len(coded):
+            raise DataError("There are no records, so there is nothing to learn from.")
+        model = self.clone()
+        model.codec_, model.schema_, model.n_rows_ = self.codec_, self.schema_, len(coded)
+        known = isinstance(self.random_state, int | np.integer)
+        seed = seed_of(self.random_state if known else 0)
+        model._fit(coded, np.random.default_rng(seed))  # noqa: SLF001  # of this class
+        return model
+
+    def release_log_likelihood(self, coded: Coded, times: NDArray[np.int64] | None = None) -> float:
+        """Return the log probability of a whole synthetic table, in nats.
+
+        Parameters
+        ----------
+        coded : Coded
+            Records in the codes of this model.
+        times : ndarray of int64, optional
+            How often the table holds each of them; once if not given.
+        """
+        self._check_codes(coded)
+        found = self._log_likelihood(coded)
+        # A record that is not there at all may be impossible: zero times minus infinity.
+        counted = found if times is None else found[times > 0] * times[times > 0]
+        return float(counted.sum())
+
+    def _check_codes(self, coded: Coded) -> None:
+        self._require_fit()
         if (coded.names, coded.cardinalities) != (self.codec_.names, self.codec_.cardinalities):
             raise ParameterError(
                 "These codes are not this model's: columns or cardinalities differ."
             )
-        found = self._log_likelihood(coded)
-        return found if possible is None else np.where(possible, found, -np.inf)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the model to one file of an open format: JSON and NumPy arrays in a zip archive.

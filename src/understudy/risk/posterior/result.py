@@ -1,0 +1,226 @@
+"""What the strong attacker learns of each record, and of all together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.errors import ParameterError
+from understudy.risk.plain import percent, to_plain
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CERTAIN = 1e-12
+"""A posterior this close to 1 counts as certain: all other worlds together are a rounding error."""
+
+Mode = Literal["fixed", "refit", "black box"]
+
+
+@dataclass(frozen=True, eq=False)
+class StrongAttack:
+    """What an attacker who knows all records but one learns of that one; see `strong_attacker`.
+
+    Parameters
+    ----------
+    unknown : tuple of str
+        The attributes that the attacker does not know of the record.
+    mode : {"fixed", "refit", "black box"}
+        How the likelihood of the release in each candidate world was found.
+    prior_name : str
+        What the attacker believes before the release: uniform, marginal, informed or given.
+    record : ndarray of int64
+        Row numbers in the original, from 0.
+    prior, posterior : ndarray of float64
+        Probability of the record's true values, before and after the release; nan where the
+        release is impossible in every world.
+    guess : tuple of str
+        The most probable candidate after the release, in words.
+    right_before, right_after : ndarray of bool
+        Whether the most probable candidate is the truth.
+    candidates : ndarray of int64
+        How many worlds were compared for each record.
+    more : mapping from str to ndarray
+        Further columns: `rank` of the truth among all candidates, `mc_error` of a simulation.
+    marginals : mapping from str to ndarray
+        If several attributes are unknown: the posterior of each one's values, a row for each
+        record; the values are those of `labels`.
+    labels : mapping from str to tuple of str
+        What the values of each unknown attribute are called.
+    reasons : mapping from str to str
+        Why a figure is undefined.
+    notes : tuple of str
+        What a reader should know: columns that were withheld, which candidates were compared.
+
+    Examples
+    --------
+    >>> attack = StrongAttack(("method",), "fixed", "uniform", np.array([0, 1]),
+    ...     np.array([0.5, 0.5]), np.array([1.0, 0.25]), ("yes", "no"),
+    ...     np.array([True, False]), np.array([True, False]), np.array([2, 2]))
+    >>> attack.certain, attack.gain_bits.tolist(), attack.share_above(0.9)
+    (1, [1.0, -1.0], 0.5)
+    """
+
+    unknown: tuple[str, ...]
+    mode: Mode
+    prior_name: str
+    record: NDArray[np.int64]
+    prior: NDArray[np.float64]
+    posterior: NDArray[np.float64]
+    guess: tuple[str, ...]
+    right_before: NDArray[np.bool_]
+    right_after: NDArray[np.bool_]
+    candidates: NDArray[np.int64]
+    more: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    marginals: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.record)
+
+    @cached_property
+    def gain_bits(self) -> NDArray[np.float64]:
+        """What the release tells of each record's true values, in bits; below 0 if it misleads."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log2(self.posterior) - np.log2(self.prior)
+
+    @property
+    def certain(self) -> int:
+        """Records whose true values are certain after the release, and were not before."""
+        return int(np.count_nonzero(self._certain))
+
+    @property
+    def certain_share(self) -> float:
+        """The same as a share of the attacked records."""
+        return self.certain / len(self) if len(self) else math.nan
+
+    @property
+    def _certain(self) -> NDArray[np.bool_]:
+        return (self.posterior >= 1 - CERTAIN) & (self.prior < 1 - CERTAIN)
+
+    def share_above(self, threshold: float) -> float:
+        """Return the share of records whose true values have a posterior of more than this."""
+        if not isinstance(threshold, int | float | np.number) or not 0 <= threshold <= 1:
+            raise ParameterError(f"threshold lies between 0 and 1; got {threshold!r}.")
+        return self._mean(self.posterior > threshold)
+
+    @property
+    def accuracy_before(self) -> float:
+        """Share of records guessed right without the release."""
+        return self._mean(self.right_before)
+
+    @property
+    def accuracy_after(self) -> float:
+        """Share of records guessed right with the release."""
+        return self._mean(self.right_after)
+
+    @property
+    def mean_gain(self) -> float:
+        """Mean of `gain_bits` over the records; nan if it is undefined for any."""
+        return self._mean(self.gain_bits)
+
+    @property
+    def max_gain(self) -> float:
+        """The largest of `gain_bits`."""
+        return self.quantile_gain(1.0)
+
+    def quantile_gain(self, share: float = 0.99) -> float:
+        """Return the gain in bits that this share of the records does not exceed."""
+        if not isinstance(share, int | float | np.number) or not 0 <= share <= 1:
+            raise ParameterError(f"share lies between 0 and 1; got {share!r}.")
+        gains = self.gain_bits[~np.isnan(self.gain_bits)]
+        # The gain of one of the records: between two of them, one may be minus infinity.
+        return float(np.quantile(gains, share, method="higher")) if len(gains) else math.nan
+
+    @staticmethod
+    def _mean(values: NDArray[Any]) -> float:
+        return float(np.mean(values)) if len(values) else math.nan
+
+    def to_frame(self, *, worst_first: bool = False) -> pl.DataFrame:
+        """Return a row for each record, in the original's order or by gain, the largest first."""
+        import polars as pl
+
+        frame = pl.DataFrame(
+            {
+                "record": self.record,
+                "prior": self.prior,
+                "posterior": self.posterior,
+                "gain_bits": self.gain_bits,
+                "guess": pl.Series(self.guess, dtype=pl.String),
+                "right_before": self.right_before,
+                "right_after": self.right_after,
+                **self.more,
+            }
+        )
+        return frame[self._worst_first()] if worst_first else frame
+
+    def per_record(self) -> pl.DataFrame:
+        """Return the same as `to_frame`, as all measures have it."""
+        return self.to_frame()
+
+    def worst(self, count: int = 10) -> pl.DataFrame:
+        """Return the records of which the release tells most."""
+        if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
+            raise ParameterError(f"count is a whole number from 0; got {count!r}.")
+        return self.to_frame(worst_first=True).head(int(count))
+
+    def _worst_first(self) -> NDArray[np.int64]:
+        gains = np.where(np.isnan(self.gain_bits), -np.inf, self.gain_bits)
+        return np.lexsort((self.record, -self.posterior, -gains))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures over all records as plain values, with None for what is undefined."""
+        figures = {
+            "unknown": list(self.unknown),
+            "mode": self.mode,
+            "prior": self.prior_name,
+            "records": len(self),
+            "certain": self.certain,
+            "certain_share": self.certain_share,
+            "share_above_half": self.share_above(0.5),
+            "share_above_90_percent": self.share_above(0.9),
+            "accuracy_before": self.accuracy_before,
+            "accuracy_after": self.accuracy_after,
+            "mean_gain_bits": self.mean_gain,
+            "gain_bits_99_percent": self.quantile_gain(0.99),
+            "max_gain_bits": self.max_gain,
+            "reasons": dict(self.reasons),
+            "notes": list(self.notes),
+        }
+        plain: dict[str, Any] = to_plain(figures)
+        return plain
+
+    def summary(self) -> str:
+        """Return the result in a few plain sentences."""
+        what = named(self.unknown)
+        return (
+            f"Knowing all other records, an attacker guesses {what} right for "
+            f"{percent(self.accuracy_before)} of {len(self):,} records without the release and for "
+            f"{percent(self.accuracy_after)} with it. {self.certain:,} are certain to be "
+            f"disclosed. The release tells {self.mean_gain:.3f} bits of a record on average, "
+            f"and {self.max_gain:.2f} at most."
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def named(unknown: Sequence[str], most: int = 4) -> str:
+    """Return the unknown attributes for a sentence.
+
+    Examples
+    --------
+    >>> named(("method",)), named(("age", "sex")), named(tuple("abcde"))
+    ('method', 'age and sex', 'all of 5 attributes')
+    """
+    if len(unknown) > most:
+        return f"all of {len(unknown)} attributes"
+    return unknown[0] if len(unknown) == 1 else f"{', '.join(unknown[:-1])} and {unknown[-1]}"
