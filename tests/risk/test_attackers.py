@@ -27,7 +27,7 @@ from understudy.data import load
 from understudy.data.together import Levels
 from understudy.errors import DataError, ParameterError
 from understudy.progress import reporting
-from understudy.risk import attacker_jobs
+from understudy.risk import processes as risk_processes
 from understudy.risk.attacker_models import CLASSIFIERS, Model, NearestMedian, encode
 from understudy.risk.attacker_tolerance import Tolerance
 from understudy.risk.attacker_votes import majority
@@ -520,7 +520,8 @@ def test_same_seed_same_result_whatever_the_processes():
 class Pool:
     """Run jobs when they are asked for, and count those that wait."""
 
-    def __init__(self, processes, mp_context):
+    def __init__(self, processes, mp_context, **started):
+        assert started == {"initializer": None, "initargs": ()}
         assert (processes, mp_context.get_start_method()) == (3, "spawn")
         self.waiting = 0
         self.most = []
@@ -558,7 +559,7 @@ def test_few_jobs_wait_at_a_time(monkeypatch):
         attackers, table, table, keys=list("abcdef"), sensitive="s", known=1, models=FIXED
     )
     expected = attack().to_dict()
-    monkeypatch.setattr(attacker_jobs, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(risk_processes, "ProcessPoolExecutor", Pool)
     seen_pools.clear()
     # Twelve jobs, of which two for each process may wait or run.
     assert attack(processes=3).to_dict() == expected
@@ -570,7 +571,7 @@ def test_processes_that_end_are_explained(monkeypatch):
         waiting.pool.waiting = 0
         raise BrokenProcessPool
 
-    monkeypatch.setattr(attacker_jobs, "ProcessPoolExecutor", Pool)
+    monkeypatch.setattr(risk_processes, "ProcessPoolExecutor", Pool)
     monkeypatch.setattr(Waiting, "result", ended)
     with pytest.raises(ParameterError, match=r"under `if __name__ == \"__main__\":`"):
         attackers(square(), square(), keys="a", sensitive="s", processes=3)

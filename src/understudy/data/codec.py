@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -135,6 +135,14 @@ class Codec:
         """Return what each code of a column stands for, in words."""
         column = self.schema[name]
         return self.coders[name].labels() + ["missing"] * (column.missing > 0)
+
+    def select(self, names: Sequence[str]) -> Codec:
+        """Return the codec of some of the coded columns, in the order of `names`."""
+        return replace(
+            self,
+            schema=Schema(self.schema[name] for name in names),
+            coders={name: self.coders[name] for name in names},
+        )
 
     def encode(self, frame: Frame | FileStream) -> Coded:
         """Return the codes of a table, all in memory.

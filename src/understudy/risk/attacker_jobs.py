@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import pickle
 import warnings
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.together import Levels
-from understudy.errors import ParameterError
 from understudy.risk.attacker_models import Codes, Model, encode
 
 Guesses = NDArray[Any] | str
 """What a model guesses, or why it failed."""
-
-AHEAD = 2
-"""Jobs that wait or run for each process: each holds its tables, so not all can wait at once."""
-
 
 @dataclass(frozen=True, eq=False)
 class Job:
@@ -77,46 +65,3 @@ class Job:
                 # an attacker like any other, and nothing that the user could mend.
                 warnings.simplefilter("ignore", ConvergenceWarning)
             return model.fit(shown, self.truth).predict(asked)
-
-
-@contextmanager
-def mapped(
-    jobs: Iterable[Job], processes: int, models: Mapping[str, Model]
-) -> Iterator[Iterator[Guesses]]:
-    """Give the guesses of all jobs in order, as they are taken.
-
-    Raises
-    ------
-    ParameterError
-        If models cannot be sent to other processes, or these cannot be started.
-    """
-    if processes == 1:
-        yield map(Job.guesses, jobs)
-        return
-    try:
-        pickle.dumps(dict(models))
-    except Exception as error:
-        raise ParameterError(
-            f"models cannot be sent to other processes: {error}. Use processes=1."
-        ) from error
-    # A forked process would inherit the locks of polars' threads.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        yield _in_order(pool, jobs, AHEAD * processes)
-
-
-def _in_order(pool: ProcessPoolExecutor, jobs: Iterable[Job], window: int) -> Iterator[Guesses]:
-    waiting: deque[Future[Guesses]] = deque()
-    try:
-        for job in jobs:
-            waiting.append(pool.submit(Job.guesses, job))
-            if len(waiting) == window:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    except BrokenProcessPool as error:
-        raise ParameterError(
-            "The processes that train the models have ended. Each of them reads your script again: "
-            'put what the script does under `if __name__ == "__main__":`. If it is there already, '
-            "memory may have run out. Otherwise use processes=1."
-        ) from error

@@ -14,12 +14,13 @@ from understudy.data import Coded
 from understudy.data.frames import Frame
 from understudy.errors import ParameterError, did_you_mean
 from understudy.progress import track
-from understudy.risk.attacker_jobs import Job, mapped
+from understudy.risk.attacker_jobs import Job
 from understudy.risk.attacker_models import CLASSIFIERS, REGRESSORS, Codes, Model
 from understudy.risk.attacker_results import Attackers
 from understudy.risk.attacker_tolerance import Tolerance
 from understudy.risk.attacker_votes import Target, Truth, VoteCount
 from understudy.risk.prepare import Prepared, prepare
+from understudy.risk.processes import mapped
 from understudy.risk.scenario import Scenario
 
 RESERVED = ("ensemble", "mean", "maximum")
@@ -182,7 +183,7 @@ def _attack(
     votes = VoteCount(target, tuple(chosen))
     jobs = _jobs(prepared, target, chosen, int(random_state))
     total = 2 * len(scenario) * len(chosen)
-    with mapped(jobs, int(processes), chosen) as results:
+    with mapped(Job.guesses, jobs, int(processes), must_travel=dict(chosen)) as results:
         guesses = iter(track(results, "Attacking", total))
         for subset in scenario.subsets():
             which = group_ids(_asked(prepared), subset).ids

@@ -19,6 +19,7 @@ from understudy.data.frames import Frame, to_arrow
 from understudy.errors import (
     DataError,
     ModelFileError,
+    NoDensityError,
     NotFittedError,
     ParameterError,
     UnderstudyError,
@@ -26,6 +27,7 @@ from understudy.errors import (
 from understudy.synthesis.blocks import Block, RandomState, plan_blocks, seed_of
 from understudy.synthesis.model_file import ModelContent, read_model, write_model
 from understudy.synthesis.parameters import Parametrized
+from understudy.synthesis.sampler import SamplingTable
 
 RARE_BELOW = 5
 """A count of fewer records than this may tell something of a single person."""
@@ -258,6 +260,19 @@ class Synthesizer(Parametrized, ABC):
         # A record that is not there at all may be impossible: zero times minus infinity.
         counted = found if times is None else found[times > 0] * times[times > 0]
         return float(counted.sum())
+
+    def sampling_tables(self) -> list[SamplingTable]:
+        """Return the draws of a record as tables of counts, for synthesizers that work by counts.
+
+        Raises
+        ------
+        NoDensityError
+            If this one does not.
+        """
+        raise NoDensityError(
+            f"{type(self).__name__} does not draw from tables of counts, so it cannot be said how "
+            "its release changes with one record's counts."
+        )
 
     def _check_codes(self, coded: Coded) -> None:
         self._require_fit()

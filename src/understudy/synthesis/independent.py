@@ -14,6 +14,7 @@ from understudy.data.bins import Decoding
 from understudy.data.coded import code_dtype
 from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.blocks import Block, RandomState
+from understudy.synthesis.sampler import ColumnTable, SamplingTable
 
 
 class Independent(Synthesizer):
@@ -74,6 +75,14 @@ class Independent(Synthesizer):
                 total += np.log(counts / self.n_rows_)[codes]
         return total
 
+    def sampling_tables(self) -> list[SamplingTable]:
+        """Return one table for each column, without parents."""
+        self._require_fit()
+        return [
+            ColumnTable(name, len(counts), (), (), np.repeat(np.arange(len(counts)), counts))
+            for name, counts in zip(self.codec_.names, self.counts_, strict=True)
+        ]
+
     def _state(self) -> dict[str, NDArray[Any]]:
         return {"counts": np.concatenate(self.counts_)}
 
@@ -131,6 +140,11 @@ class Uniform(Synthesizer):
 
     def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:
         return np.full(len(coded), -np.log(coded.cardinalities).sum())
+
+    def sampling_tables(self) -> list[SamplingTable]:
+        """Return no tables: nothing is drawn from records."""
+        self._require_fit()
+        return []
 
     def _state(self) -> dict[str, NDArray[Any]]:
         return {}

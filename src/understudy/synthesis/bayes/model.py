@@ -25,6 +25,7 @@ from understudy.synthesis.bayes.constraints import Constraints, build_constraint
 from understudy.synthesis.bayes.network import Edge, Network, read_graph
 from understudy.synthesis.bayes.protection import residual_paths
 from understudy.synthesis.blocks import Block, RandomState
+from understudy.synthesis.sampler import ColumnTable, SamplingTable
 from understudy.synthesis.tables import ConditionalTable
 
 if TYPE_CHECKING:
@@ -254,6 +255,17 @@ class BayesNet(Synthesizer):
                 codes = [coded[parent] for parent in parents]
                 total += np.log(self.tables_[child].probability(coded[child], codes))
         return total
+
+    def sampling_tables(self) -> list[SamplingTable]:
+        """Return the table of each column given its parents, in the order of drawing."""
+        self._require_fit()
+        found: list[SamplingTable] = []
+        for child, parents in self.network_.parents.items():
+            table = self.tables_[child]
+            found.append(
+                ColumnTable(child, table.cardinality, parents, table.ranges.sizes, table.donors)
+            )
+        return found
 
     def edge_information(self) -> list[tuple[str, str, float]]:
         """Return every edge (parent, child) with what the parent alone tells of the child, in bits.

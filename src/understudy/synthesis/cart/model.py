@@ -14,7 +14,7 @@ from understudy.counting import BatchSource, Source, marginal_counts
 from understudy.data import Codec, Coded
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.exact import Smoothing, ValueCoder
-from understudy.errors import ParameterError
+from understudy.errors import NoDensityError, ParameterError
 from understudy.synthesis.base import Synthesizer, _positive
 from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState
 from understudy.synthesis.cart.applying import RuleBook
@@ -37,8 +37,10 @@ from understudy.synthesis.cart.plan import (
 )
 from understudy.synthesis.cart.recipe import Recipe, Trees
 from understudy.synthesis.cart.rules import read_rules, rules_to_plain
+from understudy.synthesis.cart.sampling_tables import tree_tables
 from understudy.synthesis.cart.strata import Strata
 from understudy.synthesis.cart.summary import TreeSummary, summarize
+from understudy.synthesis.sampler import SamplingTable
 
 
 class Cart(Synthesizer):
@@ -315,6 +317,23 @@ class Cart(Synthesizer):
         batches = coded.batches(BLOCK_ROWS)
         found = [self._recipe.log_probability(self.sequences_, batch) for batch in batches]
         return np.concatenate([*found, np.empty(0)])
+
+    def sampling_tables(self) -> list[SamplingTable]:
+        """Return the trees as tables: what is drawn from the records of which leaf.
+
+        Raises
+        ------
+        NoDensityError
+            If `proper` is set: the trees then rest on a random sample of the records, and their
+            counts are not those of the original.
+        """
+        self._require_fit()
+        if self.proper:
+            raise NoDensityError(
+                "With proper=True trees are grown on a random sample of the records, so their "
+                "counts are not those of the original."
+            )
+        return list(tree_tables(self._recipe, self.sequences_))
 
     def trees(self) -> list[TreeSummary]:
         """Return what each tree is like: its size, its smallest leaf, and what it looks at most.

@@ -1,0 +1,154 @@
+"""The two tables that an attack is about, in the codes of the model that made the release."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from understudy.data.codec import Codec
+from understudy.data.coded import Coded, code_dtype
+from understudy.data.exact import ValueCoder
+from understudy.data.frames import Frame, to_arrow
+from understudy.errors import DataError, ParameterError, SchemaError
+from understudy.synthesis import Synthesizer
+
+_BY_CHANCE = math.log(1e-9)
+"""A constant column that the model draws less often than this is none of its draws."""
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """The original and the synthetic records, coded alike.
+
+    Parameters
+    ----------
+    original, synthetic : Coded
+        The records in the codes of the model.
+    withheld : tuple of str
+        Columns that the release does not show, though the model draws them: they are not in it,
+        or hold the same value everywhere. Their synthetic codes are 0, and mean nothing.
+    """
+
+    original: Coded
+    synthetic: Coded
+    withheld: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, model: Synthesizer, original: Frame | Coded, synthetic: Frame | Coded) -> Release:
+        """Code the tables.
+
+        Raises
+        ------
+        DataError
+            If the model was fitted to another number of records, or the release holds values that
+            it cannot draw.
+        """
+        _check_smoothing(model)
+        coded = original if isinstance(original, Coded) else model.codec_.encode(original)
+        _check_codes(model, coded, "original")
+        if len(coded) != model.n_rows_:
+            raise DataError(
+                f"The model was fitted to {model.n_rows_:,} records, and the original has "
+                f"{len(coded):,}. Give the table that it was fitted to."
+            )
+        hidden: tuple[str, ...] = ()
+        if isinstance(synthetic, Coded):
+            _check_codes(model, synthetic, "synthetic")
+            drawn = synthetic
+        else:
+            drawn, hidden = _read_release(model, synthetic)
+        if not len(drawn):
+            raise DataError("The synthetic table has no rows, so there is nothing to learn from.")
+        withheld = tuple(
+            name for name in coded.names if name in hidden or _is_constant(coded, drawn, name)
+        )
+        if withheld:
+            logging.getLogger("understudy").warning(
+                "The release holds nothing, or one and the same value, in %s, which the model "
+                "would not draw: what it drew there counts as withheld.",
+                ", ".join(map(repr, withheld)),
+            )
+        return cls(coded, _blank(drawn, withheld), withheld)
+
+
+def _check_smoothing(model: Synthesizer) -> None:
+    moved = [
+        name
+        for name, coder in model.codec_.coders.items()
+        if isinstance(coder, ValueCoder) and coder.smoothing is not None
+    ]
+    if moved:
+        raise ParameterError(
+            f"{', '.join(map(repr, moved))}: numbers of the release are smoothed, so it cannot be "
+            "seen which were drawn. Attack the release as a black box (black_box_attacker)."
+        )
+
+
+def _check_codes(model: Synthesizer, coded: Coded, table: str) -> None:
+    own = model.codec_
+    if (coded.names, coded.cardinalities) != (own.names, own.cardinalities):
+        raise ParameterError(
+            f"{table}: these codes are not this model's: columns or cardinalities differ."
+        )
+
+
+def _read_release(model: Synthesizer, synthetic: Frame) -> tuple[Coded, tuple[str, ...]]:
+    """Return the codes of a release, and the columns that it does not show."""
+    table, codec = to_arrow(synthetic), model.codec_
+    shown = [
+        name
+        for name in codec.names
+        if name in table.column_names and not _unknown_constant(codec.select([name]), table)
+    ]
+    if not shown:
+        raise DataError(
+            f"The release shows none of the model's columns {', '.join(map(repr, codec.names))}."
+        )
+    hidden = [name for name in codec.names if name not in shown]
+    coded, seen = codec.select(shown).encode_seen(
+        table.drop_columns([name for name in hidden if name in table.column_names])
+    )
+    if not seen.all():
+        raise DataError(
+            f"{np.count_nonzero(~seen):,} rows of the release hold a value that the model cannot "
+            f"draw; the first is row {np.flatnonzero(~seen)[0]}. Give the model that made it, or "
+            "attack the release as a black box (black_box_attacker)."
+        )
+    columns = tuple(
+        coded[name] if name in shown else np.zeros(len(coded), code_dtype(size))
+        for name, size in zip(codec.names, codec.cardinalities, strict=True)
+    )
+    return Coded(codec.names, columns, codec.cardinalities), tuple(hidden)
+
+
+def _unknown_constant(codec: Codec, table: pa.Table) -> bool:
+    """Tell whether the codec's one column holds the same value everywhere, one it does not know."""
+    values = table.select(codec.names)
+    if values.column(0).null_count not in {0, len(values)} or len(values.column(0).unique()) != 1:
+        return False
+    try:
+        return not codec.encode_seen(values.slice(0, 1))[1].all()
+    except SchemaError:
+        return True
+
+
+def _is_constant(original: Coded, drawn: Coded, name: str) -> bool:
+    """Tell whether a column is constant in the release, and this is no chance."""
+    codes = drawn[name]
+    if (codes != codes[0]).any():
+        return False
+    share = np.count_nonzero(original[name] == codes[0]) / len(original)
+    return share == 0 or len(drawn) * math.log(share) < _BY_CHANCE
+
+
+def _blank(drawn: Coded, withheld: Sequence[str]) -> Coded:
+    columns = tuple(
+        np.zeros_like(codes) if name in withheld else codes
+        for name, codes in zip(drawn.names, drawn.columns, strict=True)
+    )
+    return Coded(drawn.names, columns, drawn.cardinalities)

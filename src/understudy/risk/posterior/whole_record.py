@@ -1,0 +1,210 @@
+"""The attack on many attributes of a network at once, by variable elimination.
+
+Replacing one record moves the log likelihood of a release by a sum over the network's tables, each
+of which depends on one attribute and its parents alone. The posterior over all combinations is
+therefore a product of small factors along the network: its sum, its marginals and its most
+probable combination are found without going through the combinations.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.coded import Coded
+from understudy.errors import ParameterError
+from understudy.progress import track
+from understudy.risk.posterior.candidates import Candidates
+from understudy.risk.posterior.counts import columns_of
+from understudy.risk.posterior.elimination import Factor, log_total, log_weight, marginals
+from understudy.risk.posterior.elimination_order import Plan, plan_elimination
+from understudy.risk.posterior.fixed import FixedLikelihood
+from understudy.risk.posterior.listing import Setting, left_out_notes
+from understudy.risk.posterior.priors import attribute_logs
+from understudy.risk.posterior.ranking import most_probable
+from understudy.risk.posterior.result import StrongAttack
+
+if TYPE_CHECKING:
+    from understudy.risk.posterior.kernels import Standing
+
+MOST_RANKED = 100_000
+"""Combinations that are more probable than the truth are counted up to this many."""
+
+
+def by_elimination(setting: Setting, likelihood: FixedLikelihood) -> StrongAttack:
+    """Attack all combinations of the unknown attributes, record by record."""
+    if setting.prior_name == "given":
+        raise ParameterError(
+            f"prior: {setting.combinations:,} combinations of {len(setting.unknown)} attributes "
+            "are too many for an array of weights; use a prior by name."
+        )
+    first, number = setting.distinct({*likelihood.columns, *setting.unknown})
+    attack = _Elimination(setting, likelihood)
+    verdicts = [
+        attack.verdict(setting.release.original.take(slice(row, row + 1)))
+        for row in track(first.tolist(), "Attacking records")
+    ]
+    ranks = np.array([verdict.rank for verdict in verdicts])
+    reasons = {}
+    if np.isnan(ranks).any():
+        reasons["rank"] = f"more than {MOST_RANKED:,} combinations are more probable"
+    guesses = [verdict.guess for verdict in verdicts]
+    return StrongAttack(
+        setting.unknown,
+        "fixed",
+        setting.prior_name,
+        setting.rows,
+        np.array([verdict.prior for verdict in verdicts])[number],
+        np.array([verdict.posterior for verdict in verdicts])[number],
+        tuple(attack.in_words(guesses[place]) for place in number.tolist()),
+        np.array([verdict.right_before for verdict in verdicts])[number],
+        np.array([verdict.guess == verdict.truth for verdict in verdicts])[number],
+        np.full(len(number), min(setting.combinations, np.iinfo(np.int64).max)),
+        {"rank": ranks[number]},
+        {
+            name: np.array([verdict.marginals[place] for verdict in verdicts])[number]
+            for place, name in enumerate(setting.unknown)
+        },
+        setting.labels,
+        reasons,
+        setting.notes(left_out_notes(likelihood)),
+    )
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """What is believed of one record."""
+
+    truth: tuple[int, ...]
+    guess: tuple[int, ...]
+    prior: float
+    posterior: float
+    right_before: bool
+    rank: float
+    marginals: tuple[NDArray[np.float64], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Elimination:
+    """The factors of each record's posterior, and what follows from them."""
+
+    setting: Setting
+    likelihood: FixedLikelihood
+
+    @cached_property
+    def _scopes(self) -> list[tuple[int, ...]]:
+        """The unknown attributes that each table depends on."""
+        return [
+            tuple(
+                place
+                for place, name in enumerate(self.setting.unknown)
+                if name in counts.table.columns
+            )
+            for counts in self.likelihood.tables
+        ]
+
+    @cached_property
+    def _prior_scopes(self) -> list[tuple[int, ...]]:
+        if self.setting.prior_name == "informed":
+            return self._scopes
+        if self.setting.prior_name == "marginal":
+            return [(place,) for place in range(len(self.setting.unknown))]
+        return []
+
+    @cached_property
+    def _plans(self) -> tuple[Plan, Plan]:
+        """How to sum the prior, and how to sum the posterior."""
+        sizes = self.setting.sizes
+        return (
+            plan_elimination(sizes, self._prior_scopes),
+            plan_elimination(sizes, [*self._scopes, *self._prior_scopes]),
+        )
+
+    @cached_property
+    def _grids(self) -> list[Candidates]:
+        """All values of the unknown attributes that each table depends on."""
+        names, sizes = self.setting.unknown, self.setting.sizes
+        return [
+            Candidates.grid(tuple(names[n] for n in scope), tuple(sizes[n] for n in scope))
+            for scope in self._scopes
+        ]
+
+    @cached_property
+    def _standings(self) -> list[Standing | None]:
+        """Where these stand in the tables that depend on nothing else: the same for all records."""
+        return [
+            counts.locate(columns_of(grid.codes), len(grid))
+            if counts.table.columns <= set(grid.names)
+            else None
+            for counts, grid in zip(self.likelihood.tables, self._grids, strict=True)
+        ]
+
+    def _factors(self, record: Coded, *, of_prior: bool) -> list[Factor]:
+        """Return a factor for each table: of the likelihood, or of the model's own prediction."""
+        found = []
+        parts = zip(self.likelihood.tables, self._grids, self._scopes, self._standings, strict=True)
+        for counts, grid, scope, standing in parts:
+            other = standing
+            if other is None:
+                other = counts.locate(grid.worlds(record, counts.table.columns), len(grid))
+            logs = self.likelihood.table_logs(counts, record, other, of_prior=of_prior)
+            found.append(Factor(scope, logs.reshape(grid.codes.cardinalities)))
+        return found
+
+    def _prior_factors(self, record: Coded) -> list[Factor]:
+        if self.setting.prior_name == "informed":
+            return self._factors(record, of_prior=True)
+        if self.setting.prior_name == "uniform":
+            return []
+        return [
+            Factor((place,), attribute_logs(self.setting.shares[name], record[name])[0])
+            for place, name in enumerate(self.setting.unknown)
+        ]
+
+    def verdict(self, record: Coded) -> _Verdict:
+        """Return what is believed of one record, a table of one row."""
+        truth = tuple(int(record[name][0]) for name in self.setting.unknown)
+        before_plan, plan = self._plans
+        before = self._prior_factors(record)
+        factors = [*self._factors(record, of_prior=False), *before]
+        sums, best = marginals(plan, factors), most_probable(plan, factors)
+        rank = best.rank_of(truth, limit=MOST_RANKED)
+        if self.setting.prior_name == "uniform":
+            guessed = self._most_frequent(record)
+        else:
+            guessed = most_probable(before_plan, before).assignment
+        return _Verdict(
+            truth,
+            best.assignment,
+            math.exp(log_weight(before, truth) - log_total(before_plan, before)),
+            math.exp(log_weight(factors, truth) - sums.log_total),
+            guessed == truth,
+            math.nan if rank is None else float(rank),
+            sums.probabilities,
+        )
+
+    @cached_property
+    def _frequent(self) -> tuple[Candidates, NDArray[np.int64]]:
+        """The combinations that occur, and how many records have each."""
+        original = self.setting.release.original
+        occurring = Candidates.occurring(self.setting.unknown, [original])
+        return occurring, np.bincount(occurring.find(original), minlength=len(occurring))
+
+    def _most_frequent(self, record: Coded) -> tuple[int, ...]:
+        """Return the combination that most other records have."""
+        occurring, counts = self._frequent
+        others = counts.copy()
+        others[occurring.find(record)[0]] -= 1
+        chosen = int(others.argmax())
+        return tuple(int(codes[chosen]) for codes in occurring.codes.columns)
+
+    def in_words(self, codes: tuple[int, ...]) -> str:
+        """Return a combination of values in words."""
+        labels = self.setting.labels
+        names = zip(self.setting.unknown, codes, strict=True)
+        return ", ".join(labels[name][code] for name, code in names)

@@ -1,0 +1,102 @@
+"""A sampler as a list of tables of counts: what is drawn, and from the records of which row.
+
+Whoever wants to know how the probability of a release moves when one original record changes (the
+strong attacker) needs no more of a synthesizer than this: every draw picks a random one of the
+original records that agree with it on some codes, and takes that record's value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.coded import Codes
+
+ABSENT = -1
+"""In place of a value: the record takes no part in a table."""
+
+IMPOSSIBLE = -2
+"""In place of a value: the structure as published has no place for such a record."""
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Where some records stand in a table.
+
+    Parameters
+    ----------
+    values : ndarray of int64
+        The code that is drawn; `ABSENT` or `IMPOSSIBLE` where there is none.
+    parents : tuple of ndarray
+        The codes that decide from which records it is drawn. If no record has them all, the last
+        ones are dropped until some record has the rest.
+    """
+
+    values: NDArray[np.int64]
+    parents: tuple[Codes, ...]
+
+
+class SamplingTable(Protocol):
+    """One draw of a sampler."""
+
+    @property
+    def name(self) -> str:
+        """The column that is drawn."""
+        ...
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """All columns on which it depends where a record stands, and with which value."""
+        ...
+
+    @property
+    def cardinality(self) -> int:
+        """Number of values."""
+        ...
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of codes of each parent."""
+        ...
+
+    @property
+    def donors(self) -> NDArray[np.integer]:
+        """The values of the original records, sorted by the parents' codes and by value."""
+        ...
+
+    def entries(self, known: Mapping[str, Codes], rows: int) -> Entries:
+        """Return where records stand; `known` holds the codes of at least `columns`."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnTable:
+    """A column that is drawn given some other columns, or given none.
+
+    Examples
+    --------
+    >>> table = ColumnTable("smokes", 2, ("sex",), (2,), np.array([0, 1, 1]))
+    >>> found = table.entries({"sex": np.array([1], np.uint8), "smokes": np.array([0])}, 1)
+    >>> found.values.tolist(), found.parents[0].tolist()
+    ([0], [1])
+    """
+
+    name: str
+    cardinality: int
+    parents: tuple[str, ...]
+    sizes: tuple[int, ...]
+    donors: NDArray[np.integer]
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """All columns on which it depends where a record stands, and with which value."""
+        return frozenset({self.name, *self.parents})
+
+    def entries(self, known: Mapping[str, Codes], rows: int) -> Entries:  # noqa: ARG002  # the columns tell
+        """Return where records stand; `known` holds the codes of at least `columns`."""
+        parents = tuple(known[parent] for parent in self.parents)
+        return Entries(known[self.name].astype(np.int64), parents)
