@@ -15,6 +15,7 @@ from understudy.risk.attacker_models import Codes, Model, encode
 Guesses = NDArray[Any] | str
 """What a model guesses, or why it failed."""
 
+
 @dataclass(frozen=True, eq=False)
 class Job:
     """One model to train for one set of keys, and the records to guess."""

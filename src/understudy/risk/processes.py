@@ -83,7 +83,7 @@ def _in_order(
             yield waiting.popleft().result()
     except BrokenProcessPool as error:
         raise ParameterError(
-            "The processes that do the work have ended. Each of them reads your script again: "
+            "The processes that train the models have ended. Each of them reads your script again: "
             'put what the script does under `if __name__ == "__main__":`. If it is there already, '
             "memory may have run out. Otherwise use processes=1."
         ) from error

@@ -158,7 +158,7 @@ class TestChecks:
         original = Coded.from_arrays({"y": [0, 0, 1]})
         table = column_table(original, "y", [])
         other = Coded.from_arrays({"y": [0, 1, 1]})
-        with pytest.raises(DataError, match="not fitted to this original.*'y'"):
+        with pytest.raises(DataError, match=r"not fitted to this original.*'y'"):
             TableCounts.of(table, other, original)
 
     def test_release_of_another_model(self):

@@ -12,7 +12,13 @@ from understudy.data.frames import Frame
 from understudy.errors import DataError, ParameterError
 from understudy.risk.posterior.candidates import WHOLE, read_unknown
 from understudy.risk.posterior.fixed import FixedLikelihood
-from understudy.risk.posterior.listing import MOST_LISTED, Setting, by_counts, by_refitting
+from understudy.risk.posterior.listing import (
+    MOST_LISTED,
+    Setting,
+    by_counts,
+    by_refitting,
+    tables_of,
+)
 from understudy.risk.posterior.priors import Prior, check_records, prior_name
 from understudy.risk.posterior.release import Release
 from understudy.risk.posterior.result import StrongAttack
@@ -113,17 +119,24 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
         raise ParameterError(f"model: this {type(model).__name__} is not fitted yet.")
     names = read_unknown(unknown, model.codec_)
     _check_kept(model, names)
-    release = Release.of(model, original, synthetic)
+    concerned = None if mode == "refit" else _concerned(model, names)
+    release = Release.of(model, original, synthetic, concerned)
     rows = check_records(records, len(release.original))
     if len(release.original) < 2:
         raise DataError("The original has one record, so there are no others to know.")
     setting = Setting(model, release, names, prior, prior_name(prior), rows)
     if mode == "refit":
         return by_refitting(setting, processes)
-    likelihood = FixedLikelihood.of(setting.tables(), release, names)
+    likelihood = FixedLikelihood.of(tables_of(model), release, names)
     if setting.is_network and setting.combinations > MOST_LISTED:
         return by_elimination(setting, likelihood)
     return by_counts(setting, likelihood)
+
+
+def _concerned(model: Synthesizer, names: tuple[str, ...]) -> set[str]:
+    """Return the columns of all draws that depend on what is unknown."""
+    tables = [table.columns for table in tables_of(model) if table.columns & set(names)]
+    return set(names).union(*tables)
 
 
 def _check_kept(model: Synthesizer, names: tuple[str, ...]) -> None:

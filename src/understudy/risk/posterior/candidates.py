@@ -129,4 +129,4 @@ class Candidates:
         parts = [
             np.array(labels[name], object)[self.codes[name][chosen]].tolist() for name in self.names
         ]
-        return [", ".join(row) for row in zip(*parts, strict=True)]
+        return parts[0] if len(parts) == 1 else [", ".join(row) for row in zip(*parts, strict=True)]

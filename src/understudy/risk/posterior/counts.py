@@ -46,16 +46,18 @@ class TableCounts:
             If the model was fitted to other records than `original`, or could not have drawn
             `synthetic`.
         """
+        from understudy.risk.posterior.kernels import DRAWN, RECORDS, RELEASED
+
         tally, donors = _count(table, original, synthetic)
         if not np.array_equal(donors, table.donors):
             raise DataError(
                 f"The model was not fitted to this original: its records of {table.name!r} differ. "
                 "Give the table that it was fitted to."
             )
-        lost = (tally.cell_records == 0) & (tally.cell_drawn > 0)
-        impossible = int(tally.cell_drawn[lost].sum())
-        if tally.records[0] == 0:
-            impossible = int(tally.released[0])
+        drawn, cells = tally.node_counts[0], tally.cell_counts
+        impossible = int(cells[cells[:, RECORDS] == 0, DRAWN].sum())
+        if drawn[RECORDS] == 0:
+            impossible = int(drawn[RELEASED])
         if impossible:
             raise DataError(
                 f"{impossible:,} synthetic records hold a value of {table.name!r} that this model "
@@ -72,7 +74,7 @@ class TableCounts:
         parents = np.empty((len(entries.parents), rows), np.int64)
         for place, codes in enumerate(entries.parents):
             parents[place] = codes
-        nodes = np.empty((rows, len(parents) + 1), np.int32)
+        nodes = np.empty((len(parents) + 1, rows), np.int32)
         cells = np.empty_like(nodes)
         locate(self.tally, entries.values, parents, nodes, cells)
         return Standing(entries.values, nodes, cells)
@@ -116,7 +118,6 @@ def _count(
         keys, number = np.unique(own * table.cardinality + values, return_inverse=True)
         cell_parts.append(_sums(number, len(keys), records, released, drawn))
         cell_keys.append(keys + starts[level] * table.cardinality)
-    of_nodes, of_cells = np.concatenate(node_parts, axis=1), np.concatenate(cell_parts, axis=1)
     children = np.concatenate([np.empty(0, np.int64), *child_keys])
     cells = np.concatenate(cell_keys)
     tally = Tally(
@@ -128,8 +129,8 @@ def _count(
         _index(children, ends),
         cells,
         _index(cells, starts[-1] * table.cardinality),
-        *of_nodes,
-        *of_cells,
+        np.concatenate(node_parts),
+        np.concatenate(cell_parts),
     )
     return tally, np.repeat(values, records)
 
@@ -169,7 +170,8 @@ def _distinct_cells(
 
 def _sums(group: NDArray[np.int64], groups: int, *weights: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the sum of each weight in each group; counts are far below the limits of floats."""
-    return np.array([np.bincount(group, weight, groups) for weight in weights]).astype(np.int64)
+    sums = [np.bincount(group, weight, groups) for weight in weights]
+    return np.stack(sums, axis=1).astype(np.int64)
 
 
 def _index(keys: NDArray[np.int64], bound: int) -> NDArray[np.int32]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.counting import group_ids
 from understudy.data.coded import Coded
 from understudy.risk.posterior.candidates import Candidates
 from understudy.risk.posterior.counts import TableCounts, columns_of
@@ -75,34 +76,71 @@ class FixedLikelihood:
 
         Minus infinity where the release is impossible.
         """
-        from understudy.risk.posterior.kernels import add_shifts
-
-        total = np.zeros(len(records) * len(candidates))
-        for counts in self.tables:
-            own, other, pairs = _standings(counts, records, candidates)
-            add_shifts(counts.tally, own, other, pairs, self._logs, total)
-        return total.reshape(len(records), len(candidates))
+        return self._summed(records, candidates, of_prior=False)
 
     def predictions(self, records: Coded, candidates: Candidates) -> NDArray[np.float64]:
         """Return the log probability of each candidate from all other records, not normalised."""
-        from understudy.risk.posterior.kernels import add_predictions
+        return self._summed(records, candidates, of_prior=True)
 
-        total = np.zeros(len(records) * len(candidates))
+    def _summed(
+        self, records: Coded, candidates: Candidates, *, of_prior: bool
+    ) -> NDArray[np.float64]:
+        total = np.zeros((len(records), len(candidates)))
         for counts in self.tables:
-            own, other, pairs = _standings(counts, records, candidates)
-            add_predictions(counts.tally, own, other, pairs, total)
-        return total.reshape(len(records), len(candidates))
+            if counts.table.columns <= set(candidates.names):
+                total += self._of_standings(counts, records, candidates, of_prior=of_prior)
+            else:
+                total += self._of_worlds(counts, records, candidates, of_prior=of_prior)
+        return total
+
+    def _of_standings(
+        self, counts: TableCounts, records: Coded, candidates: Candidates, *, of_prior: bool
+    ) -> NDArray[np.float64]:
+        """Return what a table adds if nothing but the candidate decides where that stands."""
+        own = _Distinct.of(counts, counts.locate(columns_of(records), len(records)))
+        other = _Distinct.of(counts, counts.locate(columns_of(candidates.codes), len(candidates)))
+        pairs = np.divmod(np.arange(len(own) * len(other)), len(other))
+        found = self._logs_of(counts, own.standing, other.standing, pairs, of_prior=of_prior)
+        small = found.reshape(len(own), len(other))
+        return np.asarray(small[own.number][:, other.number])
+
+    def _of_worlds(
+        self, counts: TableCounts, records: Coded, candidates: Candidates, *, of_prior: bool
+    ) -> NDArray[np.float64]:
+        """Return what a table adds if a candidate's place depends on the rest of the record, too.
+
+        Records that agree on all that the table depends on are looked at once.
+        """
+        names = [name for name in records.names if name in counts.table.columns]
+        groups = group_ids(records, names)
+        chosen = records.take(groups.representatives)
+        own = counts.locate(columns_of(chosen), len(chosen))
+        every = np.arange(len(chosen) * len(candidates))
+        other = counts.locate(candidates.worlds(chosen, names), len(every))
+        pairs = every // len(candidates), every
+        found = self._logs_of(counts, own, other, pairs, of_prior=of_prior)
+        return np.asarray(found.reshape(len(chosen), len(candidates))[groups.ids])
 
     def table_logs(
         self, counts: TableCounts, record: Coded, other: Standing, *, of_prior: bool
     ) -> NDArray[np.float64]:
         """Return what one table adds to either, for one record and candidates that stand there."""
+        every = np.arange(len(other.values))
+        own = counts.locate(columns_of(record), 1)
+        return self._logs_of(counts, own, other, (np.zeros_like(every), every), of_prior=of_prior)
+
+    def _logs_of(
+        self,
+        counts: TableCounts,
+        own: Standing,
+        other: Standing,
+        pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
+        *,
+        of_prior: bool,
+    ) -> NDArray[np.float64]:
         from understudy.risk.posterior.kernels import add_predictions, add_shifts
 
-        own = counts.locate(columns_of(record), 1)
-        every = np.arange(len(other.values))
-        pairs = (np.zeros_like(every), every)
-        total = np.zeros(len(every))
+        total = np.zeros(len(pairs[0]))
         if of_prior:
             add_predictions(counts.tally, own, other, pairs, total)
         else:
@@ -110,15 +148,23 @@ class FixedLikelihood:
         return total
 
 
-def _standings(
-    counts: TableCounts, records: Coded, candidates: Candidates
-) -> tuple[Standing, Standing, tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return where records and candidates stand, and which of them make up each pair."""
-    own = counts.locate(columns_of(records), len(records))
-    every = np.arange(len(records) * len(candidates))
-    record, candidate = np.divmod(every, len(candidates))
-    if counts.table.columns <= set(candidates.names):
-        other = counts.locate(columns_of(candidates.codes), len(candidates))
-        return own, other, (record, candidate)
-    worlds = candidates.worlds(records, counts.table.columns)
-    return own, counts.locate(worlds, len(every)), (record, every)
+@dataclass(frozen=True, eq=False)
+class _Distinct:
+    """The different places where records stand, and which of them each record has."""
+
+    standing: Standing
+    number: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, counts: TableCounts, standing: Standing) -> _Distinct:
+        # Nodes of deeper levels have higher numbers: the last one and the value decide the rest.
+        last = standing.nodes.max(axis=0).astype(np.int64)
+        key = np.where(
+            standing.values < 0, standing.values, last * counts.tally.cardinality + standing.values
+        )
+        _, first, number = np.unique(key, return_index=True, return_inverse=True)
+        values, nodes, cells = standing
+        return cls(type(standing)(values[first], nodes[:, first], cells[:, first]), number)
+
+    def __len__(self) -> int:
+        return len(self.standing.values)

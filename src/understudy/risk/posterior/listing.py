@@ -62,15 +62,6 @@ class Setting:
     prior_name: str
     rows: NDArray[np.int64]
 
-    def tables(self) -> list[SamplingTable]:
-        """Return the draws of the model, or say what to do if it does not work by counts."""
-        try:
-            return self.model.sampling_tables()
-        except NoDensityError as error:
-            raise NoDensityError(
-                f"{error} Use mode='refit' if the model has a density, or black_box_attacker."
-            ) from None
-
     @cached_property
     def is_network(self) -> bool:
         """Whether the model draws columns given columns, and nothing else."""
@@ -141,6 +132,16 @@ class Setting:
         return (*found, *more)
 
 
+def tables_of(model: Synthesizer) -> list[SamplingTable]:
+    """Return the draws of a model, or say what to do if it does not work by counts."""
+    try:
+        return model.sampling_tables()
+    except NoDensityError as error:
+        raise NoDensityError(
+            f"{error} Use mode='refit' if the model has a density, or black_box_attacker."
+        ) from None
+
+
 def by_counts(setting: Setting, likelihood: FixedLikelihood) -> StrongAttack:
     """Attack with the structure as published."""
     candidates = setting.candidates
@@ -162,7 +163,7 @@ def by_refitting(setting: Setting, processes: int) -> StrongAttack:
     first, number = setting.distinct(setting.release.original.names)
     likelihood = None
     if setting.prior_name == "informed":
-        likelihood = FixedLikelihood.of(setting.tables(), setting.release, setting.unknown)
+        likelihood = FixedLikelihood.of(tables_of(setting.model), setting.release, setting.unknown)
     records = setting.release.original.take(first)
     log_prior = _log_prior(setting, records, likelihood, slice(None))
     worlds = RefitLikelihood(setting.model, setting.release)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ import pyarrow as pa
 from understudy.data.codec import Codec
 from understudy.data.coded import Coded, code_dtype
 from understudy.data.exact import ValueCoder
-from understudy.data.frames import Frame, to_arrow
+from understudy.data.frames import Frame, to_arrow, to_narwhals
 from understudy.errors import DataError, ParameterError, SchemaError
 from understudy.synthesis import Synthesizer
 
@@ -39,8 +39,23 @@ class Release:
     withheld: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, model: Synthesizer, original: Frame | Coded, synthetic: Frame | Coded) -> Release:
+    def of(
+        cls,
+        model: Synthesizer,
+        original: Frame | Coded,
+        synthetic: Frame | Coded,
+        columns: Collection[str] | None = None,
+    ) -> Release:
         """Code the tables.
+
+        Parameters
+        ----------
+        model : Synthesizer
+            Gives the codes.
+        original, synthetic : frame or Coded
+            The table that the model was fitted to, and the release.
+        columns : collection of str, optional
+            The columns that matter; all if not given.
 
         Raises
         ------
@@ -48,9 +63,11 @@ class Release:
             If the model was fitted to another number of records, or the release holds values that
             it cannot draw.
         """
-        _check_smoothing(model)
-        coded = original if isinstance(original, Coded) else model.codec_.encode(original)
-        _check_codes(model, coded, "original")
+        codec = model.codec_
+        if columns is not None:
+            codec = codec.select([name for name in codec.names if name in columns])
+        _check_smoothing(codec)
+        coded = _coded(model, codec, original, "original")
         if len(coded) != model.n_rows_:
             raise DataError(
                 f"The model was fitted to {model.n_rows_:,} records, and the original has "
@@ -58,10 +75,9 @@ class Release:
             )
         hidden: tuple[str, ...] = ()
         if isinstance(synthetic, Coded):
-            _check_codes(model, synthetic, "synthetic")
-            drawn = synthetic
+            drawn = _coded(model, codec, synthetic, "synthetic")
         else:
-            drawn, hidden = _read_release(model, synthetic)
+            drawn, hidden = _read_release(codec, synthetic)
         if not len(drawn):
             raise DataError("The synthetic table has no rows, so there is nothing to learn from.")
         withheld = tuple(
@@ -76,10 +92,10 @@ class Release:
         return cls(coded, _blank(drawn, withheld), withheld)
 
 
-def _check_smoothing(model: Synthesizer) -> None:
+def _check_smoothing(codec: Codec) -> None:
     moved = [
         name
-        for name, coder in model.codec_.coders.items()
+        for name, coder in codec.coders.items()
         if isinstance(coder, ValueCoder) and coder.smoothing is not None
     ]
     if moved:
@@ -89,17 +105,27 @@ def _check_smoothing(model: Synthesizer) -> None:
         )
 
 
-def _check_codes(model: Synthesizer, coded: Coded, table: str) -> None:
+def _coded(model: Synthesizer, codec: Codec, table: Frame | Coded, which: str) -> Coded:
+    """Return the codes of the codec's columns, which may be some of the model's."""
+    if not isinstance(table, Coded):
+        return codec.encode(_selected(table, codec.names))
     own = model.codec_
-    if (coded.names, coded.cardinalities) != (own.names, own.cardinalities):
+    if (table.names, table.cardinalities) != (own.names, own.cardinalities):
         raise ParameterError(
-            f"{table}: these codes are not this model's: columns or cardinalities differ."
+            f"{which}: these codes are not this model's: columns or cardinalities differ."
         )
+    return table.select(codec.names)
 
 
-def _read_release(model: Synthesizer, synthetic: Frame) -> tuple[Coded, tuple[str, ...]]:
+def _selected(table: Frame, names: Sequence[str]) -> pa.Table:
+    """Return those of the named columns that a table has."""
+    frame = to_narwhals(table)
+    return to_arrow(frame.select([name for name in names if name in frame.columns]).to_native())
+
+
+def _read_release(codec: Codec, synthetic: Frame) -> tuple[Coded, tuple[str, ...]]:
     """Return the codes of a release, and the columns that it does not show."""
-    table, codec = to_arrow(synthetic), model.codec_
+    table = _selected(synthetic, codec.names)
     shown = [
         name
         for name in codec.names
