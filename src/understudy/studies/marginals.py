@@ -11,15 +11,15 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from understudy.counting import group_ids
 from understudy.data import Coded, fetch, load
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
 from understudy.progress import track
 from understudy.studies.markdown import markdown_table
 from understudy.studies.networks import ADULT_DROPPED
 from understudy.synthesis import Cart
+from understudy.utility.distances import paired_counts, total_variation
+from understudy.utility.grouped import Grouped, code_in_groups
 
 TABLES = ("cmc", "sd2011", "adult")
 ADULT_ROWS = 6_000
@@ -48,7 +48,8 @@ def pair_distance(original: pl.DataFrame, synthetic: pl.DataFrame, *, groups: in
     groups : int
         Numbers are put into this many groups of about the same number of original records each, or
         fewer where one number is frequent; up to as many distinct numbers are all kept apart. What
-        is not a number is compared level by level, and missing is a level of every column.
+        is not a number or a time is compared level by level, and missing is a level of every
+        column.
 
     Returns
     -------
@@ -59,6 +60,8 @@ def pair_distance(original: pl.DataFrame, synthetic: pl.DataFrame, *, groups: in
     -----
     The total variation distance of two tables of shares is half the sum of their absolute
     differences: the share of the records that would have to move from one cell to another.
+    `understudy.utility.marginals` keeps frequent numbers apart, which is why it has other figures;
+    synthpop's are for the groups that are used here.
 
     Examples
     --------
@@ -74,48 +77,19 @@ def pair_distance(original: pl.DataFrame, synthetic: pl.DataFrame, *, groups: in
             "Pairs of columns are compared, so both tables need two columns and a row; got "
             f"{original.width} columns, {original.height} and {synthetic.height} rows."
         )
-    return _distance(*_coded(original, synthetic, groups))
+    both = _coded(original, synthetic, groups)
+    return _distance(both.original, both.synthetic)
 
 
-def _coded(original: pl.DataFrame, synthetic: pl.DataFrame, groups: int) -> tuple[Coded, Coded]:
-    """Return both tables as codes that mean the same in both."""
-    codes = {}
-    for name in original.columns:
-        both = pl.concat([original[name], synthetic[name]], rechunk=True)
-        if both.dtype.is_numeric():
-            codes[name] = _grouped(both, original.height, groups)
-        else:
-            codes[name] = (
-                both.cast(pl.String).rank("dense").fill_null(0).to_numpy().astype(np.int64)
-            )
-    table = Coded.from_arrays(codes)
-    first = np.arange(len(table)) < original.height
-    return table.take(first), table.take(~first)
-
-
-def _grouped(both: pl.Series, rows: int, groups: int) -> NDArray[np.int64]:
-    """Return the quantile group of each number from 1, by the first `rows`; 0 is missing."""
-    numbers = both.cast(pl.Float64).fill_null(np.nan).to_numpy()
-    known = np.sort(numbers[:rows][~np.isnan(numbers[:rows])])
-    distinct = np.unique(known)
-    if len(distinct) <= groups:
-        cuts = distinct[1:]
-    else:
-        cuts = np.unique(np.quantile(known, np.arange(1, groups) / groups))
-    return np.where(np.isnan(numbers), 0, 1 + np.searchsorted(cuts, numbers, side="right"))
+def _coded(original: pl.DataFrame, synthetic: pl.DataFrame, groups: int) -> Grouped:
+    """Return both tables as codes that mean the same in both, as for synthpop's figures."""
+    return code_in_groups(original, synthetic, groups=groups, apart=False)
 
 
 def _distance(original: Coded, synthetic: Coded) -> float:
-    both = Coded.concatenate([original, synthetic])
-    moved = []
-    for pair in combinations(both.names, 2):
-        cells = group_ids(both, pair)
-        shares = (
-            np.bincount(ids, minlength=cells.count) / len(ids)
-            for ids in (cells.ids[: len(original)], cells.ids[len(original) :])
-        )
-        moved.append(np.abs(next(shares) - next(shares)).sum() / 2)
-    return float(np.mean(moved))
+    pairs = combinations(original.names, 2)
+    counts = paired_counts(original, synthetic, pairs)
+    return float(np.mean([total_variation(first, second) for first, second in counts]))
 
 
 @dataclass(frozen=True)
@@ -213,7 +187,7 @@ def _line(
         pair_distance(original, model.sample(random_state=seed))
         for seed in track(range(seeds), f"Synthesizing {name}")
     ]
-    coded, _ = _coded(original, original, 10)
+    coded = _coded(original, original, 10).original
     draws = np.random.default_rng(0).integers(len(coded), size=(bootstraps, len(coded)))
     bootstrap = [_distance(coded, coded.take(rows)) for rows in draws]
     return MarginalsLine(name, *original.shape, tuple(synthetic), tuple(bootstrap), synthpop)

@@ -10,15 +10,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from polars import selectors
 
 from understudy.data import Schema, fetch, load
+from understudy.data.together import code_together
 from understudy.errors import ParameterError
 from understudy.progress import track
+from understudy.risk.attacker_models import encode
 from understudy.studies.utility_tables import (
     CLASSIFIERS,
     ORIGINAL,
@@ -29,6 +32,7 @@ from understudy.studies.utility_tables import (
     published,
 )
 from understudy.synthesis import BayesNet
+from understudy.utility.prediction_models import papers_models
 
 Coding = Literal["paper", "understudy"]
 Structure = Literal["genetic", "greedy"]
@@ -54,8 +58,9 @@ class _Run:
         features, test_features = _features(train, self.test, self.target)
         truth = self.test[self.target].to_numpy()
         found = {}
+        models = dict(zip(CLASSIFIERS, papers_models(self.trees).values(), strict=True))
         for name in self.classifiers:
-            model = _classifier(name, self.trees, self.seed)
+            model = models[name].new(self.seed, len(train), ())
             model.fit(features, train[self.target].to_numpy())
             found[self.row, name] = 100 * float(np.mean(model.predict(test_features) == truth))
         return found
@@ -74,48 +79,27 @@ class _Run:
         return table
 
 
-def _classifier(name: str, trees: int, seed: int) -> Any:  # noqa: ANN401  # scikit-learn has no types
-    """Return a classifier of the paper, with scikit-learn's standard parameters."""
-    if name == "NB":
-        from sklearn.naive_bayes import GaussianNB
-
-        return GaussianNB()
-    if name == "SV":
-        from sklearn.svm import SVC
-
-        return SVC(cache_size=1000)  # memory for speed: the result is that of the default
-    if name == "KN":
-        from sklearn.neighbors import KNeighborsClassifier
-
-        return KNeighborsClassifier()
-    if name == "RF":
-        from sklearn.ensemble import RandomForestClassifier
-
-        return RandomForestClassifier(trees, random_state=seed)
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression()
-
-
 def _features(
     train: pl.DataFrame, test: pl.DataFrame, target: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the predictors of both tables, as the labels' places in order, standardised."""
-    from sklearn.preprocessing import StandardScaler
-
     names = [name for name in train.columns if name != target]
+    tables = {"training": _labelled(train), "test": _labelled(test)}
     # A level that only one of the tables has must not shift the others.
-    both = np.column_stack([_numbers(pl.concat([train[name], test[name]])) for name in names])
-    scaler = StandardScaler().fit(both[: len(train)])
-    return scaler.transform(both[: len(train)]), scaler.transform(both[len(train) :])
+    together = code_together(tables, names)
+    codes, test_codes = (
+        np.column_stack([together[table][name].astype(np.int64) for name in names])
+        for table in tables
+    )
+    return encode("standardised", codes, test_codes, [together.levels[name] for name in names])
 
 
-def _numbers(column: pl.Series) -> NDArray[np.float64]:
-    if column.dtype.is_numeric():
-        return column.cast(pl.Float64).to_numpy()
-    # Missing is a level of its own, the first, as the "?" of the raw file of Adult.
-    labels = column.cast(pl.String).fill_null("").to_numpy()
-    return np.unique(labels, return_inverse=True)[1].astype(np.float64)
+def _labelled(table: pl.DataFrame) -> pl.DataFrame:
+    """Return the table with text for all that is no number, in the order of the alphabet.
+
+    Missing is a level of its own, the first, as the "?" of the raw file of Adult.
+    """
+    return table.with_columns((~selectors.numeric()).cast(pl.String).fill_null(""))
 
 
 def utility_cmc(
