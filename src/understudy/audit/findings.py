@@ -1,0 +1,320 @@
+"""What an audit found, in plain values: all that the report shows and the JSON file holds.
+
+Every field is a number, a text, or a tuple or mapping of such, so that an audit can be written as
+JSON and read back. Shares are fractions of 1; what is undefined is nan. No field holds a value of
+the original, but for `WorstRecord.values` (only if asked for) and labels that the release shows too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+NAN = math.nan
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measure of risk beside its references: means over the syntheses of a release.
+
+    Parameters
+    ----------
+    measure : str
+        The name by which the gate knows it: gcap, icap, zero_cap, vote, mean_attacker,
+        best_attacker, repu, disco, strong.
+    title, meaning : str
+        Its name for people, and what is counted, in words.
+    baseline, synthetic, original, control : float
+        The share without the release, with it, with the original itself, and with the release for
+        people who are not in the data; nan where there is none.
+    gain : float
+        What the release adds to the baseline; nan for measures that have none.
+    spread : float
+        Standard deviation of `synthetic` over the syntheses; nan if there is one.
+    note : str
+        Why a value is undefined, or what to bear in mind; empty if there is nothing to say.
+    """
+
+    measure: str
+    title: str
+    meaning: str
+    baseline: float = NAN
+    synthetic: float = NAN
+    original: float = NAN
+    control: float = NAN
+    gain: float = NAN
+    spread: float = NAN
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SubsetRisk:
+    """The attack by one who knows some of the keys: share of right guesses (GCAP)."""
+
+    keys: tuple[str, ...]
+    baseline: float
+    synthetic: float
+    original: float
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How many records have a score in each interval; there is one more edge than counts."""
+
+    edges: tuple[float, ...]
+    synthetic: tuple[int, ...]
+    original: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class WorstRecord:
+    """One of the records of which the release tells most: its row number, and how much.
+
+    `values` holds the keys and the sensitive value, and is empty unless they were asked for.
+    """
+
+    record: int
+    attribution: float
+    posterior: float = NAN
+    gain_bits: float = NAN
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StrongFindings:
+    """What the strong attacker learns: see `StrongAttack`; `gains` counts records by bits."""
+
+    prior: str
+    mode: str
+    records: int
+    certain: int
+    share_above_half: float
+    share_above_90_percent: float
+    accuracy_before: float
+    accuracy_after: float
+    mean_gain_bits: float
+    gain_bits_99_percent: float
+    max_gain_bits: float
+    gains: Histogram
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DisclosureFindings:
+    """Identity and attribute disclosure as in synthpop, with the checks of what misleads."""
+
+    uio: float
+    uis: float
+    repu: float
+    dorig: float
+    disco: float
+    disco_baseline: float
+    disco_gain: float
+    checks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AnonymityFindings:
+    """k, distinct l and t of the keys' classes, in the original and in the release."""
+
+    k_original: float
+    k_synthetic: float
+    l_original: float
+    l_synthetic: float
+    t_original: float
+    t_synthetic: float
+
+
+@dataclass(frozen=True)
+class WayFindings:
+    """Distances of all tables of one, two or three columns, beside those that chance gives."""
+
+    way: int
+    tables: int
+    mean: float
+    expected: float
+    ratio: float
+    worst: tuple[tuple[tuple[str, ...], float, float], ...]
+    """The tables furthest off: columns, distance, and the distance that chance gives."""
+
+
+@dataclass(frozen=True)
+class ColumnShares:
+    """How a column is distributed: labels that the release shows, and the shares of each.
+
+    What the original has and the release does not is one last label, "not in the release".
+    """
+
+    column: str
+    labels: tuple[str, ...]
+    original: tuple[float, ...]
+    synthetic: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class AssociationFindings:
+    """Strength of association of all pairs of columns, as square matrices; nan if undefined."""
+
+    columns: tuple[str, ...]
+    original: tuple[tuple[float, ...], ...]
+    synthetic: tuple[tuple[float, ...], ...]
+    mean_difference: float
+    largest_difference: float
+    expected_difference: float
+
+
+@dataclass(frozen=True)
+class PropensityFindings:
+    """How well a model tells original from synthetic records."""
+
+    model: str
+    pmse: float
+    ratio: float
+    standardised: float
+    auc: float
+    auc_by_chance: float
+
+
+@dataclass(frozen=True)
+class ClassifierFindings:
+    """One classifier that predicts the target of real records, trained on either table.
+
+    Confusion matrices have a row for each true class and a column for each predicted one; the
+    classes are those of `PredictionFindings`.
+    """
+
+    classifier: str
+    real_accuracy: float
+    synthetic_accuracy: float
+    difference: float
+    difference_low: float
+    difference_high: float
+    real_confusion: tuple[tuple[int, ...], ...]
+    synthetic_confusion: tuple[tuple[int, ...], ...]
+    real_precision: float
+    real_recall: float
+    real_f2: float
+    synthetic_precision: float
+    synthetic_recall: float
+    synthetic_f2: float
+
+
+@dataclass(frozen=True)
+class PredictionFindings:
+    """Prediction of the target: training on the release against training on real records."""
+
+    target: str
+    classes: tuple[str, ...]
+    positive: str
+    held_out: str
+    baseline: float
+    mean_real: float
+    mean_synthetic: float
+    mean_difference: float
+    classifiers: tuple[ClassifierFindings, ...]
+
+
+@dataclass(frozen=True)
+class UtilityFindings:
+    """What the release keeps of the original."""
+
+    marginals: tuple[WayFindings, ...] = ()
+    shares: tuple[ColumnShares, ...] = ()
+    association: AssociationFindings | None = None
+    propensity: tuple[PropensityFindings, ...] = ()
+    prediction: PredictionFindings | None = None
+
+
+@dataclass(frozen=True)
+class NetworkFindings:
+    """The network of the model: edges (parent, child, bits), in the order of drawing."""
+
+    order: tuple[str, ...]
+    edges: tuple[tuple[str, str, float], ...]
+    protected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReleaseFindings:
+    """All that was found about one release: one or several syntheses by one method.
+
+    Charts and lists of single records are about the first synthesis; figures are means over all.
+
+    Parameters
+    ----------
+    name : str
+        What the release is called: the file, or the method.
+    method : str
+        The synthesizer and its parameters, if the model is known.
+    syntheses, rows : int
+        How many tables, and the rows of the first.
+    figures : tuple of Figure
+        The measures of risk.
+    errors : mapping
+        What went wrong, by measure; the other measures stand.
+    """
+
+    name: str
+    method: str
+    syntheses: int
+    rows: int
+    figures: tuple[Figure, ...] = ()
+    subsets: tuple[SubsetRisk, ...] = ()
+    attribution: Histogram | None = None
+    worst: tuple[WorstRecord, ...] = ()
+    strong: StrongFindings | None = None
+    disclosure: DisclosureFindings | None = None
+    anonymity: AnonymityFindings | None = None
+    utility: UtilityFindings = UtilityFindings()
+    network: NetworkFindings | None = None
+    errors: Mapping[str, str] = field(default_factory=dict)
+
+    def figure(self, measure: str) -> Figure | None:
+        """Return a measure by name, None if it was not run."""
+        return next((found for found in self.figures if found.measure == measure), None)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that an audit found.
+
+    Parameters
+    ----------
+    version : str
+        Of the program.
+    created : str
+        When, as ISO 8601 text with the time zone.
+    seconds : float
+        How long it took.
+    seed : int
+        Decides what is random.
+    command : str
+        The command, or the call, that made it.
+    measures : str
+        quick, standard or full.
+    rows, columns : int
+        Of the original.
+    keys : tuple of str
+        What the attacker may know.
+    known : int or None
+        How many of them are known at a time; None for all.
+    sensitive, target : str
+        What the attacker wants, and what the data are used to predict; empty if there is none.
+    releases : tuple of ReleaseFindings
+        What was found about each release.
+    """
+
+    version: str
+    created: str
+    seconds: float
+    seed: int
+    command: str
+    measures: str
+    rows: int
+    columns: int
+    keys: tuple[str, ...]
+    known: int | None
+    sensitive: str
+    target: str
+    releases: tuple[ReleaseFindings, ...]
