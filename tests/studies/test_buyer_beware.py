@@ -11,15 +11,18 @@ from typer.testing import CliRunner
 
 from understudy.data import load, load_syntheses
 from understudy.errors import ParameterError
+from understudy.risk.posterior.attack import strong_attacker
 from understudy.studies import __main__ as command
 from understudy.studies.buyer_beware import (
     CELLS,
     FOOTNOTE,
     UniqueCopies,
     cell_counts,
+    guess_last_record,
     synthesize,
     unique_copies,
 )
+from understudy.synthesis import Cart
 
 
 def test_cells_are_counted_in_the_papers_order():
@@ -121,3 +124,47 @@ def test_the_command_prints_the_table():
     assert lines[0] == "| copies of 1111 | 30 syntheses | model | paper, 100 |"
     assert lines[2].endswith("% | 36.8% | 41% |")
     assert len(lines) == 8
+
+
+def test_a_release_that_holds_the_record_leaves_no_other_guess():
+    holding = [bool(cell_counts(table)[-1]) for table in load_syntheses("buyer_beware")]
+    for number, holds in enumerate(holding, start=1):
+        found = guess_last_record(number, copies=1)
+        assert found.posterior.sum() == pytest.approx(1, abs=1e-12)
+        if holds:
+            assert found.posterior[-1] == 1
+        else:
+            assert 0.02 < found.posterior[-1] < 0.03
+
+
+def test_syntheses_are_those_of_the_guess():
+    found = guess_last_record(copies=30, random_state=3)
+    assert found.released.tolist() == cell_counts(load("buyer_beware", synthesis=1)).tolist()
+    assert found.syntheses.shape == (16, 30, 16)
+    assert np.all(found.syntheses.sum(axis=2) == 1000)
+    # Only with the true guess can 1111 be drawn, about once in each: 0 of 30 with e^-30.
+    assert found.syntheses[:-1, :, -1].max() == 0
+    assert found.syntheses[-1, :, -1].max() > 0
+
+
+def test_the_posterior_is_that_of_the_strong_attacker():
+    original = load("buyer_beware")
+    model = Cart().fit(original)
+    for number in (1, 2):
+        attack = strong_attacker(
+            model,
+            original,
+            load("buyer_beware", synthesis=number),
+            unknown="*",
+            mode="refit",
+            records=[999],
+        )
+        expected = guess_last_record(number, copies=1).posterior[-1]
+        assert attack.posterior == pytest.approx([expected], abs=1e-12)
+
+
+def test_the_seed_decides_the_syntheses_and_not_the_posterior():
+    first, again, other = (guess_last_record(2, copies=2, random_state=n) for n in (0, 0, 1))
+    assert np.array_equal(first.syntheses, again.syntheses)
+    assert not np.array_equal(first.syntheses, other.syntheses)
+    assert np.array_equal(first.posterior, other.posterior)

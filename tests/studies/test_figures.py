@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from understudy.data import load, load_syntheses
 from understudy.errors import DataError, ParameterError
 from understudy.studies import __main__ as command
-from understudy.studies.buyer_beware import cell_counts, synthesize
+from understudy.studies.buyer_beware import CELLS, cell_counts, guess_last_record, synthesize
 from understudy.studies.cell_charts import panel
 from understudy.studies.figures import CPS, MINBUCKETS, draw_figure, figure
 
@@ -66,6 +66,45 @@ def test_figure_1_shows_shares_and_counts():
     assert "and once in the synthesis" in chart["title"]["subtitle"][0]
 
 
+def guesses(chart):
+    """Return the panels of Figure 3 by their heading."""
+    panels = [panel for row in chart.to_dict()["vconcat"] for panel in row["hconcat"]]
+    return {panel["title"]["text"]: panel for panel in panels}
+
+
+def test_figure_3_has_a_panel_for_each_guess():
+    chart = figure("3", copies=3)
+    panels = guesses(chart)
+    assert list(panels) == [*CELLS[:-1], "1111, the truth"]
+    assert chart.to_dict()["title"]["text"].startswith("Only if the last record is 1111")
+    expected = guess_last_record(copies=3)
+    for number, one in enumerate(panels.values()):
+        bars, points = layers(one)
+        assert [bar["y"] for bar in bars] == cell_counts(load("buyer_beware", synthesis=1)).tolist()
+        assert [point["y"] for point in points] == expected.syntheses[number].ravel().tolist()
+
+
+def test_figure_3_marks_the_truth_and_says_what_each_guess_is_worth():
+    panels = guesses(figure("3", copies=20))
+    *others, truth = panels.values()
+    assert {panel["title"]["subtitle"] for panel in others} == {"posterior 0; 1111 drawn 0 times"}
+    assert re.fullmatch(r"posterior 1; 1111 drawn 0 to \d times", truth["title"]["subtitle"])
+    assert truth["view"]["stroke"] == "#D55E00"
+    assert all(panel["view"]["stroke"] != "#D55E00" for panel in others)
+
+
+def test_figure_3_of_a_release_without_the_record():
+    chart = figure("3", copies=2, synthesis=2)
+    assert chart.to_dict()["title"]["text"] == (
+        "A release without 1111 does not say what the last record is"
+    )
+    assert "synthesis 2 of the paper" in " ".join(chart.to_dict()["title"]["subtitle"])
+    subtitles = [panel["title"]["subtitle"] for panel in guesses(chart).values()]
+    assert subtitles[-1].startswith("posterior 0.024;")
+    shares = [float(words.split(";")[0].removeprefix("posterior ")) for words in subtitles]
+    assert sum(shares) == pytest.approx(1, abs=0.01)
+
+
 def test_figure_4_shows_both_ways_to_hide_the_record():
     by_leaf, by_cp = figure("4", copies=3).to_dict()["vconcat"]
     assert by_leaf["title"]["text"] == "(a) minbucket = 75 (default 5)"
@@ -101,7 +140,7 @@ def words_of(svg):
     return ["".join(text.itertext()) for text in texts]
 
 
-@pytest.mark.parametrize("name", ["1", "2", "4", "A.1"])
+@pytest.mark.parametrize("name", ["1", "2", "3", "4", "A.1"])
 def test_the_words_of_a_picture_are_those_of_its_chart(name, tmp_path):
     drawn = draw_figure(name, tmp_path / "figure.svg", copies=2).read_text("utf-8")
     plain = vlc.vegalite_to_svg(figure(name, copies=2).to_dict())
@@ -133,7 +172,8 @@ def test_the_same_seed_draws_the_same_picture(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "3"}, "figures are 1, 2, 4 and A.1; got '3'"),
+        ({"name": "5"}, "figures are 1, 2, 3, 4 and A.1; got '5'"),
+        ({"name": "3", "published": True}, "does not print the syntheses of Figure 3"),
         ({"name": "2", "copies": 0}, "copies is a whole number from 1; got 0"),
         ({"name": "4", "published": True}, "does not print the syntheses of Figure 4"),
     ],
@@ -162,3 +202,10 @@ def test_the_command_keeps_an_existing_file_unless_forced(tmp_path, monkeypatch,
     result = CliRunner().invoke(command.app, [*arguments, "--force"])
     assert result.exit_code == 0
     assert path.read_text().startswith("<svg")
+
+
+def test_the_command_takes_the_release_of_figure_3(tmp_path):
+    path = tmp_path / "figure.svg"
+    arguments = ["figure", "3", "--synthesis", "8", "--copies", "1", "-o", str(path)]
+    assert CliRunner().invoke(command.app, arguments).exit_code == 0
+    assert "the release, synthesis 8 of the paper" in path.read_text("utf-8")

@@ -32,6 +32,7 @@ class FigureNumber(StrEnum):
 
     one = "1"
     two = "2"
+    three = "3"
     four = "4"
     sensitivity = "A.1"
 
@@ -113,10 +114,13 @@ def draw(
     number: Annotated[FigureNumber, typer.Argument(help="Its number in the paper.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .svg or .png.")],
     seed: Seed = 0,
-    copies: Annotated[int, typer.Option(min=1, help="Syntheses in Figures 2, 4 and A.1.")] = 10,
+    copies: Annotated[int, typer.Option(min=1, help="Syntheses in Figures 2 to A.1.")] = 10,
     published: Annotated[
         bool, typer.Option("--published", help="The syntheses that the paper prints (1 and 2).")
     ] = False,
+    synthesis: Annotated[
+        int, typer.Option(min=1, max=10, help="Of the paper's: the release in Figure 3.")
+    ] = 1,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Draw a figure of the paper on CART: what becomes of its one disclosive record."""
@@ -126,6 +130,7 @@ def draw(
             output,
             copies=copies,
             published=published,
+            synthesis=synthesis,
             random_state=seed,
             overwrite=force,
         )
@@ -142,6 +147,22 @@ def print_unique_record(
     with _progress():
         found = unique_copies(syntheses, minbucket=minbucket, cp=cp, random_state=seed)
     typer.echo(found.to_markdown())
+
+
+@app.command("sixteen-worlds")
+def print_sixteen_worlds(
+    releases: Annotated[int, typer.Option(min=2, help="Releases with each setting of CART.")] = 100,
+    seed: Seed = 0,
+) -> None:
+    """Attack the paper's syntheses, and many others, as one who knows all records but the last."""
+    from understudy.studies import sixteen_worlds
+
+    with _progress():
+        published = sixteen_worlds.published_syntheses()
+        settings = sixteen_worlds.protections(releases, seed)
+    typer.echo(sixteen_worlds.attacked_markdown(published))
+    typer.echo("")
+    typer.echo(sixteen_worlds.protections_markdown(settings))
 
 
 @app.command("marginals")

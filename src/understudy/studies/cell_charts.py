@@ -17,7 +17,13 @@ WIDTH = 800
 """Of a chart that fills a page, in pixels; a narrower one has smaller letters and no note."""
 
 # Colours that people with any kind of colour vision tell apart (Okabe and Ito 2008).
-_COLOURS = {"original": "#CCCCCC", "synthetic": "#0072B2", UNIQUE: "#D55E00"}
+_PALE = "pale"
+_COLOURS = {
+    "original": "#CCCCCC",
+    "synthetic": "#0072B2",
+    UNIQUE: "#D55E00",
+    _PALE: "#F5C6A5",  # the same orange, for a bar with points before it
+}
 
 
 def _data(rows: list[dict[str, Any]]) -> alt.Chart:
@@ -77,6 +83,20 @@ def _bars(
     ]
 
 
+def _points(syntheses: NDArray[np.int64], spread: float) -> list[dict[str, Any]]:
+    """Return a point for each synthesis and combination, side by side around its place."""
+    offsets = np.linspace(-spread, spread, len(syntheses)) if len(syntheses) > 1 else [0.0]
+    return [
+        {
+            "x": round(place + offset, 3),
+            "y": int(count),
+            "what": UNIQUE if place == len(CELLS) - 1 else "synthetic",
+        }
+        for offset, counts in zip(offsets, syntheses, strict=True)
+        for place, count in enumerate(counts)
+    ]
+
+
 def _colour(legend: Sequence[str]) -> alt.Color:
     import altair as alt
 
@@ -106,24 +126,90 @@ def panel(
     small = size[0] < WIDTH
     axes = _cell_axes(top or max(original.max(), syntheses.max()), small=small)
     bars = _bars(original, -0.42, 0.42, "original")
-    offsets = np.linspace(-0.34, 0.34, len(syntheses)) if len(syntheses) > 1 else [0.0]
-    points = [
-        {"x": round(place + offset, 3), "y": int(count), "what": "synthetic"}
-        for offset, counts in zip(offsets, syntheses, strict=True)
-        for place, count in enumerate(counts)
-    ]
-    for row in [*bars, *points]:
-        if round(row["x"] + 0.05) == len(CELLS) - 1:
-            row["what"] = UNIQUE
+    bars[-1]["what"] = UNIQUE
     layers = [
         _rectangles(bars, axes),
-        _data(points)
+        _data(_points(syntheses, 0.34))
         .mark_circle(size=9 if small else 16, opacity=1)
         .encode(**axes, color=_colour([])),
     ]
     if not small:
         layers.append(_note(syntheses, axes))
     return _titled(layers, title, size)
+
+
+def guess_panel(
+    guess: str,
+    released: NDArray[np.int64],
+    syntheses: NDArray[np.int64],
+    posterior: float,
+    *,
+    top: float,
+    labelled: tuple[bool, bool],
+) -> alt.LayerChart:
+    """Return a small panel for one guess at the last record.
+
+    Parameters
+    ----------
+    guess : str
+        The combination; the truth gets a frame and a colour.
+    released, syntheses : ndarray
+        Counts of the combinations: bars for the release, a point for each synthesis.
+    posterior : float
+        The probability of the guess after the release, for the heading.
+    top : float
+        The largest count that fits.
+    labelled : tuple of bool
+        Whether combinations are written below, and numbers of records on the left.
+    """
+    import altair as alt
+
+    axes = _cell_axes(top, small=True)
+    below, left = labelled
+    # A count of 1 would be one pixel beside counts of 60: the root makes it ten times as high.
+    axes["y"]["scale"] = alt.Scale(domain=[0, 1.05 * top], nice=False, type="sqrt")
+    axes["y"]["axis"] = alt.Axis(
+        values=[0, 1, 10, 50, 100], labels=left, ticks=left, labelOverlap=False, labelFontSize=9
+    )
+    axes["y"]["title"] = "records" if left else None
+    if not below:
+        axes["x"]["axis"]["labels"] = False
+    bars = _bars(released, -0.42, 0.42, "original")
+    bars[-1]["what"] = _PALE
+    points = _data(_points(syntheses, 0.3))
+    layers = [
+        _rectangles(bars, axes),
+        points.mark_circle(size=8, opacity=1).encode(**axes, color=_colour([])),
+    ]
+    true = guess == UNIQUE
+    heading = alt.TitleParams(
+        f"{guess}, the truth" if true else guess,
+        subtitle=f"posterior {_probability(posterior)}; {UNIQUE} drawn {times(syntheses)} times",
+        anchor="start",
+        frame="group",
+        fontSize=12,
+        color=_COLOURS[UNIQUE] if true else "#333333",
+        subtitleColor=_COLOURS[UNIQUE] if true else "#333333",
+        subtitleFontSize=11,
+        offset=4,
+    )
+    view = alt.ViewConfig(stroke=_COLOURS[UNIQUE] if true else "#CCCCCC", strokeWidth=2 * true or 1)
+    return alt.LayerChart(layer=layers, width=192, height=100, title=heading, view=view)
+
+
+def _probability(value: float) -> str:
+    """Return a probability in words that do not round to certainty.
+
+    Examples
+    --------
+    >>> [_probability(value) for value in (0.0, 1e-9, 0.0241, 1 - 1e-9, 1.0)]
+    ['0', 'below 0.001', '0.024', 'above 0.999', '1']
+    """
+    if value in {0.0, 1.0}:
+        return f"{value:g}"
+    if value < 0.001:
+        return "below 0.001"
+    return "above 0.999" if value > 0.999 else f"{value:.3f}"
 
 
 def _note(syntheses: NDArray[np.int64], axes: dict[str, Any]) -> alt.Chart:

@@ -17,17 +17,26 @@ from understudy.data import load, load_syntheses
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError, ParameterError
 from understudy.progress import track
-from understudy.studies.buyer_beware import UNIQUE, VARIABLES, cell_counts, synthesize
-from understudy.studies.cell_charts import across, panel, times, within
+from understudy.studies.buyer_beware import (
+    CELLS,
+    UNIQUE,
+    VARIABLES,
+    Guesses,
+    cell_counts,
+    guess_last_record,
+    synthesize,
+)
+from understudy.studies.cell_charts import across, guess_panel, panel, times, within
 
 if TYPE_CHECKING:
     import altair as alt
 
-FigureName = Literal["1", "2", "4", "A.1"]
+FigureName = Literal["1", "2", "3", "4", "A.1"]
 MINBUCKETS = (5, 10, 25, 50, 75, 100)
 CPS = (1e-8, 0.001, 0.01, 0.02, 0.03, 0.05)
 """The values of Figure A.1, the defaults first; the paper does not print its own."""
 
+_ACROSS = 4
 _HOW_TO_READ = (
     f"Bars: records of the original with each combination. Points: the same in each synthesis. "
     f"Orange: {UNIQUE}, the disclosive record."
@@ -35,19 +44,26 @@ _HOW_TO_READ = (
 
 
 def figure(
-    name: FigureName, *, copies: int = 10, published: bool = False, random_state: int = 0
+    name: FigureName,
+    *,
+    copies: int = 10,
+    published: bool = False,
+    synthesis: int = 1,
+    random_state: int = 0,
 ) -> alt.VConcatChart:
     """Return a figure of the paper as a chart.
 
     Parameters
     ----------
-    name : {"1", "2", "4", "A.1"}
+    name : {"1", "2", "3", "4", "A.1"}
         The figure's number in the paper.
     copies : int
-        Syntheses in Figures 2, 4 and A.1; Figure 1 has one.
+        Syntheses in Figures 2, 4 and A.1, and for each guess in Figure 3; Figure 1 has one.
     published : bool
         Whether to draw Figure 1 or 2 with the ten syntheses that the paper prints, in place of our
         own.
+    synthesis : int
+        The release of Figure 3: which of the ten syntheses that the paper prints, from 1.
     random_state : int
         Decides the syntheses.
     """
@@ -62,11 +78,13 @@ def figure(
         return _figure_1(published, random_state)
     if name == "2":
         return _figure_2(copies, published, random_state)
+    if name == "3":
+        return _figure_3(copies, synthesis, random_state)
     if name == "4":
         return _figure_4(copies, random_state)
     if name == "A.1":
         return _figure_a1(copies, random_state)
-    raise ParameterError(f"The figures are 1, 2, 4 and A.1; got {name!r}.")
+    raise ParameterError(f"The figures are 1, 2, 3, 4 and A.1; got {name!r}.")
 
 
 def draw_figure(
@@ -75,6 +93,7 @@ def draw_figure(
     *,
     copies: int = 10,
     published: bool = False,
+    synthesis: int = 1,
     random_state: int = 0,
     overwrite: bool = False,
 ) -> Path:
@@ -86,7 +105,9 @@ def draw_figure(
     check_writable(path, overwrite=overwrite)
     import vl_convert as vlc
 
-    chart = figure(name, copies=copies, published=published, random_state=random_state)
+    chart = figure(
+        name, copies=copies, published=published, synthesis=synthesis, random_state=random_state
+    )
     if suffix == ".svg":
         content = _shorter(vlc.vegalite_to_svg(chart.to_dict())).encode()
     else:
@@ -137,6 +158,49 @@ def _figure_2(copies: int, published: bool, random_state: int) -> alt.VConcatCha
         [_HOW_TO_READ, _source(len(syntheses), published)],
         [panel(original, syntheses)],
     )
+
+
+def _figure_3(copies: int, synthesis: int, random_state: int) -> alt.VConcatChart:
+    import altair as alt
+
+    found = guess_last_record(synthesis, copies=copies, random_state=random_state)
+    top = max(found.released.max(), found.syntheses.max())
+    panels = [
+        guess_panel(
+            guess,
+            found.released,
+            found.syntheses[number],
+            float(found.posterior[number]),
+            top=top,
+            labelled=(number >= len(CELLS) - _ACROSS, number % _ACROSS == 0),
+        )
+        for number, guess in enumerate(CELLS)
+    ]
+    rows = [
+        alt.hconcat(*panels[start : start + _ACROSS], spacing=14)
+        for start in range(0, len(CELLS), _ACROSS)
+    ]
+    return _page(
+        _verdict(found),
+        [
+            "An attacker knows all records but the last, and guesses it: a panel for each guess.",
+            f"Bars: the release, synthesis {synthesis} of the paper. Points: {copies} "
+            f"{'syntheses' if copies > 1 else 'synthesis'} by CART, had the guess been true. "
+            f"Orange: {UNIQUE}.",
+            "Above each: the probability of the guess after the release; before it, it was 1/16. "
+            "Counts are on a root scale.",
+        ],
+        rows,
+    )
+
+
+def _verdict(found: Guesses) -> str:
+    """Return in words what the release tells of the last record."""
+    if found.posterior[-1] == 1:
+        return f"Only if the last record is {UNIQUE} can the release be as it is"
+    if found.released[-1]:
+        return f"A release that holds {UNIQUE} says that the last record is this one"
+    return f"A release without {UNIQUE} does not say what the last record is"
 
 
 def _figure_4(copies: int, random_state: int) -> alt.VConcatChart:
