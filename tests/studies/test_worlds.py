@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -193,6 +194,12 @@ def test_the_table_as_markdown(found):
     means = found.means_markdown().split("\n")
     assert means[0].startswith("| measure | without a release | present | absent | copy |")
     assert any(line.startswith("| DiSCO, table | 0.000 | 0.000 | 0.066 |") for line in means)
+
+
+def test_the_documentation_shows_these_verdicts(found):
+    page = (Path(__file__).parents[2] / "docs" / "measures.md").read_text("utf-8")
+    # The classifiers are left out here, since they take most of the time.
+    assert [line for line in found.markdown().split("\n") if line not in page] == []
 
 
 def test_the_table_in_the_terminal(found):
