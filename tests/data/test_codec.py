@@ -720,3 +720,42 @@ def test_arbitrary_frames_come_back_whole_from_exact_codes(library, table, speci
         after = to_arrow(one.decode(coded))
         for name in codec.names:
             assert _values(after[name]) == _values(before[name])
+
+
+# Some of the columns
+
+
+def test_a_codec_of_some_columns_codes_them_alike(survey):
+    codec = Codec.fit(survey)
+    names = ["smoker", "sex"]
+    part = codec.select(names)
+    assert part.names == tuple(names)
+    assert part.cardinalities == (2, 3)
+    assert [column.name for column in part.schema] == names
+    whole = codec.encode(survey)
+    found = part.encode(to_arrow(survey).select(["sex", "smoker"]))
+    for name in names:
+        assert found[name].tolist() == whole[name].tolist()
+    # The codec itself stays as it was, and others are not part of the new one.
+    with pytest.raises(SchemaError, match="'income' is not in the schema"):
+        part.encode(survey)
+    assert codec.names == ("sex", "age", "income", "smoker")
+
+
+def test_a_codec_of_some_columns_checks_these(survey):
+    part = Codec.fit(survey).select(["sex"])
+    with pytest.raises(SchemaError, match="'x'"):
+        part.encode(pl.DataFrame({"sex": ["f", "x"]}))
+    coded, seen = part.encode_seen(pl.DataFrame({"sex": ["f", "x"]}))
+    assert seen.tolist() == [True, False]
+    assert len(coded) == 2
+    with pytest.raises(SchemaError, match="sex"):
+        part.encode(pl.DataFrame({"smoker": [True]}))
+
+
+def test_a_codec_of_some_columns_without_the_identifiers():
+    frame = pl.DataFrame({"name": [f"person {i}" for i in range(30)], "age": [30, 40] * 15})
+    codec = Codec.fit(frame)
+    part = codec.select(["age"])
+    assert not part.schema.identifiers
+    assert part.encode(frame.drop("name"))["age"].tolist() == codec.encode(frame)["age"].tolist()

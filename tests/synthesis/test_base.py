@@ -169,6 +169,79 @@ class TestContract:
             model.log_likelihood(other.sample_coded(3))
 
 
+@pytest.mark.parametrize("cls", ALL)
+class TestOtherRecords:
+    def test_the_same_records_give_the_same_model(self, cls, survey):
+        survey = with_density(cls, survey)
+        model = cls(random_state=4).fit(survey)
+        again = model.refit(model.codec_.encode(survey))
+        assert again is not model
+        assert again.get_params() == model.get_params()
+        assert again.sample(50).equals(model.sample(50))
+        found, expected = (m.log_likelihood(survey[:50]) for m in (again, model))
+        np.testing.assert_array_equal(found, expected)
+
+    def test_other_records_in_the_same_codes(self, cls, survey):
+        survey = with_density(cls, survey)
+        model = cls(random_state=4).fit(survey)
+        before = model.sample(50)
+        half = model.codec_.encode(survey[:700])
+        other = model.refit(half)
+        assert other.n_rows_ == 700
+        # Only Cart changes its coding (by its smoothing), and not without being asked to.
+        assert other.codec_.names == model.codec_.names
+        assert other.codec_.cardinalities == model.codec_.cardinalities
+        assert model.n_rows_ == 1473
+        assert model.sample(50).equals(before)
+        if cls.method != "random":
+            found, expected = (m.log_likelihood(survey[:50]) for m in (other, model))
+            assert not np.array_equal(found, expected)
+
+    def test_wrong_codes_and_no_records(self, cls, survey):
+        model = cls().fit(survey)
+        with pytest.raises(ParameterError, match="not this model's"):
+            model.refit(cls().fit(survey.select("age", "method")).sample_coded(3))
+        with pytest.raises(DataError, match="no records"):
+            model.refit(model.sample_coded(3).take(slice(0)))
+        with pytest.raises(NotFittedError, match="call fit first"):
+            cls().refit(model.sample_coded(3))
+
+    def test_probability_of_a_whole_table(self, cls, survey):
+        survey = with_density(cls, survey)
+        model = cls(random_state=4).fit(survey)
+        drawn = model.sample_coded(30, random_state=1)
+        each = model.log_likelihood(drawn)
+        assert model.release_log_likelihood(drawn) == pytest.approx(each.sum(), rel=1e-12)
+        times = np.arange(30) % 4
+        assert model.release_log_likelihood(drawn, times) == pytest.approx(times @ each, rel=1e-12)
+        assert model.release_log_likelihood(drawn.take(slice(0))) == 0
+        with pytest.raises(NotFittedError, match="call fit first"):
+            cls().release_log_likelihood(drawn)
+
+
+def test_records_that_are_not_there_may_be_impossible():
+    # Level c has no record any more: what is drawn never has no probability to weigh.
+    frame = pl.DataFrame({"y": ["a", "b", "c"]})
+    model = Independent().fit(frame)
+    coded = model.codec_.encode(frame)
+    other = model.refit(coded.take(np.array([0, 0, 1])))
+    assert other.release_log_likelihood(coded) == -np.inf
+    # a twice and b once have (2/3)^2 (1/3) = 4/27.
+    found = other.release_log_likelihood(coded, np.array([2, 1, 0]))
+    assert found == pytest.approx(np.log(4 / 27))
+
+
+def test_a_search_by_chance_is_repeated_with_the_same_seed(survey):
+    model = BayesNet(1, random_state=8).fit(survey)
+    coded = model.codec_.encode(survey)
+    assert model.refit(coded).network_.parents == model.network_.parents
+    # Without a seed the search starts from the seed 0: the same one every time.
+    for state in (None, np.random.default_rng(3)):
+        free = BayesNet(1, random_state=state).fit(survey)
+        expected = BayesNet(1, random_state=0).fit(survey).network_.parents
+        assert free.refit(coded).network_.parents == expected
+
+
 def test_a_fit_that_fails_leaves_the_model_as_it_was(survey):
     model = BayesNet(1, root="age", random_state=1).fit(survey)
     before = model.sample(50)

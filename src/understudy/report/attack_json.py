@@ -10,14 +10,17 @@ from typing import Any
 from understudy._version import __version__
 from understudy.data.files import write_bytes
 from understudy.risk.overview import Overview
+from understudy.risk.posterior.result import StrongAttack
 
 FORMAT = "understudy attack"
 VERSION = 1
+_MATCHING = ("scenario", "attribution", "attackers", "disclosure")
 
 
 def write_attack(
-    found: Overview,
     path: str | Path,
+    found: Overview | None,
+    strong: StrongAttack | None,
     files: Mapping[str, Path | None],
     settings: Mapping[str, Any],
     *,
@@ -25,15 +28,18 @@ def write_attack(
 ) -> Path:
     """Write all results, rates as shares of 1 and null where undefined; whole or not at all.
 
-    `files` and `settings` say what they were made from.
+    Attacks that were not made are null too. `files` and `settings` say what the results were made
+    from.
     """
+    matching = dict.fromkeys(_MATCHING) if found is None else found.to_dict()
     content = {
         "format": FORMAT,
         "version": VERSION,
         "understudy": __version__,
         "files": {name: None if file is None else file.name for name, file in files.items()},
         "settings": dict(settings),
-        **found.to_dict(),
+        **matching,
+        "strong": None if strong is None else strong.to_dict(),
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
     return write_bytes(text.encode(), path, overwrite=overwrite)

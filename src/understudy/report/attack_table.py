@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -23,7 +24,7 @@ def attack_table(found: Overview) -> Group:
     scenario = found.scenario
     known = scenario.known or len(scenario.keys)
     table = Table(
-        title=f"For how many of the records {scenario.sensitive} can be told",
+        title=f"For how many of the records {escape(scenario.sensitive)} can be told",
         title_justify="left",
         header_style="bold",
     )
@@ -35,8 +36,8 @@ def attack_table(found: Overview) -> Group:
         table.add_column(heading, justify="right")
     for line in lines:
         shares = [line.baseline, line.synthetic, line.original, *([line.control] * controlled)]
-        row = [Text(_percent(share)) for share in shares]
-        table.add_row(line.measure, Text(line.meaning), *row, _gain(line.gain))
+        row = [Text(percentage(share)) for share in shares]
+        table.add_row(line.measure, Text(line.meaning), *row, difference(line.gain))
     keys = ", ".join(scenario.keys)
     sets = f" ({len(scenario)} sets of them)" if len(scenario) > 1 else ""
     knows = Text(f"An attacker who knows {known} of {len(scenario.keys)} keys{sets}: {keys}.")
@@ -52,11 +53,25 @@ def _sentences(found: Overview) -> Iterator[RenderableType]:
         yield Text(f"Not defined: {measure}: {reason}", style="yellow")
 
 
-def _percent(share: float) -> str:
+def percentage(share: float) -> str:
+    """Return a share in percent, for a cell of a table.
+
+    Examples
+    --------
+    >>> percentage(0.4271), percentage(math.nan)
+    ('42.71 %', '-')
+    """
     return "-" if math.isnan(share) else f"{100 * share:.2f} %"
 
 
-def _gain(gain: float) -> Text:
+def difference(gain: float) -> Text:
+    """Return what a release adds to a share, in points and in colour.
+
+    Examples
+    --------
+    >>> difference(0.123).plain, difference(math.nan).plain
+    ('+12.30', '-')
+    """
     if math.isnan(gain):
         return Text("-")
     colour = "red" if gain > _NOTICEABLE else "green"

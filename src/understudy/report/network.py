@@ -14,16 +14,20 @@ import numpy as np
 
 from understudy.data.files import write_bytes
 from understudy.errors import DataError
-from understudy.synthesis.bayes import BayesNet, Network
+from understudy.synthesis.bayes import BayesNet
 
 if TYPE_CHECKING:
     import altair as alt
 
 # Colours that people with any kind of colour vision tell apart (Okabe and Ito 2008).
 COLOURS = {"sensitive": "#E69F00", "target": "#56B4E9", "ordinary": "#DDDDDD"}
+PAINT = {"line": "#555555", "outline": "#333333", "text": "black", "background": "white"}
 
 Place: TypeAlias = str | tuple[str, str, int]
 """What stands in a layer: a column, or the passage of an edge (parent, child) through it."""
+
+WeightedEdge: TypeAlias = tuple[str, str, float]
+"""Parent, child, and the bits that the one tells of the other."""
 
 _BOX_HEIGHT = 26.0
 _LAYER_HEIGHT = 90.0
@@ -37,16 +41,43 @@ _SWEEPS = 8
 
 def network_chart(model: BayesNet) -> alt.LayerChart:
     """Return the network as a chart; arrows are the thicker the more the parent tells."""
+    return edges_chart(model.network_.names, model.edge_information(), _roles(model))
+
+
+def edges_chart(
+    names: Sequence[str],
+    edges: Sequence[WeightedEdge],
+    roles: Mapping[str, str],
+    *,
+    colours: Mapping[str, str] = COLOURS,
+    paint: Mapping[str, str] = PAINT,
+) -> alt.LayerChart:
+    """Return columns and edges as a chart.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns, parents before their children.
+    edges : sequence of (parent, child, bits)
+        The edges; arrows are the thicker the more bits.
+    roles : mapping
+        Whether each column is sensitive, target or ordinary.
+    colours : mapping
+        The colour of each role.
+    paint : mapping
+        The colours of arrows (line), of the boxes' edges (outline), of names (text), and of the
+        ground (background).
+    """
     import altair as alt
 
     def data(rows: list[dict[str, Any]]) -> alt.Chart:
         return alt.Chart(alt.Data(values=rows))  # type: ignore[no-untyped-call]  # of Altair
 
-    layers = _layers(model.network_)
+    layers = _layers(names, edges)
     centres, width = _centres(layers)
     height = (len(layers) - 1) * _LAYER_HEIGHT + _BOX_HEIGHT + 2 * _MARGIN
-    boxes = _boxes(layers, centres, _roles(model))
-    lines, heads = _arrows(model, layers, centres)
+    boxes = _boxes(layers, centres, roles)
+    lines, heads = _arrows(edges, layers, centres)
     scales = {
         "x": alt.Scale(domain=[0, width], nice=False),
         "y": alt.Scale(domain=[height, 0], nice=False),
@@ -57,7 +88,7 @@ def network_chart(model: BayesNet) -> alt.LayerChart:
     if lines:
         parts.append(
             data(lines)
-            .mark_line(color="#555555", strokeJoin="round")
+            .mark_line(color=paint["line"], strokeJoin="round")
             .encode(
                 x=x,
                 y=y,
@@ -69,29 +100,29 @@ def network_chart(model: BayesNet) -> alt.LayerChart:
         )
         parts.append(
             data(heads)
-            .mark_point(shape="triangle", filled=True, size=60, color="#555555", opacity=1)
+            .mark_point(shape="triangle", filled=True, size=60, color=paint["line"], opacity=1)
             .encode(x=x, y=y, angle=alt.Angle("angle:Q", scale=None))
         )
     colour = alt.Color(
         "role:N",
-        scale=alt.Scale(domain=list(COLOURS), range=list(COLOURS.values())),
+        scale=alt.Scale(domain=list(colours), range=list(colours.values())),
         legend=alt.Legend(title=None, orient="bottom"),
     )
     parts.append(
         data(boxes)
-        .mark_rect(cornerRadius=6, stroke="#333333", opacity=1)
+        .mark_rect(cornerRadius=6, stroke=paint["outline"], opacity=1)
         .encode(x=x, y=y, x2="x2:Q", y2="y2:Q", color=colour, tooltip=["column:N", "role:N"])
     )
     parts.append(
         data(boxes)
-        .mark_text(color="black", fontSize=12, fontWeight="bold")
+        .mark_text(color=paint["text"], fontSize=12, fontWeight="bold")
         .encode(
             x=alt.X("middle:Q", axis=None, scale=scales["x"]),
             y=alt.Y("centre:Q", axis=None, scale=scales["y"]),
             text="column:N",
         )
     )
-    chart = alt.layer(*parts, width=width, height=height, background="white")
+    chart = alt.layer(*parts, width=width, height=height, background=paint["background"])
     return cast("alt.LayerChart", chart.configure_view(stroke=None))
 
 
@@ -126,7 +157,7 @@ def _roles(model: BayesNet) -> dict[str, str]:
     return roles
 
 
-def _layers(network: Network) -> list[list[Place]]:
+def _layers(names: Sequence[str], edges: Sequence[WeightedEdge]) -> list[list[Place]]:
     """Return the columns by their longest path from a root, with passages for longer edges.
 
     Within a layer, what stands near in the layers above and below is put near: fewer lines cross
@@ -134,11 +165,14 @@ def _layers(network: Network) -> list[list[Place]]:
     """
     import networkx as nx
 
-    generations = list(nx.topological_generations(network.to_networkx()))
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(names)
+    graph.add_edges_from((parent, child) for parent, child, _ in edges)
+    generations = list(nx.topological_generations(graph))
     depth = {name: level for level, names in enumerate(generations) for name in names}
     layers: list[list[Place]] = [list(names) for names in generations]
     links: dict[Place, list[Place]] = {place: [] for layer in layers for place in layer}
-    for parent, child in network.edges:
+    for parent, child, _ in edges:
         passages: list[Place] = [(parent, child, d) for d in range(depth[parent] + 1, depth[child])]
         for passage in passages:
             layers[cast("tuple[str, str, int]", passage)[2]].append(passage)
@@ -202,13 +236,15 @@ def _boxes(
 
 
 def _arrows(
-    model: BayesNet, layers: Sequence[Sequence[Place]], centres: Mapping[Place, float]
+    edges: Sequence[WeightedEdge],
+    layers: Sequence[Sequence[Place]],
+    centres: Mapping[Place, float],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the points of a line for each edge, from the parent down to the child, and heads."""
     depth = {place: level for level, layer in enumerate(layers) for place in layer}
     lines: list[dict[str, Any]] = []
     heads = []
-    for parent, child, bits in model.edge_information():
+    for parent, child, bits in edges:
         points = [(centres[parent], _top(depth[parent]) + _BOX_HEIGHT)]
         for level in range(depth[parent] + 1, depth[child]):
             middle = centres[parent, child, level]

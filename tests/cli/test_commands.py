@@ -14,7 +14,7 @@ import pytest
 
 from understudy import Schema, Synthesizer, __version__, load, write
 from understudy.cli import main
-from understudy.cli_options import Method
+from understudy.cli.options import Method
 from understudy.synthesis import METHODS
 
 SCRIPT = Path(sys.executable).with_name("understudy")
@@ -56,7 +56,7 @@ def test_version(run):
     assert run("--version")[:2] == (0, f"understudy {__version__}\n")
 
 
-@pytest.mark.parametrize("command", ["schema", "synth", "show", "attack", "demo"])
+@pytest.mark.parametrize("command", ["schema", "synth", "show", "attack", "worlds", "demo"])
 def test_help_of_each_command_has_an_example(run, command):
     code, out, _ = run(command, "--help")
     assert code == 0
@@ -66,15 +66,17 @@ def test_help_of_each_command_has_an_example(run, command):
 def test_help_lists_the_commands_and_completion(run):
     code, out, _ = run("--help")
     assert code == 0
-    for word in ("schema", "synth", "show", "attack", "demo", "--install-completion", "--quiet"):
+    commands = ("schema", "synth", "show", "attack", "worlds", "demo")
+    for word in (*commands, "--install-completion", "--quiet"):
         assert word in out
 
 
-def test_help_and_import_load_nothing_heavy():
+@pytest.mark.parametrize("command", ["synth", "attack", "worlds"])
+def test_help_and_import_load_nothing_heavy(command):
     code = (
         "import sys, understudy, understudy.cli; "
         "from typer.testing import CliRunner; "
-        "CliRunner().invoke(understudy.cli.app, ['synth', '--help']); "
+        f"CliRunner().invoke(understudy.cli.app, [{command!r}, '--help']); "
         "heavy = {'numba', 'sklearn', 'altair', 'pandas', 'polars', 'scipy', 'pyarrow'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
@@ -343,8 +345,10 @@ class TestAttack:
             "original": "survey.csv",
             "synthetic": "s.csv",
             "control": None,
+            "model": None,
         }
-        assert content["settings"] == {"groups": None, "seed": 0}
+        assert content["settings"] == {"groups": None, "seed": 0, "strong": None}
+        assert content["strong"] is None
         row = next(line for line in out.splitlines() if "GCAP" in line)
         accuracy = content["attribution"]["nearest"]["accuracy"]
         for share in (629 / 1473, accuracy):

@@ -48,14 +48,6 @@ class Smoothing(StrEnum):
     density = "density"
 
 
-class Classifiers(StrEnum):
-    """Which classifiers attack."""
-
-    strong = "strong"
-    papers = "papers"
-    none = "none"
-
-
 _BAYES = "Bayesian network (--method bayes)"
 _CART = "Trees (--method cart)"
 _EXACT = "Numbers as in the original (--method cart and copula)"
@@ -311,64 +303,20 @@ Draw = Annotated[
         show_default=False,
     ),
 ]
-Original = Annotated[
-    Path, typer.Argument(help="The original table: a CSV or Parquet file.", show_default=False)
-]
-Synthetic = Annotated[
-    Path, typer.Argument(help="The synthetic table, from any tool.", show_default=False)
-]
-AttackKeys = Annotated[
-    str,
-    typer.Option(
-        "--keys",
-        help="Columns that an attacker may know of a person, separated by commas.",
-        show_default=False,
-    ),
-]
-AttackSensitive = Annotated[
-    str,
-    typer.Option("--sensitive", help="The column to learn.", show_default=False),
-]
-Known = Annotated[
-    int | None,
-    typer.Option(
-        help="How many of the keys are known: all sets of so many are attacked.",
-        min=1,
-        show_default="all",
-    ),
-]
-ScenarioFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--scenario",
-        help="A TOML file with keys, sensitive and known, in place of these options.",
-        show_default=False,
-    ),
-]
-Control = Annotated[
-    Path | None,
-    typer.Option(
-        help="Records like the original's that were not used for the synthesis.",
-        show_default=False,
-    ),
-]
-ClassifiersOption = Annotated[
-    Classifiers, typer.Option(help="Which classifiers attack; none is quickest.")
-]
-Groups = Annotated[
-    str,
-    typer.Option(
-        help="Numeric columns to put in groups of the same size: age=10,income=5.",
-        show_default=False,
-    ),
-]
-Processes = Annotated[
-    int, typer.Option(help="Classifiers trained at the same time; the result is the same.", min=1)
-]
 JsonOutput = Annotated[
     Path | None,
     typer.Option("--json", help="Also write all results to this file.", show_default=False),
 ]
-AttackSeed = Annotated[int, typer.Option("--seed", help="Seed of the classifiers.", min=0)]
 DemoFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder for what it makes.")]
 DemoSeed = Annotated[int, typer.Option(help="Number that decides the draws.", min=0)]
+WorldsSeed = Annotated[int, typer.Option("--seed", help="Number that decides the releases.", min=0)]
+Releases = Annotated[
+    int, typer.Option(help="Releases of each kind that is drawn by chance.", min=2)
+]
+TrainClassifiers = Annotated[
+    bool,
+    typer.Option(
+        "--classifiers/--no-classifiers",
+        help="Whether classifiers are tried too, which takes longer.",
+    ),
+]

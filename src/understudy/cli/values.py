@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from understudy import cli_options as options
+from understudy.cli import attack_options as options
 from understudy.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -65,3 +65,43 @@ def read_protection(texts: list[str] | None) -> dict[str, str | None] | None:
     if len(set(names)) < len(names):
         raise ParameterError("--protect: a sensitive column is given once, with one target.")
     return {sensitive: target or None for sensitive, _, target in pairs}
+
+
+def read_rows(text: str) -> list[range]:
+    """Return row numbers that were given as single ones and as ranges, last row included.
+
+    Examples
+    --------
+    >>> read_rows("0-99, 999")
+    [range(0, 100), range(999, 1000)]
+    """
+    found = []
+    for part in split_names(text):
+        first, dash, last = (piece.strip() for piece in part.partition("-"))
+        last = last if dash else first
+        plain = first.isascii() and first.isdecimal() and last.isascii() and last.isdecimal()
+        if not plain or int(last) < int(first):
+            raise ParameterError(
+                f"--records is row numbers from 0 and ranges of them, such as 0-99,999; got "
+                f"{part!r}."
+            )
+        found.append(range(int(first), int(last) + 1))
+    if not found:
+        raise ParameterError("--records names at least one row, such as 0-99,999.")
+    return found
+
+
+def rows_in(ranges: list[range], height: int) -> list[int]:
+    """Return the rows of ranges in a table of so many rows, each once and in order.
+
+    Examples
+    --------
+    >>> rows_in([range(5, 7), range(0, 2), range(6, 7)], 10)
+    [0, 1, 5, 6]
+    """
+    beyond = [rows[-1] for rows in ranges if rows[-1] >= height]
+    if beyond:
+        raise ParameterError(
+            f"--records: there is no row {beyond[0]}; the original has the rows 0 to {height - 1}."
+        )
+    return sorted(set().union(*ranges))

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from understudy import cli_options as options
-from understudy import cli_values as values
 from understudy._version import __version__
-from understudy.errors import DataError, ParameterError, UnderstudyError, unknown_columns
+from understudy.cli import options, session, values
+from understudy.cli.attack import attack
+from understudy.errors import ParameterError, UnderstudyError
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from understudy.data import Schema
     from understudy.synthesis import Synthesizer
 
@@ -29,19 +25,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def _console() -> Console:
-    """Return the console for messages; results go to standard output."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False)
-
-
-def _escape(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(text)
 
 
 def _show_version(wanted: bool) -> None:
@@ -66,7 +49,9 @@ def understudy(
     from rich.logging import RichHandler
 
     level = logging.ERROR if quiet else logging.INFO if verbose else logging.WARNING
-    handler = RichHandler(console=_console(), show_time=False, show_path=False, show_level=False)
+    handler = RichHandler(
+        console=session.console(), show_time=False, show_path=False, show_level=False
+    )
     logging.basicConfig(level=level, format="%(message)s", handlers=[handler], force=True)
     ctx.obj = {"quiet": quiet}
 
@@ -95,10 +80,10 @@ def schema(
     """
     from understudy.data import Schema
 
-    _check_outputs([output] if output else [], [data], force)
+    session.check_outputs([output] if output else [], [data], force)
     written = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-    with _progress(ctx):
-        frame = _read(data, drop, written | {"missing": missing or ()}, stream=stream)
+    with session.progress(ctx):
+        frame = session.read_table(data, drop, written | {"missing": missing or ()}, stream=stream)
         found = Schema.infer(frame, bins=bins, binning=binning.value)
     found = found.with_roles(
         keys=values.split_names(keys),
@@ -109,7 +94,7 @@ def schema(
         typer.echo(found.to_toml(), nl=False)
         return
     found.save(output, overwrite=force)
-    _say(
+    session.say(
         ctx,
         f"Wrote {output}: {len(found)} columns. Correct it where it is wrong, then: "
         f"understudy synth {data} --schema {output} -o synthetic.csv",
@@ -162,7 +147,7 @@ def synth(
     outputs = values.numbered(output, copies)
     for path in outputs:
         check_target(path, overwrite=force)
-    _check_outputs([*outputs, *filter(None, [save_model])], [data, schema, settings], force)
+    session.check_outputs([*outputs, *filter(None, [save_model])], [data, schema, settings], force)
     described = Schema.load(schema) if schema is not None else None
     if seed is None:
         import secrets
@@ -192,8 +177,8 @@ def synth(
             "decode": decode and decode.value,
         },
     )
-    with _progress(ctx):
-        frame = _read(data, drop, written | {"missing": missing or ()}, stream=stream)
+    with session.progress(ctx):
+        frame = session.read_table(data, drop, written | {"missing": missing or ()}, stream=stream)
         model.fit(frame, _without(described, drop))
         dialect = detect(data, **written)
         for copy, path in enumerate(outputs):
@@ -203,13 +188,13 @@ def synth(
             model.save(save_model, overwrite=force)
     made = rows or model.n_rows_
     for path in outputs:
-        _say(
+        session.say(
             ctx,
             f"Wrote {path}: {made:,} rows x {len(model.schema_)} columns "
             f"({method.value}, seed {seed}).",
         )
     if save_model is not None:
-        _say(ctx, f"Wrote {save_model}: the model, as confidential as the data.")
+        session.say(ctx, f"Wrote {save_model}: the model, as confidential as the data.")
 
 
 @app.command()
@@ -223,13 +208,11 @@ def show(
 
     Example: `understudy show model.us --draw network.svg`
     """
-    from rich.console import Console
-
     from understudy.report.terminal import model_summary
     from understudy.synthesis import BayesNet, Synthesizer
 
     if draw is not None:
-        _check_outputs([draw], [model], force)
+        session.check_outputs([draw], [model], force)
     fitted = Synthesizer.load(model)
     if draw is not None:
         if not isinstance(fitted, BayesNet):
@@ -237,69 +220,44 @@ def show(
         from understudy.report.network import draw_network
 
         draw_network(fitted, draw, overwrite=force)
-    Console().print(model_summary(fitted))
+    session.show(model_summary(fitted))
     if draw is not None:
-        _say(ctx, f"Wrote {draw}: the network.")
+        session.say(ctx, f"Wrote {draw}: the network.")
+
+
+app.command()(attack)
 
 
 @app.command()
-def attack(
+def worlds(
     ctx: typer.Context,
-    original: options.Original,
-    synthetic: options.Synthetic,
-    keys: options.AttackKeys = "",
-    sensitive: options.AttackSensitive = "",
-    known: options.Known = None,
-    scenario: options.ScenarioFile = None,
-    control: options.Control = None,
-    classifiers: options.ClassifiersOption = options.Classifiers.strong,
-    groups: options.Groups = "",
-    processes: options.Processes = 1,
-    seed: options.AttackSeed = 0,
+    seed: options.WorldsSeed = 0,
+    releases: options.Releases = 25,
+    classifiers: options.TrainClassifiers = True,
     json: options.JsonOutput = None,
     force: options.Force = False,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    missing: options.Missing = None,
 ) -> None:
-    """Try to learn a sensitive column of the original from a synthetic table, in many ways.
+    """Try the measures of risk themselves, where it is known what a release gives away.
 
-    Example: `understudy attack survey.csv synthetic.csv --keys age,education --sensitive method`
+    Example: `understudy worlds --no-classifiers`
     """
-    from understudy.risk.overview import overview
+    from understudy.studies.worlds import run_worlds
 
     if json is not None:
-        _check_outputs([json], [original, synthetic, control, scenario], force)
-    attacker = values.read_scenario(keys, sensitive, known, scenario)
-    written = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-    given = written | {"missing": missing or ()}
-    grouped = values.read_groups(groups)
-    with _progress(ctx):
-        found = overview(
-            _read(original, "", given),
-            _read(synthetic, "", given),
-            keys=attacker.keys,
-            sensitive=attacker.sensitive,
-            known=attacker.known,
-            classifiers=values.preset_of(classifiers),
-            control=_read(control, "", given) if control is not None else None,
-            groups=grouped,
-            processes=processes,
-            random_state=seed,
-        )
+        session.check_outputs([json], [], force)
+    with session.progress(ctx):
+        found = run_worlds(seed, releases=releases, classifiers=classifiers)
     if not ctx.obj["quiet"]:
-        from rich.console import Console
+        from understudy.report.worlds_text import worlds_text
 
-        from understudy.report.attack_table import attack_table
-
-        Console().print(attack_table(found))
+        session.show(worlds_text(found))
+    for sentence in found.failures():
+        logging.getLogger("understudy").info("%s", sentence)
     if json is not None:
-        from understudy.report.attack_json import write_attack
+        from understudy.report.worlds_json import write_worlds
 
-        files = {"original": original, "synthetic": synthetic, "control": control}
-        write_attack(found, json, files, {"groups": grouped, "seed": seed}, overwrite=force)
-        _say(ctx, f"Wrote {json}: all results.")
+        write_worlds(json, found, {"seed": seed, "releases": releases}, overwrite=force)
+        session.say(ctx, f"Wrote {json}: all verdicts and scores.")
 
 
 @app.command()
@@ -315,46 +273,14 @@ def demo(
     """
     from understudy.demonstration import run_demo
 
-    with _progress(ctx):
+    with session.progress(ctx):
         result = run_demo(output, seed=seed, overwrite=force)
     if not ctx.obj["quiet"]:
-        from rich.console import Console
-
         from understudy.report.attack_table import attack_table
 
-        Console().print(result.picture(), "", attack_table(result.attack))
+        session.show(result.picture(), "", attack_table(result.attack))
     for path, what in result.files.items():
-        _say(ctx, f"Wrote {path}: {what}.")
-
-
-@contextmanager
-def _progress(ctx: typer.Context) -> Iterator[None]:
-    """Show progress bars inside the block, if a person is watching."""
-    if ctx.obj["quiet"] or not sys.stderr.isatty():
-        yield
-        return
-    from understudy.progress import reporting
-    from understudy.report.terminal import TerminalProgress
-
-    with TerminalProgress(_console()) as bars, reporting(bars):
-        yield
-
-
-def _say(ctx: typer.Context, message: str) -> None:
-    if not ctx.obj["quiet"]:
-        _console().print(_escape(message), soft_wrap=True)
-
-
-def _check_outputs(outputs: list[Path], inputs: list[Path | None], force: bool) -> None:
-    """Raise before any work is done if a file cannot be written, or is one that is read."""
-    from understudy.data.files import check_writable
-
-    taken = {path.resolve() for path in inputs if path is not None}
-    for output in outputs:
-        if output.resolve() in taken:
-            raise DataError(f"{output} is already an input or output of this command; rename it.")
-        check_writable(output, overwrite=force)
-        taken.add(output.resolve())
+        session.say(ctx, f"Wrote {path}: {what}.")
 
 
 _NAMED_OTHERWISE = {"visit_sequence": "--visit", "rules": "--rule"}
@@ -380,24 +306,6 @@ def _synthesizer(
     return cls(**(file.parameters(cls, given) | {"random_state": seed}))
 
 
-def _read(data: Path, drop: str, written: dict[str, Any], *, stream: bool = False) -> Any:  # noqa: ANN401
-    from understudy.data import read, scan
-
-    unwanted = values.split_names(drop)
-    if stream:
-        file = scan(data, drop=unwanted, **written)
-        logging.getLogger("understudy").info("%s: %s rows in batches", data, f"{file.rows:,}")
-        return file
-    frame = read(data, **written)
-    logging.getLogger("understudy").info(
-        "%s: %s rows x %s columns", data, f"{frame.height:,}", frame.width
-    )
-    problems = unknown_columns(unwanted, frame.columns)
-    if problems:
-        raise DataError(f"Columns to drop: {' '.join(problems)}")
-    return frame.drop(unwanted)
-
-
 def _without(described: Schema | None, drop: str) -> Schema | None:
     if described is None:
         return None
@@ -409,5 +317,5 @@ def main() -> None:
     try:
         app()
     except UnderstudyError as error:
-        _console().print(f"[red bold]Error:[/] {_escape(str(error))}", soft_wrap=True)
+        session.console().print(f"[red bold]Error:[/] {session.escape(str(error))}", soft_wrap=True)
         sys.exit(2)

@@ -1,0 +1,185 @@
+"""The result of the strong attacker in the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from understudy.report.attack_table import difference, percentage
+from understudy.risk.posterior.result import CERTAIN, StrongAttack, named
+
+_NOTICEABLE = 0.01
+"""A gain of more bits than this is shown in colour."""
+_PRIORS = {
+    "uniform": "all candidates alike",
+    "marginal": "each by its share among the other records",
+    "informed": "each as the model, fitted to the other records, predicts it",
+    "given": "weights that were given",
+}
+_MODES = {
+    "fixed": "The structure of the model is taken as published; only its counts change.",
+    "refit": "The model is fitted anew for each candidate.",
+    "black box": "What the release would be like is simulated for each candidate.",
+}
+
+
+def strong_table(attack: StrongAttack) -> Group:
+    """Return what the attacker knew, the figures over all records, and the result in sentences."""
+    return Group(*_knowledge(attack), _shares(attack), _bits(attack), *_sentences(attack))
+
+
+def _knowledge(attack: StrongAttack) -> Iterator[Text]:
+    yield Text(
+        "An attacker who knows how the release was made, and all records but one. Unknown of that "
+        f"one: {named(attack.unknown)}."
+    )
+    compared = sorted(set(attack.candidates.tolist()))
+    count = " to ".join(f"{number:,}" for number in dict.fromkeys([compared[0], compared[-1]]))
+    yield Text(
+        f"Believed before ({attack.prior_name}): {_PRIORS[attack.prior_name]}, {count} candidates. "
+        f"{_MODES[attack.mode]}"
+    )
+
+
+def _shares(attack: StrongAttack) -> Table:
+    table = Table(
+        title=f"For how many of {_records(len(attack))} {escape(named(attack.unknown))} can be "
+        "told",
+        title_justify="left",
+        header_style="bold",
+    )
+    table.add_column("the truth is")
+    for heading in ("baseline", "synthetic", "gain"):
+        table.add_column(heading, justify="right")
+    lines = {
+        "the best guess": (attack.accuracy_before, attack.accuracy_after),
+        "more probable than 50 %": (_share(attack.prior > 0.5), attack.share_above(0.5)),
+        "more probable than 90 %": (_share(attack.prior > 0.9), attack.share_above(0.9)),
+        "certain": (_share(attack.prior >= 1 - CERTAIN), _share(attack.posterior >= 1 - CERTAIN)),
+    }
+    for meaning, (before, after) in lines.items():
+        row = (Text(percentage(share)) for share in (before, after))
+        table.add_row(meaning, *row, difference(after - before))
+    return table
+
+
+def _records(count: int) -> str:
+    return f"{count:,} record{'s' * (count != 1)}"
+
+
+def _share(holds: NDArray[np.bool_]) -> float:
+    return float(np.mean(holds)) if len(holds) else math.nan
+
+
+def _bits(attack: StrongAttack) -> Table:
+    table = Table(
+        title="How much more probable the release makes the truth",
+        title_justify="left",
+        header_style="bold",
+    )
+    table.add_column("for")
+    for heading in ("bits", "times"):
+        table.add_column(heading, justify="right")
+    lines = {
+        "records on average": attack.mean_gain,
+        "99 % of the records, at most": attack.quantile_gain(0.99),
+        "the record with the largest gain": attack.max_gain,
+    }
+    for meaning, gain in lines.items():
+        table.add_row(meaning, _in_bits(gain), _times(gain))
+    return table
+
+
+def _sentences(attack: StrongAttack) -> Iterator[RenderableType]:
+    yield Text(attack.summary())
+    errors = attack.more.get("mc_error")
+    if errors is not None and np.isfinite(errors).any():
+        yield Text(
+            f"Chance in the simulations: a standard error of a posterior of up to "
+            f"{np.nanmax(errors):.3f}."
+        )
+    for note in attack.notes:
+        yield Text(f"Note: {note}")
+    for figure, reason in attack.reasons.items():
+        yield Text(f"Not defined: {figure}: {reason}", style="yellow")
+
+
+def worst_table(attack: StrongAttack, count: int, *, guesses: bool = False) -> Table:
+    """Return the records of which the release tells most.
+
+    Parameters
+    ----------
+    attack : StrongAttack
+        The result.
+    count : int
+        How many records.
+    guesses : bool
+        Whether to show the most probable values, which may be those of the original.
+    """
+    found = attack.worst(count)
+    table = Table(
+        title=f"The {_records(found.height)} of which most is learned",
+        title_justify="left",
+        header_style="bold",
+        caption="Rows of the original, from 0: confidential",
+        caption_justify="left",
+    )
+    for heading in ("record", "prior", "posterior", "gain (bits)"):
+        table.add_column(heading, justify="right")
+    if guesses:
+        table.add_column("best guess", overflow="fold")
+        table.add_column("is right")
+    for row in found.iter_rows(named=True):
+        shown = [str(row["record"]), *(_probability(row[name]) for name in ("prior", "posterior"))]
+        guess = [Text(row["guess"]), "yes" if row["right_after"] else "no"] if guesses else []
+        table.add_row(*shown, _in_bits(row["gain_bits"]), *guess)
+    return table
+
+
+def _probability(share: float) -> str:
+    """Return a probability in percent that looks certain or impossible only if it is.
+
+    Examples
+    --------
+    >>> _probability(1 / 16), _probability(1.0), _probability(0.999999), _probability(1e-9)
+    ('6.25 %', 'certain', '> 99.99 %', '< 0.01 %')
+    """
+    if math.isnan(share):
+        return "-"
+    if share >= 1 - CERTAIN:
+        return "certain"
+    if share > 0.9999:
+        return "> 99.99 %"
+    if 0 < share < 0.0001:
+        return "< 0.01 %"
+    return percentage(share)
+
+
+def _in_bits(gain: float) -> Text:
+    if math.isnan(gain):
+        return Text("-")
+    return Text(f"{gain:+.3f}".replace("inf", "∞"), style="red" if gain > _NOTICEABLE else "green")
+
+
+def _times(gain: float) -> str:
+    """Return by what factor so many bits raise a probability.
+
+    Examples
+    --------
+    >>> _times(1.0), _times(-1.0), _times(10.0)
+    ('2.00', '0.50', '1,024')
+    >>> _times(1500.0)
+    '2^1500'
+    """
+    if math.isnan(gain):
+        return "-"
+    if gain > 20:
+        return f"2^{gain:.0f}"
+    return f"{2**gain:.2f}" if gain < 7 else f"{2**gain:,.0f}"
