@@ -200,13 +200,14 @@ class StrongAttack:
 
     def summary(self) -> str:
         """Return the result in a few plain sentences."""
-        what = named(self.unknown)
+        what, attacked = named(self.unknown), f"{len(self):,} records"
+        certain = f"{self.certain:,} are" if self.certain != 1 else "1 is"
         return (
             f"Knowing all other records, an attacker guesses {what} right for "
-            f"{percent(self.accuracy_before)} of {len(self):,} records without the release and for "
-            f"{percent(self.accuracy_after)} with it. {self.certain:,} are certain to be "
-            f"disclosed. The release tells {self.mean_gain:.3f} bits of a record on average, "
-            f"and {self.max_gain:.2f} at most."
+            f"{percent(self.accuracy_before)} of {attacked if len(self) != 1 else 'one record'} "
+            f"without the release and for {percent(self.accuracy_after)} with it. {certain} "
+            f"certain to be disclosed. The release tells {self.mean_gain:.3f} bits of a record on "
+            f"average, and {self.max_gain:.2f} at most."
         )
 
     def __str__(self) -> str:
