@@ -1,1 +1,23 @@
 """The audit of a release: all measures of risk and utility, the verdict, and the gate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from understudy.audit.findings import Findings
+    from understudy.audit.result import Audit
+    from understudy.audit.run import audit
+
+__all__ = ["Audit", "Findings", "audit"]
+
+# Looked up when first used: an audit loads most of the package.
+_HOMES = {"Audit": "result", "Findings": "findings", "audit": "run"}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever the name stands for
+    if name not in _HOMES:
+        raise AttributeError(f"module 'understudy.audit' has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f"understudy.audit.{_HOMES[name]}"), name)

@@ -2,7 +2,7 @@
 
 Every field is a number, a text, or a tuple or mapping of such, so that an audit can be written as
 JSON and read back. Shares are fractions of 1; what is undefined is nan. No field holds a value of
-the original, but for `WorstRecord.values` (only if asked for) and labels that the release shows too.
+the original, but for `WorstRecord.values` (only if asked for) and labels that the release shows.
 """
 
 from __future__ import annotations
@@ -217,13 +217,14 @@ class PredictionFindings:
 
 @dataclass(frozen=True)
 class UtilityFindings:
-    """What the release keeps of the original."""
+    """What the release keeps of the original; `notes` say which columns were not compared."""
 
     marginals: tuple[WayFindings, ...] = ()
     shares: tuple[ColumnShares, ...] = ()
     association: AssociationFindings | None = None
     propensity: tuple[PropensityFindings, ...] = ()
     prediction: PredictionFindings | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,207 @@
+"""What an audit is given: tables by release, models by release, and the attacker; all checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from understudy.data.frames import Frame, to_narwhals
+from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
+from understudy.risk.scenario import Scenario
+from understudy.synthesis import Synthesizer
+
+MeasureSet = Literal["quick", "standard", "full"]
+
+RELEASE = "synthetic"
+"""What a release is called that was given no name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """One release: its name, its tables, and the model that made them, if it is known."""
+
+    name: str
+    tables: tuple[Frame, ...]
+    model: Synthesizer | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """All that an audit is about, after the checks.
+
+    Parameters
+    ----------
+    original : frame
+        The original table.
+    releases : tuple of Given
+        The releases.
+    scenario : Scenario
+        What the attacker knows and wants.
+    target : str or None
+        What the data are used to predict.
+    control, test : frame or None
+        Records that were not used for the synthesis: for attacks, and for the prediction.
+    groups : mapping
+        Numeric columns to put in groups.
+    measures : {"quick", "standard", "full"}
+        What is measured.
+    seed : int
+        Decides what is random.
+    show_records : bool
+        Whether values of single records may be shown.
+    """
+
+    original: Frame
+    releases: tuple[Given, ...]
+    scenario: Scenario
+    target: str | None
+    control: Frame | None
+    test: Frame | None
+    groups: Mapping[str, int]
+    measures: MeasureSet
+    seed: int
+    show_records: bool
+
+    def groups_of(self, columns: Sequence[str]) -> dict[str, int]:
+        """Return the groups of some columns; measures refuse those of others."""
+        return {name: count for name, count in self.groups.items() if name in columns}
+
+    def shared_columns(self, synthetic: Frame) -> tuple[str, ...]:
+        """Return the columns of the original that a release has too, in their order."""
+        held = set(to_narwhals(synthetic).columns)
+        return tuple(name for name in to_narwhals(self.original).columns if name in held)
+
+
+def read_releases(synthetic: object, model: object) -> tuple[Given, ...]:
+    """Return the releases by name, whether one, several syntheses or several methods are given.
+
+    Raises
+    ------
+    ParameterError
+        If there is no table, or `model` does not fit the names.
+    DataError
+        If something is no table.
+    """
+    named = synthetic if isinstance(synthetic, Mapping) else {RELEASE: synthetic}
+    if not named:
+        raise ParameterError("synthetic names no release; give at least one table.")
+    wrong = [name for name in named if not isinstance(name, str) or not name.strip()]
+    if wrong:
+        raise ParameterError(f"synthetic: a release is called by a text; got {wrong[0]!r}.")
+    models = _read_models(model, list(named), by_name=isinstance(synthetic, Mapping))
+    found = []
+    for name, held in named.items():
+        tables = tuple(held) if isinstance(held, list | tuple) else (held,)
+        if not tables:
+            raise ParameterError(f"The release {name!r} has no table.")
+        for table in tables:
+            to_narwhals(table)  # raises for what is no table
+        found.append(Given(name, tables, models.get(name)))
+    return tuple(found)
+
+
+def _read_models(model: object, names: Sequence[str], *, by_name: bool) -> dict[str, Synthesizer]:
+    if model is None:
+        return {}
+    if isinstance(model, Mapping):
+        unknown = [name for name in model if name not in names]
+        if unknown:
+            raise ParameterError(
+                f"model: there is no release {unknown[0]!r}; there are {', '.join(names)}."
+                f"{did_you_mean(str(unknown[0]), names)}"
+            )
+        models = {name: held for name, held in model.items() if held is not None}
+    elif by_name and len(names) > 1:
+        raise ParameterError(
+            "model is for one release, and there are several: give a mapping from the names of "
+            "the releases to their models."
+        )
+    else:
+        models = {names[0]: model}
+    for held in models.values():
+        if not isinstance(held, Synthesizer):
+            raise ParameterError(
+                f"model is a fitted synthesizer, or a mapping from the names of releases to such; "
+                f"got {type(held).__name__}."
+            )
+        if not hasattr(held, "codec_"):
+            raise ParameterError(f"model: this {type(held).__name__} is not fitted yet.")
+    return models
+
+
+def read_measures(measures: object) -> MeasureSet:
+    """Return the name of a set of measures, or say which there are."""
+    for known in get_args(MeasureSet):
+        if measures == known:
+            return known  # type: ignore[no-any-return]
+    known = get_args(MeasureSet)
+    raise ParameterError(
+        f"measures is one of {', '.join(known)}; got {measures!r}."
+        f"{did_you_mean(str(measures), known)}"
+    )
+
+
+def read_seed(random_state: object) -> int:
+    """Return the seed; a fresh one if none is given, so that it can be told.
+
+    Raises
+    ------
+    ParameterError
+        If it is something else than a whole number from 0 to 2**32 - 1.
+    """
+    from understudy.utility.draws import check_seed
+
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    return check_seed(random_state)
+
+
+def check_task(task: Task) -> None:
+    """Refuse tables that the attacker or the prediction do not fit, before any work.
+
+    Raises
+    ------
+    ParameterError
+        If a table lacks a column that is needed; all such problems are told at once.
+    DataError
+        If a table has no rows.
+    """
+    wanted = (*task.scenario.keys, task.scenario.sensitive)
+    if task.target is not None and not isinstance(task.target, str):
+        raise ParameterError(f"target is the name of a column; got {task.target!r}.")
+    predicted = () if task.target is None or task.target in wanted else (task.target,)
+    problems = []
+    for title, table, needed in _tables(task, wanted, predicted):
+        frame = to_narwhals(table)
+        if not len(frame):
+            raise DataError(f"The {title} table has no rows.")
+        problems += [
+            f"The {title} table has no column {name!r}.{did_you_mean(name, frame.columns)}"
+            for name in needed
+            if name not in frame.columns
+        ]
+    if problems:
+        raise ParameterError(" ".join(problems))
+    columns = to_narwhals(task.original).columns
+    if unknown := unknown_columns(task.groups, columns):
+        raise ParameterError(f"groups: {' '.join(unknown)}")
+
+
+def _tables(
+    task: Task, wanted: tuple[str, ...], predicted: tuple[str, ...]
+) -> list[tuple[str, Frame, tuple[str, ...]]]:
+    """Return all tables with what each is called, and the columns that it must have."""
+    tables = [("original", task.original, (*wanted, *predicted))]
+    for given in task.releases:
+        for number, table in enumerate(given.tables, 1):
+            title = "synthetic" if given.name == RELEASE else f"synthetic ({given.name})"
+            several = f" {number}" if len(given.tables) > 1 else ""
+            tables.append((f"{title}{several}", table, (*wanted, *predicted)))
+    if task.control is not None:
+        tables.append(("control", task.control, wanted))
+    if task.test is not None and task.target is not None:
+        tables.append(("test", task.test, (task.target,)))
+    return tables

@@ -1,0 +1,129 @@
+"""The findings of an audit as JSON, and back: the same values, in a documented form.
+
+The document is described by ``audit.schema.json`` beside this module. Undefined numbers (nan) are
+null, and the infinite ones are the texts "infinity" and "-infinity". The number of the format rises
+when a program that reads it would have to change.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from understudy.audit.findings import NAN, Findings
+from understudy.errors import DataError
+
+FORMAT = "understudy audit"
+VERSION = 1
+
+INFINITE = {"infinity": math.inf, "-infinity": -math.inf}
+
+
+def to_document(findings: Findings) -> dict[str, Any]:
+    """Return the findings as values that JSON holds, with what they are.
+
+    Examples
+    --------
+    >>> empty = Findings("1.0", "", 0.5, 1, "", "quick", 9, 2, ("age",), None, "ill", "", ())
+    >>> document = to_document(empty)
+    >>> document["format"], document["findings"]["keys"]
+    ('understudy audit', ['age'])
+    """
+    return {"format": FORMAT, "format_version": VERSION, "findings": _plain(findings)}
+
+
+def to_text(findings: Findings) -> str:
+    """Return the findings as the text of a JSON document."""
+    return json.dumps(to_document(findings), ensure_ascii=False, allow_nan=False, indent=1)
+
+
+def from_text(text: str) -> Findings:
+    """Read findings from the text of a JSON document.
+
+    Raises
+    ------
+    DataError
+        If the text is no JSON, not of an audit, of another version, or damaged.
+    """
+    try:
+        document = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise DataError(f"This is no JSON document: {error}.") from error
+    kind = document.get("format") if isinstance(document, dict) else None
+    if kind != FORMAT:
+        given = f" It says that it is {kind!r}." if isinstance(kind, str) else ""
+        raise DataError(f"This JSON document is not of an audit.{given}")
+    version = document.get("format_version")
+    if version != VERSION or isinstance(version, bool):
+        raise DataError(
+            f"This audit is of format version {version!r}, and this version of understudy reads "
+            f"{VERSION}. Use the version that wrote it, or run the audit again."
+        )
+    found = _read(Findings, document.get("findings"), "findings")
+    assert isinstance(found, Findings)  # noqa: S101  # for the type checker
+    return found
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever findings hold
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return float(value)
+        return None if math.isnan(value) else next(k for k, v in INFINITE.items() if v == value)
+    if is_dataclass(value):
+        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+@cache
+def field_types(kind: type) -> dict[str, Any]:
+    """Return the type of each field of one of the classes of findings."""
+    return get_type_hints(kind)
+
+
+def _read(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401, C901  # any type of a field
+    """Return a value of the given type, or say where the document is damaged."""
+    if isinstance(kind, type) and is_dataclass(kind):
+        return _read_fields(kind, value, where)
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        (other,) = (one for one in arguments if one is not NoneType)
+        return None if value is None else _read(other, value, where)
+    if origin is tuple and isinstance(value, list):
+        if arguments[-1] is Ellipsis:
+            return tuple(_read(arguments[0], one, f"{where}[{at}]") for at, one in enumerate(value))
+        if len(value) == len(arguments):
+            pairs = zip(arguments, value, strict=True)
+            return tuple(_read(one, held, f"{where}[{at}]") for at, (one, held) in enumerate(pairs))
+    if origin is Mapping and isinstance(value, dict):
+        return {name: _read(arguments[1], held, f"{where}.{name}") for name, held in value.items()}
+    if kind is float:
+        if value is None:
+            return NAN
+        if isinstance(value, str) and value in INFINITE:
+            return INFINITE[value]
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return float(value)
+    if kind in (int, str) and isinstance(value, kind) and not isinstance(value, bool):
+        return value
+    raise DataError(f"The audit is damaged: {where} holds no such value as it should.")
+
+
+def _read_fields(kind: type, value: Any, where: str) -> Any:  # noqa: ANN401  # one of the classes
+    if not isinstance(value, dict):
+        raise DataError(f"The audit is damaged: {where} should have fields.")
+    types = field_types(kind)
+    absent = [name for name in types if name not in value]
+    unknown = [name for name in value if name not in types]
+    if absent or unknown:
+        what = f"lacks {absent[0]!r}" if absent else f"has the unknown field {unknown[0]!r}"
+        raise DataError(f"The audit is damaged: {where} {what}.")
+    return kind(**{name: _read(types[name], value[name], f"{where}.{name}") for name in types})

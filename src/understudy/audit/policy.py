@@ -1,0 +1,198 @@
+"""A policy file: the conditions of the gate, and what to audit, in TOML.
+
+All of it is optional, but for the conditions of a gate::
+
+    [gate]
+    fail_if = ["gcap.gain > 0.05", "strong.certain > 0"]
+    missing = "fail"
+
+    [audit]
+    keys = ["age", "education"]
+    sensitive = "income"
+    target = "job"
+    known = 2
+    measures = "standard"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from understudy.audit.findings import Findings
+from understudy.audit.gate import Condition, GateResult, Missing, check
+from understudy.errors import ParameterError, did_you_mean
+
+MEASURES = ("quick", "standard", "full")
+
+_TABLES = ("gate", "audit")
+_GATE = ("fail_if", "missing")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a release must keep to, and what is audited if nothing else is said.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        When the gate fails; none if there is no gate.
+    missing : {"fail", "ignore"}
+        What becomes of a condition whose figure was not measured.
+    keys : tuple of str
+        Columns that an attacker may know; empty if the policy does not say.
+    sensitive, target : str
+        What the attacker wants, and what the data are used to predict; empty likewise.
+    known : int, optional
+        How many of the keys are known at a time.
+    measures : str
+        quick, standard or full; empty if the policy does not say.
+    source : str
+        Where it comes from, for messages.
+    """
+
+    conditions: tuple[Condition, ...] = ()
+    missing: Missing = "fail"
+    keys: tuple[str, ...] = ()
+    sensitive: str = ""
+    target: str = ""
+    known: int | None = None
+    measures: str = ""
+    source: str = "policy"
+
+    def check(self, findings: Findings) -> GateResult:
+        """Hold the releases of an audit against the conditions."""
+        return check(findings, self.conditions, missing=self.missing)
+
+
+def load_policy(path: str | Path) -> Policy:
+    """Read a policy from a TOML file.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+
+    Returns
+    -------
+    Policy
+
+    Raises
+    ------
+    ParameterError
+        If there is no such file, or anything in it cannot be used; all problems are listed.
+    """
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ParameterError(f"There is no file {path}.") from None
+    except OSError as error:
+        raise ParameterError(f"{path} cannot be opened: {error.strerror}.") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ParameterError(f"{path} is no TOML file: {error}.") from error
+    return read_policy(content, str(path))
+
+
+def read_policy(content: Mapping[str, Any], source: str = "policy") -> Policy:
+    """Return the policy that the content of a TOML file stands for.
+
+    Examples
+    --------
+    >>> policy = read_policy({"gate": {"fail_if": ["strong.certain > 0"]}})
+    >>> [str(condition) for condition in policy.conditions]
+    ['strong.certain > 0']
+    """
+    problems = [
+        _unknown("table", name, "a policy", _TABLES) for name in content if name not in _TABLES
+    ]
+    tables = {}
+    for name in _TABLES:
+        table = content.get(name, {})
+        if isinstance(table, dict):
+            tables[name] = table
+        else:
+            problems.append(f"{name} is a table, [{name}]; got {name} = {table!r}.")
+            tables[name] = {}
+    conditions, missing = _read_gate(tables["gate"], "gate" in content, problems)
+    audit = _read_audit(tables["audit"], problems)
+    if problems:
+        listed = "\n".join(f"  - {problem}" for problem in problems)
+        raise ParameterError(f"{source} cannot be used:\n{listed}")
+    return Policy(conditions, missing, **audit, source=source)
+
+
+def _unknown(kind: str, name: str, whole: str, known: tuple[str, ...]) -> str:
+    return f"There is no {kind} {name!r} in {whole}; it has {', '.join(known)}." + did_you_mean(
+        name, known
+    )
+
+
+def _read_gate(
+    table: Mapping[str, Any], given: bool, problems: list[str]
+) -> tuple[tuple[Condition, ...], Missing]:
+    problems += [_unknown("field", name, "[gate]", _GATE) for name in table if name not in _GATE]
+    texts = table.get("fail_if", [])
+    if not isinstance(texts, list):
+        problems.append(f"fail_if is a list of conditions; got {texts!r}.")
+        texts = []
+    elif given and not texts:
+        problems.append(
+            'The gate has no condition and would let everything pass; add fail_if = ["gcap.gain > '
+            '0.05"], or take [gate] out.'
+        )
+    conditions = []
+    for text in texts:
+        try:
+            conditions.append(Condition.parse(text))
+        except ParameterError as error:
+            problems.append(f"fail_if: {error}")
+    missing = table.get("missing", "fail")
+    if missing not in get_args(Missing):
+        problems.append(f"missing is one of {', '.join(get_args(Missing))}; got {missing!r}.")
+    return tuple(conditions), cast("Missing", missing)
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_names(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_name, value))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+_AUDIT: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "keys": (_is_names, "a list of columns"),
+    "sensitive": (_is_name, "the name of a column"),
+    "target": (_is_name, "the name of a column"),
+    "known": (_is_number, "a whole number from 1"),
+    "measures": (lambda value: value in MEASURES, f"one of {', '.join(MEASURES)}"),
+}
+
+
+def _read_audit(table: Mapping[str, Any], problems: list[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        if name not in _AUDIT:
+            problems.append(_unknown("field", name, "[audit]", tuple(_AUDIT)))
+            continue
+        good, kind = _AUDIT[name]
+        if good(value):
+            found[name] = tuple(value) if name == "keys" else value
+        else:
+            problems.append(f"{name} is {kind}; got {value!r}.")
+    keys = found.get("keys", ())
+    repeated = sorted({key for key in keys if keys.count(key) > 1})
+    problems += [f"keys: {key!r} is named twice." for key in repeated]
+    if found.get("sensitive") in keys:
+        problems.append(f"{found['sensitive']!r} is both a key and the sensitive attribute.")
+    if keys and found.get("known", 0) > len(keys):
+        problems.append(f"known is {found['known']}, but there are {len(keys)} keys.")
+    return found

@@ -1,0 +1,300 @@
+"""The audit of a release: all measures, one after the other, whatever becomes of each."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from understudy._version import __version__
+from understudy.audit.assemble import release_findings
+from understudy.audit.failures import failure_text
+from understudy.audit.findings import Findings, ReleaseFindings
+from understudy.audit.inputs import (
+    Given,
+    MeasureSet,
+    Task,
+    check_task,
+    read_measures,
+    read_releases,
+    read_seed,
+)
+from understudy.audit.measures import Measure, Synthesis, measures_for, personal_columns
+from understudy.audit.result import Audit
+from understudy.data.frames import Frame, to_narwhals
+from understudy.errors import DataError, ParameterError
+from understudy.progress import Description, Item, reporting, track
+from understudy.risk.prepare import prepare
+from understudy.risk.scenario import Scenario
+from understudy.synthesis import Synthesizer
+
+Release = Frame | Sequence[Frame]
+"""One table, or several syntheses of one method."""
+
+
+def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much is measured
+    original: Frame,
+    synthetic: Release | Mapping[str, Release],
+    *,
+    keys: str | Sequence[str],
+    sensitive: str,
+    target: str | None = None,
+    known: int | None = None,
+    model: Synthesizer | Mapping[str, Synthesizer] | None = None,
+    control: Frame | None = None,
+    measures: MeasureSet = "standard",
+    random_state: int | None = None,
+    groups: Mapping[str, int] | None = None,
+    test: Frame | None = None,
+    show_records: bool = False,
+    command: str | None = None,
+) -> Audit:
+    """Measure the risk and the use of a release, with everything it is to be compared with.
+
+    Parameters
+    ----------
+    original : frame
+        The original table.
+    synthetic : frame, list of frames, or mapping
+        The release; several syntheses by one method, whose figures are means and whose charts are
+        about the first; or either by name, for several methods side by side.
+    keys, sensitive, known
+        What an attacker may know, wants, and how many keys are known; see `Scenario`.
+    target : str, optional
+        What the data are used to predict.
+    model : Synthesizer or mapping, optional
+        The fitted model that made the release, for the attacker who knows it; by the names of the
+        releases if there are several.
+    control : frame, optional
+        Records like the original's that were not used for the synthesis. If it has all columns,
+        and no `test` is given, the prediction is tested on it, too.
+    measures : {"standard", "quick", "full"}
+        How much is measured; see the notes.
+    random_state : int, optional
+        The seed of all that is random. One is drawn and recorded if it is not given.
+    groups : mapping, optional
+        Numeric columns to put into so many groups of about the same number of original records.
+    test : frame, optional
+        Real records for the prediction that were not used for the synthesis.
+    show_records : bool
+        Whether the values of the records at the highest risk are kept; else their row numbers are.
+    command : str, optional
+        What was typed, for the record; the call by default.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    ParameterError
+        If an argument cannot be used, or a table lacks a column: told before any work.
+    DataError
+        If a table has no rows, or tables hold values that cannot be compared.
+
+    Notes
+    -----
+    *Quick*: attribution (GCAP, ICAP and 0CAP, for each set of keys and for each record),
+    disclosure (repU, DiSCO and their relatives), the shares of all columns and of all pairs of
+    columns, and if there is a model, the strong attacker on the sensitive attribute (prior
+    ``"marginal"``, mode ``"fixed"``).
+
+    *Standard*: as quick, and classifiers of the preset ``"strong"``; k, l and t; shares of all
+    triples of columns; association; propensity of a tree and a logistic regression with 25
+    permutations; and if there is a target, its prediction by the papers' five classifiers.
+
+    *Full*: as standard with 100 permutations, and the preset ``"papers"`` of attackers (measures
+    whose names begin with ``papers_``); propensity of a logistic regression with interactions (25
+    permutations); and if there is a model, the strong attacker on the whole record of up to 200
+    people, in tables of up to 20,000 records and 20 columns.
+
+    At most 1,000 sets of keys are looked up, and classifiers of the preset ``"strong"`` are trained
+    for 5 of them (20 if full), those of ``"papers"`` for 100. Of more, so many are drawn at random,
+    which the notes of these figures say.
+
+    A measure that fails leaves its error in `errors` of the release, without values of the data,
+    and the others go on. Columns in which nearly every original record has a value of its own
+    (identifiers and free text) are not compared, unless they are keys, sensitive or the target.
+
+    Examples
+    --------
+    >>> from understudy import Independent, load
+    >>> survey = load("cmc")
+    >>> release = Independent(random_state=1).fit(survey).sample()
+    >>> found = audit(survey, release, keys=["age", "children"], sensitive="method",
+    ...               measures="quick", random_state=1)
+    >>> found.findings.releases[0].figure("gcap").gain < 0.05
+    True
+    """
+    started = time.perf_counter()
+    task = Task(
+        original=original,
+        releases=read_releases(synthetic, model),
+        scenario=Scenario(keys, sensitive, known),
+        target=target,
+        control=control,
+        test=test,
+        groups=_read_groups(groups),
+        measures=read_measures(measures),
+        seed=read_seed(random_state),
+        show_records=bool(show_records),
+    )
+    check_task(task)
+    with _each_warning_once():
+        left_out = personal_columns(task)
+        ready = {given.name: _prepared(task, given, left_out) for given in task.releases}
+        releases = _run(task, ready)
+    rows, columns = to_narwhals(original).shape
+    return Audit(
+        Findings(
+            version=__version__,
+            created=dt.datetime.now(dt.UTC).astimezone().isoformat(timespec="seconds"),
+            seconds=round(time.perf_counter() - started, 3),
+            seed=task.seed,
+            command=_call(task) if command is None else str(command),
+            measures=task.measures,
+            rows=rows,
+            columns=columns,
+            keys=task.scenario.keys,
+            known=None if task.scenario.known is None else int(task.scenario.known),
+            sensitive=task.scenario.sensitive,
+            target=task.target or "",
+            releases=releases,
+        )
+    )
+
+
+def _read_groups(groups: Mapping[str, int] | None) -> dict[str, int]:
+    if groups is not None and not isinstance(groups, Mapping):
+        raise ParameterError(f"groups is a mapping such as {{'age': 5}}; got {groups!r}.")
+    return dict(groups or {})
+
+
+def _prepared(task: Task, given: Given, left_out: Collection[str]) -> list[Synthesis]:
+    """Code each table of a release together with the original, once for all attacks on it."""
+    columns = (*task.scenario.keys, task.scenario.sensitive)
+    found = []
+    for number, table in enumerate(given.tables, 1):
+        try:
+            prepared = prepare(
+                task.original,
+                [table],
+                task.scenario,
+                control=task.control,
+                groups=task.groups_of(columns) or None,
+            )
+        except (ParameterError, DataError) as error:
+            if len(task.releases) == 1 and len(given.tables) == 1:
+                raise
+            which = f"{given.name}, table {number}" if len(given.tables) > 1 else given.name
+            raise type(error)(f"{which}: {error}") from error
+        compared = tuple(name for name in task.shared_columns(table) if name not in left_out)
+        found.append(Synthesis(task, given, number, table, prepared, compared))
+    return found
+
+
+def _run(task: Task, ready: Mapping[str, Sequence[Synthesis]]) -> tuple[ReleaseFindings, ...]:
+    """Run all measures on all tables, with one progress bar."""
+    jobs = [
+        (synthesis, measure)
+        for given in task.releases
+        for measure in measures_for(task, given)
+        for synthesis in ready[given.name]
+        if synthesis.number == 1 or not measure.first_only
+    ]
+    results: dict[str, dict[str, list[Any]]] = {name: {} for name in ready}
+    errors: dict[str, dict[str, str]] = {name: {} for name in ready}
+    done = 0
+
+    def doing() -> str:
+        synthesis, measure = jobs[min(done, len(jobs) - 1)]
+        name = f"{synthesis.given.name}: " if len(task.releases) > 1 else ""
+        return f"{name}{measure.title}"
+
+    for synthesis, measure in track(jobs, doing, len(jobs)):
+        name = synthesis.given.name
+        try:
+            with reporting(_Silent()):
+                found = measure.run(synthesis)
+        except Exception as error:  # noqa: BLE001  # whatever fails, the other measures stand
+            text = failure_text(error, to_narwhals(task.original).columns)
+            _log(error, text, synthesis, measure)
+            several = len(synthesis.given.tables) > 1 and not measure.first_only
+            errors[name].setdefault(
+                measure.name, f"Table {synthesis.number}: {text}" if several else text
+            )
+        else:
+            results[name].setdefault(measure.name, []).append(found)
+        done += 1
+    return tuple(
+        release_findings(synthesis[0], results[name], errors[name])
+        for name, synthesis in ready.items()
+    )
+
+
+def _log(error: Exception, text: str, synthesis: Synthesis, measure: Measure) -> None:
+    log = logging.getLogger("understudy")
+    log.warning("%s: %s was not measured. %s", synthesis.given.name, measure.name, text)
+    # The whole of it only for who asks for details: it may hold values.
+    log.debug("%s failed on %s", measure.name, synthesis.given.name, exc_info=error)
+
+
+class _Silent:
+    """Shows no progress: what a measure does inside is part of one bar."""
+
+    def track(
+        self,
+        items: Iterable[Item],
+        description: Description,  # noqa: ARG002  # of the protocol
+        total: float | None,  # noqa: ARG002  # of the protocol
+    ) -> Iterable[Item]:
+        """Return `items` as they are."""
+        return items
+
+
+@contextmanager
+def _each_warning_once() -> Iterator[None]:
+    """Let the same warning through once: many measures look at the same columns."""
+    log = logging.getLogger("understudy")
+    seen: set[str] = set()
+
+    def is_new(record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        if text in seen:
+            return False
+        seen.add(text)
+        return True
+
+    log.addFilter(is_new)
+    try:
+        yield
+    finally:
+        log.removeFilter(is_new)
+
+
+def _call(task: Task) -> str:
+    """Return the call that makes these findings."""
+    scenario = task.scenario
+    named = {
+        "keys": list(scenario.keys),
+        "sensitive": scenario.sensitive,
+        "target": task.target,
+        "known": scenario.known,
+        "measures": task.measures,
+        "random_state": task.seed,
+        "groups": dict(task.groups) or None,
+    }
+    given = [f"{name}={value!r}" for name, value in named.items() if value is not None]
+    given += [
+        f"{name}={name}"
+        for name, held in (
+            ("model", any(release.model is not None for release in task.releases)),
+            ("control", task.control is not None),
+            ("test", task.test is not None),
+        )
+        if held
+    ]
+    return f"audit(original, synthetic, {', '.join(given)})"

@@ -1,0 +1,158 @@
+"""What a release costs in use, and which of several releases are worth a choice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from understudy.audit.evidence import MAIN
+from understudy.audit.findings import Findings, ReleaseFindings, UtilityFindings, WayFindings
+from understudy.audit.phrases import percent, points
+
+POOR_RATIO = 2.0
+"""Tables of shares that are twice as far off as chance gives have lost or invented something.
+
+A sample of the original's own records has a ratio of about 1, whatever its size.
+"""
+POOR_LOSS = 0.02
+"""Predictions that are right for two people in a hundred less are a loss that users notice.
+
+It is about twice the standard error of the difference for some thousand test records.
+"""
+
+_COLUMNS = {1: "single columns", 2: "two columns", 3: "three columns"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a release stands: lower is better in both.
+
+    Parameters
+    ----------
+    name : str
+        The release.
+    risk : float
+        The larger gain of the main measures that all releases have, and at least 0.
+    loss : float
+        What the release costs in use.
+    """
+
+    name: str
+    risk: float
+    loss: float
+
+
+@dataclass(frozen=True)
+class Tradeoff:
+    """Risk against loss of use, for releases that can be compared.
+
+    Parameters
+    ----------
+    places : tuple of Place
+        The releases, in their order.
+    loss_name : str
+        What is taken for the loss, in words.
+    """
+
+    places: tuple[Place, ...]
+    loss_name: str
+
+    def frontier(self) -> tuple[Place, ...]:
+        """Return the releases that no other beats in one respect and equals in the other.
+
+        Examples
+        --------
+        >>> both = Tradeoff((Place("a", 0.1, 0.0), Place("b", 0.0, 0.2), Place("c", 0.1, 0.2)), "")
+        >>> [place.name for place in both.frontier()]
+        ['a', 'b']
+        """
+        return tuple(
+            place
+            for place in self.places
+            if not any(
+                other.risk <= place.risk
+                and other.loss <= place.loss
+                and (other.risk, other.loss) != (place.risk, place.loss)
+                for other in self.places
+            )
+        )
+
+
+def tradeoff(findings: Findings) -> Tradeoff | None:
+    """Return risk against loss of use, None if no two releases have measures in common.
+
+    The risk is the larger gain of GCAP and the classifiers' vote. The loss is that of right
+    predictions if a target was named, and else how far tables of two columns are off, as a ratio
+    to chance. A release that lacks one of them is left out.
+    """
+    for loss, name in (
+        (_prediction_loss, "right predictions lost"),
+        (_pairs_ratio, "distance of tables of two columns, as a ratio to chance"),
+    ):
+        places = tuple(
+            Place(release.name, risk, lost)
+            for release in findings.releases
+            if not math.isnan(risk := _risk(release)) and not math.isnan(lost := loss(release))
+        )
+        if len(places) > 1:
+            return Tradeoff(places, name)
+    return None
+
+
+def _risk(release: ReleaseFindings) -> float:
+    figures = (release.figure(measure) for measure in MAIN)
+    gains = [one.gain for one in figures if one is not None and not math.isnan(one.gain)]
+    return max(0.0, *gains) if gains else math.nan
+
+
+def _prediction_loss(release: ReleaseFindings) -> float:
+    found = release.utility.prediction
+    return max(0.0, -found.mean_difference) if found is not None else math.nan
+
+
+def _pairs_ratio(release: ReleaseFindings) -> float:
+    return next((one.ratio for one in release.utility.marginals if one.way == 2), math.nan)
+
+
+def _worst_way(utility: UtilityFindings) -> WayFindings | None:
+    known = [one for one in utility.marginals if not math.isnan(one.ratio)]
+    return max(known, key=lambda one: one.ratio, default=None)
+
+
+def is_poor(utility: UtilityFindings) -> bool:
+    """Tell whether a release has lost much of its use."""
+    worst, found = _worst_way(utility), utility.prediction
+    far = worst is not None and worst.ratio > POOR_RATIO
+    return far or (found is not None and found.mean_difference < -POOR_LOSS)
+
+
+def utility_sentences(utility: UtilityFindings) -> Iterator[str]:
+    """Yield what the release keeps, and what it costs, in words."""
+    found = utility.prediction
+    if found is not None and not math.isnan(found.mean_difference):
+        change = found.mean_difference
+        cost = f"a loss of {points(change)}" if change < 0 else f"{points(change)} more"
+        poor = (
+            f", more than the {points(POOR_LOSS)} from which it counts as poor"
+            if change < -POOR_LOSS
+            else ""
+        )
+        yield (
+            f"Classifiers that learn from the release predict {found.target} right for "
+            f"{percent(found.mean_synthetic)} of real records, those that learn from real ones for "
+            f"{percent(found.mean_real)} (without learning: {percent(found.baseline)}): "
+            f"{cost}{poor}."
+        )
+    worst = _worst_way(utility)
+    if worst is not None:
+        far = (
+            f"; beyond {POOR_RATIO:.0f} times the release has lost or invented something, and "
+            "analyses that rest on it will differ"
+            if worst.ratio > POOR_RATIO
+            else ""
+        )
+        yield (
+            f"Tables of {_COLUMNS.get(worst.way, f'{worst.way} columns')} are {worst.ratio:.1f} "
+            f"times as far from the original's as another sample of its records would be{far}."
+        )

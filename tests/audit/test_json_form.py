@@ -1,0 +1,150 @@
+"""Findings as JSON: the same values come back, in the form that the schema describes."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import jsonschema
+import pytest
+
+from understudy import Cart
+from understudy.audit import Audit, audit
+from understudy.audit.findings import Figure, Findings, ReleaseFindings
+from understudy.audit.json_form import to_document
+from understudy.audit.json_schema import PATH, json_schema
+from understudy.errors import DataError
+
+
+@pytest.fixture(scope="module")
+def found(people):
+    model = Cart(random_state=1).fit(people)
+    return audit(
+        people, {"tree": [model.sample(random_state=seed) for seed in (2, 3)], "copy": people},
+        keys=["age", "sex"], sensitive="ill", model={"tree": model}, measures="quick",
+        random_state=1, show_records=True,
+    )  # fmt: skip
+
+
+def test_what_is_written_comes_back(found, tmp_path):
+    path = tmp_path / "audit.json"
+    text = found.to_json(path)
+    for source in (text, path, str(path)):
+        again = Audit.from_json(source)
+        assert again == found
+        assert again.to_json() == text
+    assert type(again.findings.releases[0].subsets[0].keys) is tuple
+    assert again.findings.releases[1].strong is None
+    assert math.isnan(again.findings.releases[1].figure("repu").baseline)
+
+
+def test_another_value_is_another_audit(found):
+    other = Audit(replace(found.findings, seed=2))
+    assert other != found
+    assert found != "audit"
+
+
+def test_undefined_and_infinite_values_come_back():
+    figure = Figure("x", "X", "", baseline=math.nan, synthetic=math.inf, gain=-math.inf)
+    findings = Findings(
+        "1", "", 0.0, 1, "", "quick", 1, 1, ("k",), None, "s", "",
+        (ReleaseFindings("r", "", 1, 1, figures=(figure,), errors={"disclosure": "no"}),),
+    )  # fmt: skip
+    plain = to_document(findings)["findings"]["releases"][0]["figures"][0]
+    assert (plain["baseline"], plain["synthetic"], plain["gain"]) == (None, "infinity", "-infinity")
+    again = Audit.from_json(Audit(findings).to_json())
+    assert again == Audit(findings)
+    back = again.findings.releases[0].figures[0]
+    assert math.isnan(back.baseline)
+    assert (back.synthetic, back.gain) == (math.inf, -math.inf)
+    jsonschema.validate(to_document(findings), json_schema())
+
+
+def test_the_schema_in_the_package_is_that_of_the_findings(found):
+    schema = json.loads(PATH.read_text(encoding="utf-8"))
+    assert schema == json_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(json.loads(found.to_json()), schema)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "understudy attack"},
+        {"format_version": 2},
+        {"more": 1},
+        {"findings": {}},
+    ],
+)
+def test_the_schema_refuses_what_is_no_audit(found, change):
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(json.loads(found.to_json()) | change, json_schema())
+
+
+def test_every_field_is_checked(found):
+    document = json.loads(found.to_json())
+    document["findings"]["releases"][0]["figures"][0]["gain"] = "much"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, json_schema())
+    with pytest.raises(DataError, match=r"findings.releases\[0\].figures\[0\].gain"):
+        Audit.from_json(json.dumps(document))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "no JSON document"),
+        ("[1]", "not of an audit"),
+        ('{"a": 1}', "not of an audit"),
+        ('{"format": "understudy attack"}', "It says that it is 'understudy attack'"),
+        ('{"format": "understudy audit"}', "format version None"),
+        ('{"format": "understudy audit", "format_version": true}', "format version True"),
+        ('{"format": "understudy audit", "format_version": 2}', "format version 2.*reads 1"),
+        ('{"format": "understudy audit", "format_version": 1}', "findings should have fields"),
+        (
+            '{"format": "understudy audit", "format_version": 1, "findings": {}}',
+            "findings lacks 'version'",
+        ),
+    ],
+)
+def test_other_documents_are_refused(text, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        Audit.from_json(text)
+    path = tmp_path / "other.json"
+    path.write_text(text)
+    with pytest.raises(DataError, match=f"other.json: .*{message}"):
+        Audit.from_json(path)
+
+
+def test_unknown_fields_and_wrong_types_are_refused(found):
+    document = json.loads(found.to_json())
+    for change, message in [
+        ({"more": 1}, "unknown field 'more'"),
+        ({"rows": True}, "findings.rows"),
+        ({"keys": "age"}, "findings.keys"),
+        ({"releases": [1]}, r"findings.releases\[0\] should have fields"),
+    ]:
+        with pytest.raises(DataError, match=message):
+            Audit.from_json(json.dumps(document | {"findings": document["findings"] | change}))
+
+
+def test_files_that_cannot_be_read_are_told(tmp_path):
+    with pytest.raises(DataError, match="There is no file"):
+        Audit.from_json(tmp_path / "none.json")
+    with pytest.raises(DataError, match="cannot be opened"):
+        Audit.from_json(tmp_path)
+    (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\xff")
+    with pytest.raises(DataError, match="no text in UTF-8"):
+        Audit.from_json(tmp_path / "bytes.json")
+
+
+def test_a_file_is_kept_unless_it_may_be_replaced(found, tmp_path):
+    path = tmp_path / "audit.json"
+    path.write_text("mine")
+    with pytest.raises(DataError, match="is there already"):
+        found.to_json(path)
+    assert path.read_text() == "mine"
+    found.to_json(path, overwrite=True)
+    assert Audit.from_json(path) == found
+    assert [one.name for one in tmp_path.iterdir()] == ["audit.json"]

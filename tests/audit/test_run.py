@@ -1,0 +1,401 @@
+"""The audit of one or several releases, from the tables to the findings."""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from understudy import BayesNet, Cart
+from understudy.audit import Audit, audit, measures
+from understudy.errors import DataError, ParameterError
+from understudy.progress import reporting
+from understudy.risk import attribution, disclosure, strong_attacker
+from understudy.utility.marginals import marginals
+
+KEYS = ["age", "sex", "region"]
+FOR_ALL = {"keys": KEYS, "sensitive": "ill", "random_state": 1}
+QUICK = FOR_ALL | {"measures": "quick"}
+
+
+def figures(found, release=0):
+    return {one.measure: one for one in found.findings.releases[release].figures}
+
+
+def without_time(found):
+    return Audit(replace(found.findings, created="", seconds=0.0))
+
+
+@pytest.fixture(scope="module")
+def model(people):
+    return Cart(random_state=1).fit(people)
+
+
+@pytest.fixture(scope="module")
+def release(model):
+    return model.sample(random_state=2)
+
+
+def test_a_copy_tells_all_that_the_original_tells(people):
+    found = audit(people, people, **QUICK)
+    gcap = figures(found)["gcap"]
+    assert gcap.synthetic == gcap.original > 0.9
+    assert gcap.gain == pytest.approx(gcap.original - gcap.baseline)
+    assert figures(found)["disco"].synthetic == figures(found)["disco"].original
+    first = found.findings.releases[0]
+    assert first.attribution.synthetic == first.attribution.original
+    assert [way.mean for way in first.utility.marginals] == [0, 0]
+    assert not first.errors
+
+
+def test_unrelated_data_tell_nothing(people, unrelated):
+    found = audit(people, unrelated, **QUICK)
+    # Three standard errors of a share of 200 records.
+    assert figures(found)["gcap"].gain < 3 * math.sqrt(0.25 / 200)
+
+
+def test_the_figures_are_those_of_the_measures(people, release, model):
+    found = audit(people, release, model=model, known=2, **QUICK)
+    first = found.findings.releases[0]
+    alone = attribution(people, release, keys=KEYS, sensitive="ill", known=2)
+    gcap = figures(found)["gcap"]
+    assert (gcap.synthetic, gcap.baseline) == (alone.accuracy, alone.baseline.zero_rule)
+    assert [one.keys for one in first.subsets] == [one.keys for one in alone.subsets]
+    assert [one.synthetic for one in first.subsets] == [one.accuracy for one in alone.subsets]
+    told = disclosure(people, release, keys=KEYS, sensitive="ill")
+    assert (first.disclosure.repu, first.disclosure.disco) == (told.repu, told.disco)
+    strong = strong_attacker(model, people, release, unknown="ill", prior="marginal")
+    assert figures(found)["strong"].synthetic == strong.accuracy_after
+    assert first.strong.certain == strong.certain
+    assert sum(first.strong.gains.synthetic) == 200
+    two = marginals(people, release, ways=(1, 2))[2]
+    assert first.utility.marginals[1].mean == two.mean
+    assert first.method == "Cart()"
+    assert found.findings.known == 2
+
+
+def test_the_worst_records_are_those_of_the_strong_attacker(people, release, model):
+    found = audit(people, release, model=model, **QUICK).findings.releases[0]
+    strong = strong_attacker(model, people, release, unknown="ill", prior="marginal")
+    expected = strong.worst(20).filter(pl.col("gain_bits") > 1e-9)
+    assert [one.record for one in found.worst] == expected["record"].to_list()
+    assert [one.gain_bits for one in found.worst] == expected["gain_bits"].to_list()
+    scores = attribution(people, release, keys=KEYS, sensitive="ill").per_record()["cap"]
+    for one in found.worst:
+        assert one.attribution == pytest.approx(scores[one.record])
+
+
+def test_without_a_model_the_worst_records_are_those_whose_rare_value_is_told():
+    # Looking "b" up tells "rare" rightly, which 1 in 4 has: 1 - 1/4. "a" tells "plain": 1 - 3/4.
+    people = pl.DataFrame({"k": ["a", "a", "a", "b"], "s": ["plain", "plain", "plain", "rare"]})
+    found = audit(people, people, keys="k", sensitive="s", measures="quick", random_state=1)
+    assert [one.record for one in found.findings.releases[0].worst] == [3, 0, 1, 2]
+    assert found.findings.releases[0].attribution.synthetic[-1] == 4
+
+
+def test_a_standard_audit_has_all_its_parts(people, release, model):
+    whole = audit(people, release, model=model, target="ill", control=people[:50], **FOR_ALL)
+    assert whole.utility_frame()["measure"].to_list() == [
+        "marginals_1", "marginals_2", "marginals_3", "association", "propensity_cart_ratio",
+        "propensity_cart_auc", "propensity_logistic_ratio", "propensity_logistic_auc", "prediction",
+    ]  # fmt: skip
+    found = whole.findings.releases[0]
+    assert [one.measure for one in found.figures] == [
+        "gcap", "icap", "zero_cap", "vote", "mean_attacker", "best_attacker", "repu", "disco",
+        "strong",
+    ]  # fmt: skip
+    assert not found.errors
+    assert all(0 <= one.control <= 1 for one in found.figures if one.measure == "vote")
+    assert found.anonymity.k_original == 1
+    assert [way.way for way in found.utility.marginals] == [1, 2, 3]
+    assert found.utility.association.columns == tuple(people.columns)
+    assert [one.model for one in found.utility.propensity] == ["cart", "logistic"]
+    prediction = found.utility.prediction
+    assert (prediction.target, prediction.classes) == ("ill", ("no", "yes"))
+    assert prediction.held_out == "given"  # the control records, which have all columns
+    assert len(prediction.classifiers) == 5
+    for one in prediction.classifiers:
+        assert sum(map(sum, one.synthetic_confusion)) == 50
+
+
+def test_a_full_audit_adds_the_papers_and_whole_records(people, release, model, monkeypatch):
+    monkeypatch.setattr("understudy.audit.collect_strong.ATTACKED", 40)
+    part = FOR_ALL | {"keys": ["age"], "measures": "full"}
+    found = audit(people, release, model=model, **part).findings.releases[0]
+    names = [one.measure for one in found.figures]
+    assert {"papers_vote", "papers_mean_attacker", "papers_best_attacker"} < set(names)
+    whole = found.figure("strong_record")
+    assert whole.synthetic >= whole.baseline
+    assert whole.note.startswith("40 records were attacked")
+    assert found.utility.propensity[-1].model == "logistic with interactions"
+    assert not found.errors
+
+
+@pytest.mark.parametrize(
+    ("given", "held_out"),
+    [
+        # Tested on what it shares with the others.
+        ({"test": ["age", "sex", "ill"]}, "given"),
+        # Made for the attacks alone.
+        ({"control": ["age", "sex", "ill"]}, "split"),
+        ({"control": ["age", "sex", "ill", "region", "income"]}, "given"),
+        ({}, "split"),
+    ],
+)
+def test_what_the_prediction_is_tested_on(people, release, given, held_out, monkeypatch):
+    for slow in ("_classifiers", "_propensity", "_association"):
+        monkeypatch.setattr(measures, slow, lambda _: 1 / 0)
+    tables = {name: people.select(columns) for name, columns in given.items()}
+    arguments = FOR_ALL | {"keys": ["age"], "target": "ill"} | tables
+    found = audit(people, release, **arguments).findings.releases[0]
+    assert found.utility.prediction.held_out == held_out
+    assert sorted(found.errors) == ["association", "classifiers", "propensity"]
+
+
+def test_whole_records_of_a_large_table_are_not_attacked(people, release, model, monkeypatch):
+    monkeypatch.setattr("understudy.audit.collect_strong.MOST_ROWS", 100)
+    monkeypatch.setattr(measures, "_classifiers_papers", lambda _: 1 / 0)
+    monkeypatch.setattr(measures, "_classifiers", lambda _: 1 / 0)
+    part = FOR_ALL | {"keys": ["age"], "measures": "full"}
+    found = audit(people, release, model=model, **part).findings.releases[0]
+    figure = found.figure("strong_record")
+    assert math.isnan(figure.synthetic)
+    assert figure.note.startswith("Not run: the original has 200 records")
+
+
+def test_several_syntheses_give_the_means_of_single_audits(people, model):
+    tables = [model.sample(random_state=seed) for seed in (2, 3, 4)]
+    together = audit(people, tables, model=model, **QUICK)
+    single = [audit(people, table, model=model, **QUICK) for table in tables]
+    assert together.findings.releases[0].syntheses == 3
+    for measure, figure in figures(together).items():
+        alone = [figures(one)[measure] for one in single]
+        for name in ("baseline", "synthetic", "original", "gain"):
+            values = [getattr(one, name) for one in alone]
+            mean = math.nan if any(map(math.isnan, values)) else sum(values) / 3
+            assert getattr(figure, name) == pytest.approx(mean, nan_ok=True)
+        values = pl.Series([one.synthetic for one in alone])
+        assert figure.spread == pytest.approx(values.std())
+    first = together.findings.releases[0]
+    assert first.strong.certain == max(one.findings.releases[0].strong.certain for one in single)
+    assert first.utility.marginals[0].mean == pytest.approx(
+        sum(one.findings.releases[0].utility.marginals[0].mean for one in single) / 3
+    )
+    # Charts and single records are about the first.
+    for name in ("attribution", "worst"):
+        assert getattr(first, name) == getattr(single[0].findings.releases[0], name)
+
+
+def test_several_methods_stand_side_by_side(people, unrelated, release, model):
+    named = {"tree": [release], "shuffled": unrelated}
+    found = audit(people, named, model={"tree": model}, **QUICK)
+    assert found.releases == ("tree", "shuffled")
+    single = [
+        audit(people, {"tree": release}, model=model, **QUICK).findings,
+        audit(people, {"shuffled": unrelated}, **QUICK).findings,
+    ]
+    same = replace(found.findings, releases=tuple(one.releases[0] for one in single))
+    assert Audit(same) == found
+    assert found.findings.releases[1].strong is None
+
+
+def test_a_network_is_among_the_findings(people):
+    network = BayesNet(parents=1, protect={"ill": "age"}, random_state=1).fit(people)
+    found = audit(people, network.sample(random_state=2), model=network, **QUICK)
+    told = found.findings.releases[0].network
+    assert told.order == tuple(network.network_.names)
+    assert [edge[:2] for edge in told.edges] == [tuple(e[:2]) for e in network.edge_information()]
+    assert told.protected == ("ill",)
+    # The seed would let others draw again what the model drew.
+    assert found.findings.releases[0].method == "BayesNet(parents=1, protect={'ill': 'age'})"
+
+
+def test_a_measure_that_fails_leaves_the_others(people, release, monkeypatch, caplog):
+    def fail(_):
+        raise ValueError("Smith, 42 Main Street")
+
+    monkeypatch.setattr(measures, "_disclosure", fail)
+    with caplog.at_level(logging.WARNING, "understudy"):
+        found = audit(people, release, **QUICK)
+    first = found.findings.releases[0]
+    assert list(first.errors) == ["disclosure"]
+    assert first.errors["disclosure"].startswith("ValueError")
+    assert "Smith" not in found.to_json()
+    assert "Smith" not in caplog.text
+    assert "disclosure was not measured" in caplog.text
+    assert first.disclosure is None
+    assert list(figures(found)) == ["gcap", "icap", "zero_cap"]
+
+
+def test_a_synthesis_that_fails_leaves_the_others(people, release, unrelated, model, caplog):
+    other = unrelated.with_columns(ill=pl.lit("unheard of"))
+    found = audit(people, [release, other.vstack(unrelated)], model=model, **QUICK)
+    alone = audit(people, release, model=model, **QUICK)
+    first = found.findings.releases[0]
+    assert first.errors["strong"].startswith("Table 2: ")
+    assert first.strong == alone.findings.releases[0].strong
+    assert "strong was not measured" in caplog.text
+
+
+def test_an_interruption_passes_through(people, monkeypatch):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(measures, "_marginals", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        audit(people, people, **QUICK)
+
+
+def test_the_same_seed_gives_the_same_findings(people, release):
+    once, again = (audit(people, release, **QUICK) for _ in range(2))
+    assert without_time(once) == without_time(again)
+    drawn = audit(people, release, **(QUICK | {"random_state": None}))
+    assert f"random_state={drawn.findings.seed}" in drawn.findings.command
+    repeated = audit(people, release, **(QUICK | {"random_state": drawn.findings.seed}))
+    assert without_time(drawn) == without_time(repeated)
+
+
+def test_all_libraries_give_the_same(people, release, as_frame):
+    found = audit(
+        as_frame(people.to_dict(as_series=False)), as_frame(release.to_dict(as_series=False)),
+        show_records=True, **QUICK,
+    )  # fmt: skip
+    assert without_time(found) == without_time(audit(people, release, show_records=True, **QUICK))
+
+
+class Bars:
+    """Notes each progress bar, and what it said."""
+
+    def __init__(self):
+        self.bars = []
+
+    def track(self, items, description, total):
+        said = [description()]
+        self.bars.append((total, said))
+        for item in items:
+            yield item
+            said.append(description())
+
+
+def test_there_is_one_progress_bar(people, unrelated):
+    bars = Bars()
+    with reporting(bars):
+        audit(people, {"one": unrelated, "two": [people, unrelated]}, **QUICK)
+    ((total, said),) = bars.bars
+    # Five measures; of the second release, three are taken of both tables.
+    assert total == 5 + 2 + 3 * 2
+    assert said[0] == "one: looking keys up"
+    assert said[5] == "two: looking keys up"
+
+
+def test_a_warning_is_told_once(people, unrelated, caplog):
+    numbered = people.with_row_index("number")
+    named = {"a": unrelated.with_row_index("number"), "b": numbered}
+    with caplog.at_level(logging.WARNING, "understudy"):
+        audit(numbered, named, keys=["number", "age"], sensitive="ill", measures="quick")
+    assert caplog.text.count("'number' has 200 different values") == 1
+
+
+def test_many_sets_of_keys_are_drawn(people, release, monkeypatch):
+    monkeypatch.setattr(measures, "LOOKED_UP", 2)
+    monkeypatch.setattr("understudy.audit.assemble.LOOKED_UP", 2)
+    found = audit(people, release, known=2, **QUICK)
+    assert len(found.findings.releases[0].subsets) == 2
+    assert figures(found)["gcap"].note.startswith("2 of the 3 sets of keys, drawn at random")
+
+
+def test_identifiers_are_not_compared(people, release):
+    personal = people.with_columns(name=pl.int_range(200).map_elements(
+        lambda number: f"person{number}", return_dtype=pl.String
+    ))  # fmt: skip
+    other = release.with_columns(name=pl.lit("somebody"))
+    found = audit(personal, other, **QUICK).findings.releases[0]
+    assert [one.column for one in found.utility.shares] == list(people.columns)
+    assert found.utility.notes == (
+        "Not compared, for nearly every record has a value of its own there: 'name'.",
+    )
+    found = audit(personal, release, **QUICK).findings.releases[0]
+    assert found.utility.notes == ("The release has no column 'name'.",)
+
+
+def test_no_value_of_the_original_alone_is_told(people, release):
+    # One record with values that no other has: keys, sensitive, target and the rest.
+    rare = people[:1].with_columns(
+        age=pl.lit(8877, pl.Int64), sex=pl.lit("qqzz"), region=pl.lit("wwxx"),
+        income=pl.lit(765432.125), ill=pl.lit("vvyy"),
+    )  # fmt: skip
+    original = people.vstack(rare)
+    found = audit(original, release, control=original, target="ill", **FOR_ALL)
+    assert not found.findings.releases[0].errors
+    text = found.to_json()
+    assert re.findall(r"qqzz|wwxx|vvyy|(?<![\d.])(?:8877|765432)", text) == []
+    assert found.findings.releases[0].utility.prediction.classes == (
+        "no", "not in the release", "yes",
+    )  # fmt: skip
+    shares = {one.column: one for one in found.findings.releases[0].utility.shares}
+    for name in original.columns:
+        assert shares[name].labels[-1] == "not in the release"
+        assert shares[name].original[-1] >= 1 / 201
+
+
+def test_groups_are_numbered(people, release):
+    # Their limits are quantiles of the original, which are not told.
+    found = audit(people, release, groups={"age": 3, "income": 4}, target="income", **FOR_ALL)
+    first = found.findings.releases[0]
+    assert first.utility.prediction.classes == ("group 1", "group 2", "group 3", "group 4")
+    assert not first.errors
+    alone = attribution(people, release, keys=KEYS, sensitive="ill", groups={"age": 3})
+    assert figures(found)["gcap"].synthetic == alone.accuracy
+
+
+def test_values_of_the_worst_records_are_told_if_asked_for(people):
+    # The release tells nothing of most people, and of this one, without showing a key of hers.
+    rare = people[:1].with_columns(region=pl.lit("wwxx"), age=pl.lit(9988, pl.Int64))
+    original = pl.concat([rare, people])
+    release = pl.concat([rare.with_columns(region=pl.lit("east"), age=pl.lit(21, pl.Int64))] * 3)
+    hidden, shown = (
+        audit(original, release, show_records=show, **QUICK).to_json() for show in (False, True)
+    )
+    assert "wwxx" not in hidden
+    assert '"9988"' not in hidden
+    assert '"region": "wwxx"' in shown
+    assert '"age": "9988"' in shown
+
+
+def test_mistakes_are_told_before_any_work(people, release, model, monkeypatch):
+    monkeypatch.setattr("understudy.audit.run._run", None)
+    for arguments, message in [
+        ({"keys": ["agee"]}, "The original table has no column 'agee'. Did you mean 'age'"),
+        ({"sensitive": "age"}, "both a key and the sensitive"),
+        ({"target": "il"}, "no column 'il'. Did you mean 'ill'"),
+        ({"target": 3}, "target is the name of a column"),
+        ({"measures": "quik"}, "quick, standard, full; got 'quik'. Did you mean 'quick'"),
+        ({"known": 9}, "known is a whole number from 1 to 3"),
+        ({"random_state": -1}, "random_state is a whole number"),
+        ({"groups": {"agee": 3}}, "groups: 'agee' is not a column. Did you mean 'age'"),
+        ({"groups": 3}, "groups is a mapping"),
+        ({"model": "cart"}, "model is a fitted synthesizer.*got str"),
+        ({"model": Cart()}, "this Cart is not fitted yet"),
+        ({"model": {"synthetik": model}}, "no release 'synthetik'.*Did you mean 'synthetic'"),
+    ]:
+        with pytest.raises(ParameterError, match=message):
+            audit(people, release, **(QUICK | arguments))
+    with pytest.raises(ParameterError, match=r"synthetic \(b\) 2 table has no column 'ill'"):
+        audit(people, {"a": release, "b": [release, release.drop("ill")]}, **QUICK)
+    with pytest.raises(ParameterError, match="model is for one release, and there are several"):
+        audit(people, {"a": release, "b": release}, model=model, **QUICK)
+    with pytest.raises(DataError, match=r"The synthetic \(b\) table has no rows"):
+        audit(people, {"a": release, "b": release[:0]}, **QUICK)
+    with pytest.raises(DataError, match="The control table has no rows"):
+        audit(people, release, control=people[:0], **QUICK)
+    with pytest.raises(DataError, match="b: Column 'age' holds numbers in the original"):
+        audit(people, {"a": release, "b": release.cast({"age": pl.String})}, **QUICK)
+    for nothing, message in [({}, "no release"), ([], "has no table"), ({3: release}, "a text")]:
+        with pytest.raises(ParameterError, match=message):
+            audit(people, nothing, **QUICK)
+    with pytest.raises(DataError, match="A table is a pandas or polars"):
+        audit(people, "release.csv", **QUICK)

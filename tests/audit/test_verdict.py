@@ -1,0 +1,622 @@
+"""The verdict: every branch with findings made by hand, and the figures in its sentences."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from understudy.audit.evidence import gain_of, noise_of, size_of, weigh
+from understudy.audit.findings import (
+    ColumnShares,
+    DisclosureFindings,
+    Figure,
+    Findings,
+    Histogram,
+    PredictionFindings,
+    ReleaseFindings,
+    StrongFindings,
+    UtilityFindings,
+    WayFindings,
+)
+from understudy.audit.tradeoff import Place, Tradeoff, is_poor, tradeoff
+from understudy.audit.verdict import give_verdict
+
+NAN = math.nan
+TITLES = {"gcap": "GCAP", "vote": "Vote", "icap": "ICAP", "zero_cap": "0CAP"}
+
+
+def figure(measure, baseline=NAN, synthetic=NAN, **more):
+    more = {"gain": synthetic - baseline} | more
+    title = TITLES.get(measure, measure)
+    return Figure(measure, title, "", baseline=baseline, synthetic=synthetic, **more)
+
+
+def strong(certain=0, bits=0.1, before=0.6, after=0.6, **more):
+    values = {"prior": "marginal", "mode": "fixed", "records": 1000} | more
+    return StrongFindings(
+        **values,
+        certain=certain,
+        share_above_half=0.6,
+        share_above_90_percent=0.1,
+        accuracy_before=before,
+        accuracy_after=after,
+        mean_gain_bits=0.01,
+        gain_bits_99_percent=0.05,
+        max_gain_bits=bits,
+        gains=Histogram((0.0, 1.0), (1000,)),
+    )
+
+
+def disclosure(**more):
+    values = {"repu": 0.05, "disco": 0.001, "disco_baseline": 0.0, "disco_gain": 0.001} | more
+    return DisclosureFindings(uio=0.2, uis=0.2, dorig=0.3, **values)
+
+
+def way(number, ratio):
+    return WayFindings(number, 10, 0.1, 0.05, ratio, ())
+
+
+def prediction(difference, target="job"):
+    return PredictionFindings(
+        target, ("a", "b"), "a", "30 %", 0.5, 0.8, 0.8 + difference, difference, ()
+    )
+
+
+def release(*figures, name="cart.csv", **more):
+    return ReleaseFindings(name, more.pop("method", ""), 1, 1000, figures=figures, **more)
+
+
+def findings(*releases, **more):
+    values = {
+        "command": "understudy audit data.csv cart.csv --keys age,sex --sensitive income",
+        "measures": "standard",
+        "rows": 1000,
+        "columns": 5,
+        "keys": ("age", "sex"),
+        "known": None,
+        "sensitive": "income",
+        "target": "job",
+    } | more
+    return Findings("1", "", 1.0, 0, **values, releases=releases)
+
+
+def judge(*figures, rows=1000, **more):
+    """The verdict on one release."""
+    return give_verdict(findings(release(*figures, **more), rows=rows)).releases[0]
+
+
+def whole_text(verdict):
+    parts = [verdict.headline, *verdict.sentences]
+    for one in verdict.releases:
+        parts += [one.headline, *one.sentences, *one.disagreements]
+        parts += [f"{advice.text} {advice.command}" for advice in one.advice]
+    return " ".join(parts)
+
+
+NOTHING = (figure("gcap", 0.61, 0.61), figure("vote", 0.61, 0.6))
+GAIN = (figure("gcap", 0.61, 0.66, original=0.8), figure("vote", 0.61, 0.62))
+
+
+# What counts as a gain
+
+
+def test_noise_by_hand():
+    # two standard errors: 2 sqrt(0.5 0.5 / 400) = 2 0.5 / 20
+    assert noise_of(0.5, 400) == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("baseline", "gain", "records", "size"),
+    [
+        (0.5, 0.05, 400, "none"),  # exactly two standard errors
+        (0.5, 0.051, 400, "some"),
+        (0.5, -0.2, 400, "none"),
+        (0.5, 0.1, 400, "large"),  # one in ten
+        (0.5, 0.1, 25, "none"),  # chance: 2 0.5 / 5 = 0.2
+        (0.98, 0.005, 10_000, "large"),  # a quarter of the 2 % that were wrong
+        (0.98, 0.0049, 10_000, "some"),
+        (1.0, 0.0, 1000, "none"),
+        (NAN, 0.1, 1000, "unknown"),
+        (0.5, NAN, 1000, "unknown"),
+        (0.5, 0.1, 0, "unknown"),
+    ],
+)
+def test_size_of_a_gain(baseline, gain, records, size):
+    assert size_of(baseline, gain, records) == size
+
+
+def test_a_gain_that_was_not_given_is_the_difference():
+    found = gain_of(figure("gcap", 0.5, 0.75, gain=NAN), 100)
+    assert (found.gain, found.people, found.size) == (0.25, 25, "large")
+
+
+SHARES = st.floats(0, 1)
+
+
+@given(SHARES, SHARES, st.integers(1, 10**7))
+def test_more_people_never_make_a_gain_smaller(baseline, synthetic, records):
+    order = ["none", "some", "large"]
+    few = size_of(baseline, synthetic - baseline, records)
+    many = size_of(baseline, synthetic - baseline, 4 * records)
+    assert order.index(few) <= order.index(many)
+
+
+# Levels
+
+
+@pytest.mark.parametrize(
+    ("figures", "attack", "level"),
+    [
+        (NOTHING, None, "low"),
+        (NOTHING, strong(), "low"),
+        (NOTHING, strong(certain=1), "high"),
+        (NOTHING, strong(bits=1.0), "raised"),
+        (NOTHING, strong(after=0.65), "raised"),
+        (NOTHING, strong(after=0.75), "high"),
+        (NOTHING, strong(after=0.75, prior="uniform"), "low"),  # the smallest hint turns a guess
+        (GAIN, None, "raised"),
+        ((figure("gcap", 0.61, 0.75),), None, "high"),
+        ((figure("gcap", 0.61, 0.61), figure("vote", 0.61, 0.71)), None, "high"),
+        ((), None, "unknown"),
+        ((figure("gcap"), figure("vote")), None, "unknown"),
+        ((figure("gcap"), figure("vote")), strong(), "unknown"),
+        ((figure("gcap"), figure("vote")), strong(certain=2), "high"),
+        ((figure("gcap"), figure("vote", 0.61, 0.61)), None, "low"),
+        # high by itself, but no gain: DiSCO and repU decide nothing
+        ((*NOTHING, figure("disco", 0.9, 0.9), figure("repu", synthetic=0.9)), None, "low"),
+    ],
+)
+def test_level(figures, attack, level):
+    assert judge(*figures, strong=attack).level == level
+
+
+def test_a_table_without_rows_has_no_level():
+    assert judge(*GAIN, rows=0).level == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("levels", "whole"),
+    [
+        (["low", "raised", "high"], "high"),
+        (["low", "unknown"], "unknown"),
+        (["raised", "unknown"], "raised"),
+        (["low", "low"], "low"),
+    ],
+)
+def test_the_whole_has_the_most_serious_level(levels, whole):
+    figures = {
+        "low": NOTHING,
+        "raised": GAIN,
+        "high": (figure("gcap", 0.61, 0.75),),
+        "unknown": (),
+    }
+    made = [release(*figures[level], name=f"{level}{n}") for n, level in enumerate(levels)]
+    verdict = give_verdict(findings(*made))
+    assert verdict.level == whole
+    assert f"Of {len(levels)} releases" in verdict.headline
+    assert all(f"{level}{n}" in verdict.headline for n, level in enumerate(levels))
+
+
+def test_no_release():
+    verdict = give_verdict(findings())
+    assert (verdict.level, verdict.releases) == ("unknown", ())
+    assert "no release" in verdict.headline
+
+
+# Sentences
+
+
+def test_the_three_references_are_told_with_the_gain():
+    found = judge(*GAIN)
+    # noise: 2 sqrt(0.61 0.39 / 1000) = 0.0308; gain 0.05 of 1000 people
+    assert found.sentences[0] == (
+        "Without the release, an attacker guesses income right for 61.0 % of 1,000 people. One who "
+        "knows age and sex and looks up the records most alike (GCAP) is right for 66.0 % with the "
+        "release, with the original 80.0 %. The release adds 5.0 points, about 50 people: more "
+        "than the 3.1 points that chance explains."
+    )
+    assert "62.0 % with the release. The release adds 1.0 points" in found.sentences[1]
+    assert "chance alone explains 3.1 points, so this counts as none" in found.sentences[1]
+    assert found.headline == (
+        "Raised risk: with the release, income is guessed right for 66.0 % of the people, without "
+        "it for 61.0 %."
+    )
+
+
+def test_one_release_gives_the_headline():
+    verdict = give_verdict(findings(release(*GAIN)))
+    assert verdict.headline == verdict.releases[0].headline
+
+
+def test_a_large_gain_is_called_large():
+    assert "this is large" in judge(figure("gcap", 0.5, 0.7)).sentences[0]
+
+
+@pytest.mark.parametrize(
+    ("synthetic", "words"), [(0.61, "adds nothing."), (0.57, "adds nothing: 4.0 points fewer.")]
+)
+def test_no_gain_in_words(synthetic, words):
+    assert judge(figure("gcap", 0.61, synthetic)).sentences[0].endswith(words)
+
+
+def test_an_unknown_gain_in_words():
+    assert "adds is not known" in judge(figure("gcap", NAN, 0.6)).sentences[0]
+
+
+def test_the_vote_alone_is_told_with_its_baseline():
+    found = judge(figure("vote", 0.61, 0.62))
+    assert "against 61.0 % without it" in found.sentences[0]
+
+
+def test_icap_where_it_is_defined():
+    told = judge(*NOTHING, figure("icap", 0.64, 0.72)).sentences[2]
+    assert "(ICAP)" in told
+    assert "72.0 %" in told
+    assert "64.0 %" in told
+    assert not any("ICAP" in text for text in judge(*NOTHING, figure("icap")).sentences)
+
+
+def test_spread_over_syntheses():
+    several = replace(release(figure("gcap", 0.61, 0.66, spread=0.012)), syntheses=5)
+    assert (
+        "(± 1.2 points over 5 syntheses)"
+        in give_verdict(findings(several)).releases[0].sentences[0]
+    )
+
+
+def test_some_of_the_keys():
+    verdict = give_verdict(findings(release(*GAIN), known=1))
+    assert "1 of the 2 keys age and sex" in verdict.releases[0].sentences[0]
+    assert "1 of the 2 keys age and sex" in verdict.sentences[0]
+
+
+def test_low_says_what_was_tried():
+    found = judge(*NOTHING, strong=strong())
+    assert found.headline == (
+        "Low risk by what was tried: with the release, income is guessed no better than without "
+        "it, beyond chance (tried: GCAP, Vote and the strong attacker)."
+    )
+
+
+def test_a_constant_original_is_explained():
+    found = judge(figure("gcap", 1.0, 1.0))
+    assert found.level == "low"
+    assert "All 1,000 people of the original have the same income" in found.sentences[0]
+
+
+def test_unknown_without_a_sensitive_column():
+    found = give_verdict(findings(release(), sensitive="")).releases[0]
+    assert found.headline == "Risk unknown: no sensitive column was named."
+
+
+def test_unknown_says_which_measures_failed():
+    found = judge(errors={"attribution": "KeyError"})
+    assert "neither of the main measures" in found.headline
+    assert any("attribution. KeyError." in text for text in found.disagreements)
+
+
+# Certain disclosure
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({}, "is not known, since the model was not given."),
+        ({"method": "Cart()"}, "since the strong attacker was not run (measures: standard)."),
+        (
+            {"method": "Cart()", "errors": {"strong": "the model does not fit"}},
+            "since the strong attacker failed: the model does not fit.",
+        ),
+        ({"strong": strong(certain=12)}, "12 people of 1,000 (1.2 %) are certain to be disclosed"),
+        ({"strong": strong(certain=1)}, "1 person of 1,000 (0.1 %) is certain to be disclosed"),
+        ({"strong": strong(bits=0.2802)}, "1.2 times as probable (0.28 bits)"),
+        ({"strong": strong()}, "Nobody of 1,000 is certain to be disclosed"),
+        ({"strong": strong(before=0.6, after=0.62)}, "right for 60.0 % without"),
+    ],
+)
+def test_who_is_certain_to_be_disclosed(more, words):
+    assert words in judge(*NOTHING, **more).sentences[2]
+
+
+def test_shares_of_a_uniform_prior_are_not_told():
+    told = judge(*NOTHING, strong=strong(prior="uniform")).sentences[2]
+    assert "right for" not in told
+
+
+def test_bits_that_are_undefined_are_left_out():
+    assert "bits" not in judge(*NOTHING, strong=strong(bits=NAN)).sentences[2]
+
+
+def test_headline_of_certain_disclosure():
+    assert judge(*NOTHING, strong=strong(certain=12)).headline == (
+        "High risk: income of 12 of 1,000 people is certain to be disclosed to one who knows the "
+        "model and all other records."
+    )
+
+
+def test_headline_of_the_strong_attacker_alone():
+    assert "up to 4.0 times as probable" in judge(*NOTHING, strong=strong(bits=2)).headline
+
+
+# Control
+
+
+@pytest.mark.parametrize(
+    ("control", "words"),
+    [
+        (0.64, "right for 64.0 %. So 2.0 points of the gain of 5.0 points concern the people in"),
+        (0.66, "no less often"),
+        (0.70, "told of everybody"),
+        (0.60, "6.0 points less often. The whole gain concerns the people in the data"),
+    ],
+)
+def test_control(control, words):
+    found = judge(figure("gcap", 0.61, 0.66, control=control))
+    assert words in found.sentences[2]
+
+
+def test_control_without_a_gain():
+    found = judge(figure("gcap", 0.61, 0.61, control=0.6))
+    assert "no gain beyond chance" in found.sentences[2]
+
+
+# Disagreements
+
+
+def disagreement(word, *figures, **more):
+    return [text for text in judge(*figures, **more).disagreements if word in text]
+
+
+def shares(top):
+    return UtilityFindings(shares=(ColumnShares("income", ("a", "b"), (0.6, 0.4), (top, 1 - top)),))
+
+
+RISING = disclosure(disco=0.147, disco_baseline=0.147, disco_gain=0.0)
+
+
+@pytest.mark.parametrize(
+    ("top", "why"),
+    [
+        (1.0, "income has one single value in the release"),
+        (0.9, "one value (or group of values) of income makes up 90.0 % of the release"),
+        (0.5, "mostly the commonest one"),
+    ],
+)
+def test_disco_on_a_constant_or_dominant_target(top, why):
+    (told,) = disagreement("DiSCO is 14.70 %", *NOTHING, disclosure=RISING, utility=shares(top))
+    assert why in told
+    assert "always saying the release's commonest value is right for 14.70 %" in told
+    assert "leaves no gain" in told
+
+
+def test_disco_that_gains_a_little_or_loses():
+    little = disclosure(disco=0.147, disco_baseline=0.142, disco_gain=0.005)
+    (told,) = disagreement("DiSCO is", *NOTHING, disclosure=little)
+    # 2 sqrt(0.142 0.858 / 1000) = 0.0221
+    assert "a gain of 0.5 points where 2.2 points are chance" in told
+    less = disclosure(disco=0.1, disco_baseline=0.2, disco_gain=-0.1)
+    assert disagreement("leaves no gain", *NOTHING, disclosure=less)
+
+
+def test_disco_that_gains_or_is_small_needs_no_words():
+    gains = disclosure(disco=0.3, disco_baseline=0.1, disco_gain=0.2)
+    assert not disagreement("DiSCO is", *NOTHING, disclosure=gains)
+    small = disclosure(disco=0.005, disco_baseline=0.005, disco_gain=0)
+    assert not disagreement("DiSCO is", *NOTHING, disclosure=small)
+
+
+@pytest.mark.parametrize(
+    ("repu", "disco", "start"),
+    [
+        (0.0, 0.0, "repU and DiSCO are 0, though the strong attacker is certain of 3 people"),
+        (0.0, 0.1, "repU is 0,"),
+        (0.1, 0.0, "DiSCO is 0,"),
+    ],
+)
+def test_uniqueness_is_blind_to_a_record_among_others(repu, disco, start):
+    told = disclosure(repu=repu, disco=disco, disco_gain=disco)
+    (text,) = disagreement("reassurance", *NOTHING, disclosure=told, strong=strong(certain=3))
+    assert text.startswith(start)
+    assert "cannot see a person whose record stands among others with the same keys" in text
+
+
+def test_uniqueness_that_sees_or_nothing_to_see():
+    seen = disclosure(repu=0.1, disco=0.1, disco_gain=0.1)
+    assert not disagreement("reassurance", *NOTHING, disclosure=seen, strong=strong(certain=3))
+    blind = disclosure(repu=0, disco=0, disco_gain=0)
+    assert not disagreement("reassurance", *NOTHING, disclosure=blind, strong=strong())
+
+
+def test_few_matches():
+    figures = (figure("zero_cap", 0.61, 0.18), figure("icap", 0.61, 0.72))
+    (told,) = disagreement("0CAP is 18.0 %, ICAP 72.0 %", *NOTHING, *figures)
+    assert "only about 25.0 % of the people have a record" in told  # 0.18 / 0.72
+    near = (figure("zero_cap", 0.61, 0.65), figure("icap", 0.61, 0.72))
+    assert not disagreement("0CAP is", *NOTHING, *near)
+
+
+def test_best_attacker_far_above_the_vote():
+    vote = figure("vote", 0.61, 0.61)
+    (told,) = disagreement("best single", vote, figure("best_attacker", 0.61, 0.7))
+    assert "70.0 %" in told
+    assert "guesses 9.0 points better" in told
+    assert not disagreement("best single", vote, figure("best_attacker", 0.61, 0.65))
+
+
+def test_look_up_and_vote_disagree():
+    none, some = 0.61, 0.66
+    assert disagreement("smooth away", figure("gcap", 0.61, some), figure("vote", 0.61, none))
+    assert disagreement("over many comb", figure("gcap", 0.61, none), figure("vote", 0.61, some))
+    for both in (none, some):
+        same = judge(figure("gcap", 0.61, both), figure("vote", 0.61, both))
+        assert not same.disagreements
+
+
+def test_gain_that_concerns_everybody():
+    (told,) = disagreement("what holds for people in general", *GAIN, strong=strong(bits=0.2802))
+    assert "gains 5.0 points" in told
+    assert "1.2 times as probable" in told
+    for attack in (strong(certain=1), strong(bits=2), strong(after=0.7), None):
+        assert not disagreement("people in general", *GAIN, strong=attack)
+
+
+def test_guesses_from_a_uniform_prior():
+    turned = strong(prior="uniform", before=0.61, after=0.731)
+    (told,) = disagreement("the bits tell", *NOTHING, strong=turned)
+    assert "61.0 % to 73.1 %" in told
+    assert not disagreement("the bits tell", *NOTHING, strong=strong(prior="uniform"))
+
+
+def test_undefined_measures_have_their_reason():
+    figures = (figure("icap", note="No key matches."), figure("vote", 0.61, 0.61), figure("repu"))
+    found = judge(*figures, errors={"propensity": "ValueError"}).disagreements
+    assert "ICAP has no value here: No key matches." in found
+    assert "repu has no value here: no reason was given." in found
+    assert found[-1].endswith("propensity. ValueError.")
+    failed = judge(*NOTHING, errors={"strong": "no density"})
+    assert failed.disagreements == ()  # said among the sentences
+
+
+# Utility
+
+
+def test_what_a_poor_release_costs():
+    poor = UtilityFindings(marginals=(way(1, 1.1), way(2, 3.2)), prediction=prediction(-0.05))
+    told = judge(*NOTHING, utility=poor).sentences
+    assert "predict job right for 75.0 % of real records" in told[3]
+    assert "80.0 % (without learning: 50.0 %): a loss of 5.0 points, more than the 2.0" in told[3]
+    assert "Tables of two columns are 3.2 times as far" in told[4]
+    assert "lost or invented" in told[4]
+
+
+def test_what_a_good_release_keeps():
+    good = UtilityFindings(marginals=(way(1, 1.1), way(2, 1.0)), prediction=prediction(0.01))
+    told = judge(*NOTHING, utility=good).sentences
+    assert told[3].endswith(": 1.0 points more.")
+    assert told[4] == (
+        "Tables of single columns are 1.1 times as far from the original's as another sample of "
+        "its records would be."
+    )
+
+
+@pytest.mark.parametrize(
+    ("utility", "poor"),
+    [
+        (UtilityFindings(), False),
+        (UtilityFindings(marginals=(way(1, NAN),)), False),
+        (UtilityFindings(marginals=(way(1, 2.0),)), False),
+        (UtilityFindings(marginals=(way(1, 2.1),)), True),
+        (UtilityFindings(prediction=prediction(-0.02)), False),
+        (UtilityFindings(prediction=prediction(-0.03)), True),
+        (UtilityFindings(prediction=prediction(NAN)), False),
+    ],
+)
+def test_poor_utility(utility, poor):
+    assert is_poor(utility) is poor
+
+
+def compared(*places, by=prediction):
+    made = [
+        release(
+            figure("gcap", 0.6, 0.6 + risk),
+            name=name,
+            utility=UtilityFindings(prediction=by(-loss)),
+        )
+        for name, risk, loss in places
+    ]
+    return findings(*made)
+
+
+def test_the_frontier_is_named():
+    verdict = give_verdict(compared(("a", 0.1, 0.0), ("b", 0.0, 0.1), ("c", 0.1, 0.1)))
+    (told,) = [text for text in verdict.sentences if "worth a choice" in text]
+    assert "(right predictions lost), a and b are worth a choice" in told
+    assert "For c there is one" in told
+
+
+def test_one_release_beats_all():
+    verdict = give_verdict(compared(("a", 0.0, 0.0), ("b", 0.1, 0.1)))
+    assert any("a is worth a choice" in text for text in verdict.sentences)
+
+
+def test_without_a_target_pairs_are_compared():
+    made = [
+        release(*NOTHING, name=name, utility=UtilityFindings(marginals=(way(1, 9), way(2, ratio))))
+        for name, ratio in (("a", 1.0), ("b", 2.0))
+    ]
+    made.append(release(*NOTHING, name="c"))
+    found = tradeoff(findings(*made))
+    assert [place.loss for place in found.places] == [1.0, 2.0]
+    told = " ".join(give_verdict(findings(*made)).sentences)
+    assert "tables of two columns" in told
+    assert "1 could not be compared" in told
+
+
+def test_releases_without_measures_in_common():
+    verdict = give_verdict(findings(release(*NOTHING, name="a"), release(name="b")))
+    assert any("cannot be compared" in text for text in verdict.sentences)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
+def test_frontier_against_its_definition(points):
+    places = tuple(Place(str(n), *point) for n, point in enumerate(points))
+    best = Tradeoff(places, "").frontier()
+    assert bool(best) == bool(places)
+    for place in places:
+        # the slow twin: on the frontier if every other that is better in one is worse in the other
+        on = all(
+            (o.risk >= place.risk or o.loss > place.loss)
+            and (o.loss >= place.loss or o.risk > place.risk)
+            for o in places
+        )
+        assert (place in best) == on
+
+
+# The words
+
+
+def every_verdict():
+    attacks = (
+        None,
+        strong(),
+        strong(certain=4),
+        strong(bits=3),
+        strong(prior="uniform", after=0.8),
+    )
+    for figures in (NOTHING, GAIN, (), (figure("gcap", 0.5, 0.9, control=0.6),)):
+        for attack in attacks:
+            for method in (
+                "",
+                "Cart()",
+                "BayesNet(parents=2)",
+                "GaussianCopula()",
+                "Independent()",
+            ):
+                for told in (None, RISING, disclosure()):
+                    yield release(*figures, method=method, strong=attack, disclosure=told)
+
+
+def test_the_words_never_promise():
+    for one in every_verdict():
+        words = whole_text(give_verdict(findings(one))).casefold()
+        assert "safe" not in words
+        assert "nan" not in words.split()
+        assert "unknown share" not in words
+
+
+def test_the_limits_are_stated():
+    told = " ".join(give_verdict(findings(release(*GAIN))).sentences)
+    assert "2 standard errors" in told
+    assert "10.0 points" in told
+    assert "25 %" in told
+    assert "attacks that were tried" in told
+
+
+def test_evidence_names_the_largest_gain():
+    found = weigh(findings(), release(*GAIN))
+    assert found.largest.figure.measure == "gcap"
+    assert weigh(findings(), release()).largest is None
