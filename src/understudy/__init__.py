@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from understudy._version import __version__
 
 if TYPE_CHECKING:
+    from understudy.audit import Audit
     from understudy.data import (
         Codec,
         Coded,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 # Names are looked up when they are first used: `import understudy` itself loads nothing heavy.
 _HOMES = {
+    "understudy.audit": ("Audit",),
     "understudy.data": (
         "Codec",
         "Coded",
@@ -59,6 +61,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "Audit",
     "BayesNet",
     "Cart",
     "Codec",
