@@ -45,6 +45,7 @@ bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
 	$(BIN)/python benchmarks/copula.py
 	$(BIN)/python benchmarks/attribution.py --no-peer
 	$(BIN)/python benchmarks/disclosure.py
+	$(BIN)/python benchmarks/strong.py
 
 docs: .venv/.installed-docs  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
