@@ -95,9 +95,10 @@ class MostProbable:
         for step, losses in self._outward():
             case = np.broadcast_to(_case(step, codes), bounds.shape)
             reached = bounds + losses[:, case]
-            code, parent = np.nonzero(reached > threshold)
-            if len(code) > limit:
+            above = reached > threshold
+            if np.count_nonzero(above) > limit:
                 return None
+            code, parent = np.nonzero(above)
             codes, bounds = codes[:, parent], reached[code, parent]
             codes[step.variable] = code
         return 1 + len(bounds)

@@ -1,0 +1,123 @@
+"""Histograms: how many records have a score in each interval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from understudy.audit.findings import Histogram
+from understudy.report.charts.chart import Chart, cells, drawing, role_scales
+from understudy.report.charts.palette import colour
+
+_SERIES = {"synthetic": "With the release", "original": "With the original data"}
+_HEIGHT = 230
+
+
+@dataclass(frozen=True)
+class _Words:
+    """What is written at a histogram; `form` is how its scores are written."""
+
+    key: str
+    title: str
+    sentence: str
+    axis: str
+    form: str
+
+
+def attribution_chart(histogram: Histogram) -> Chart | None:
+    """Return for how many records the release points to the true value, and how clearly."""
+    words = _Words(
+        "attribution",
+        "How clearly the release points to the truth, person by person",
+        "Each bar counts people. At the right are those for whom all synthetic records that look "
+        "like them have their true value; at the left those for whom none has.",
+        "Share of the nearest records with the true value",
+        ".0%",
+    )
+    return _histogram(histogram, words)
+
+
+def gains_chart(gains: Histogram) -> Chart | None:
+    """Return how many records there are by the bits that the strong attacker gains."""
+    words = _Words(
+        "gains",
+        "What the strong attacker learns, person by person",
+        "Each bar counts people. One bit doubles the odds of the truth; left of zero the attacker "
+        "is misled. Heights go by powers of ten, so that a single person is seen.",
+        "Gain in bits",
+        ".2~f",
+    )
+    return _histogram(gains, words, powers=True)
+
+
+def _histogram(histogram: Histogram, words: _Words, *, powers: bool = False) -> Chart | None:
+    if not histogram.synthetic:
+        return None
+    present = {
+        role: label for role, label in _SERIES.items() if role == "synthetic" or histogram.original
+    }
+    counts = [histogram.synthetic, *([histogram.original] if histogram.original else [])]
+    edges = list(zip(histogram.edges[:-1], histogram.edges[1:], strict=True))
+    rows = [
+        (float(low), float(high), *(series[place] for series in counts))
+        for place, (low, high) in enumerate(edges)
+    ]
+    top = max(range(len(rows)), key=lambda place: histogram.synthetic[place])
+    alt_text = (
+        f"{words.title}. Histogram of {sum(histogram.synthetic):,} records from "
+        f"{edges[0][0]:g} to {edges[-1][1]:g}; most, {histogram.synthetic[top]:,}, are between "
+        f"{edges[top][0]:g} and {edges[top][1]:g}."
+    )
+    return Chart(
+        words.key,
+        words.title,
+        words.sentence,
+        alt_text,
+        _bars(words, present, powers, alt_text),
+        ("From", "To", *present.values()),
+        cells(rows),
+    )
+
+
+def _bars(words: _Words, present: Mapping[str, str], powers: bool, alt_text: str) -> dict[str, Any]:
+    import altair as alt
+
+    hue, _ = role_scales(present)
+    x = alt.X(
+        "From:Q",
+        title=words.axis,
+        axis=alt.Axis(format=words.form, tickCount=6, grid=False, labelFlush=True),
+        scale=alt.Scale(zero=False, nice=False),
+    )
+    scale = alt.Scale(type="symlog", constant=1) if powers else alt.Scale()
+    ticks = [0, 1, 10, 100, 1000, 10_000, 100_000, 1_000_000] if powers else alt.Undefined
+    y = alt.Y(
+        "Records:Q",
+        title="People",
+        scale=scale,
+        axis=alt.Axis(values=ticks, tickCount=5, format="~s"),
+    )
+    tooltip = [
+        alt.Tooltip("From:Q", format=words.form),
+        alt.Tooltip("To:Q", format=words.form),
+        alt.Tooltip("Series:N", title="Shown"),
+        alt.Tooltip("Records:Q", title="People", format=","),
+    ]
+    folded = alt.Chart().transform_fold(list(present.values()), as_=["Series", "Records"])
+
+    def of(role: str) -> alt.Chart:
+        return folded.transform_filter(alt.FieldEqualPredicate(field="Series", equal=present[role]))
+
+    layers = [
+        of("synthetic")
+        .mark_rect(opacity=0.85, stroke=colour("card"), strokeWidth=2)
+        .encode(x=x, x2="To:Q", y=y, y2=alt.datum(0), color=hue, tooltip=tooltip)
+    ]
+    if "original" in present:
+        layers.append(
+            of("original")
+            .mark_rule(strokeWidth=3)
+            .encode(x=x, x2="To:Q", y=y, color=hue, tooltip=tooltip)
+        )
+    return drawing(*layers, height=_HEIGHT, alt_text=alt_text)

@@ -1,0 +1,257 @@
+"""What is shown on number lines: measures of risk and of use, sets of keys, releases."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from understudy.audit.findings import (
+    DisclosureFindings,
+    Findings,
+    PredictionFindings,
+    PropensityFindings,
+    ReleaseFindings,
+    SubsetRisk,
+    WayFindings,
+)
+from understudy.report.charts.chart import Chart
+from understudy.report.charts.number_line import Line, Words, number_line
+from understudy.report.wording import listing, model_name, times
+
+RISK_SERIES = {
+    "baseline": "Without the release",
+    "synthetic": "With the release",
+    "original": "With the original data",
+    "control": "People who are not in the data",
+}
+MOST_SUBSETS = 20
+"""Sets of keys in a chart; more could not be read."""
+
+COMPARED = ("gcap", "vote", "mean_attacker", "strong", "disco", "repu")
+"""Measures that are drawn for several releases, those that tell most first."""
+
+
+def figures_chart(release: ReleaseFindings, sensitive: str) -> Chart | None:
+    """Return a line for each measure of risk.
+
+    repU and DiSCO are no guesses, and have a chart of their own if all of their counts are there.
+    """
+    apart = {"repu", "disco"} if release.disclosure is not None else set()
+    lines = [
+        Line(
+            found.title,
+            found.meaning,
+            {
+                "baseline": found.baseline,
+                "synthetic": found.synthetic,
+                "original": found.original,
+                "control": found.control,
+            },
+        )
+        for found in release.figures
+        if found.measure not in apart
+    ]
+    words = Words(
+        "figures",
+        "How often a guess is right",
+        f"Each line is one way to find out a person's {sensitive or 'sensitive value'}. The "
+        "further the circle lies to the right of the square, the more the release gives away.",
+        "Measure",
+        "Share of the people in the data",
+    )
+    return number_line(words, lines, RISK_SERIES)
+
+
+def subsets_chart(subsets: Sequence[SubsetRisk]) -> Chart | None:
+    """Return a line for each set of keys that an attacker may know, the most telling first."""
+    ordered = sorted(subsets, key=_least_gain_last)
+    lines = [
+        Line(
+            listing(subset.keys),
+            f"{len(subset.keys)} known",
+            {
+                "baseline": subset.baseline,
+                "synthetic": subset.synthetic,
+                "original": subset.original,
+            },
+        )
+        for subset in ordered
+    ]
+    cut = (
+        f" Shown are the {MOST_SUBSETS} of {len(lines)} sets with the largest gain."
+        if len(lines) > MOST_SUBSETS
+        else ""
+    )
+    words = Words(
+        "subsets",
+        "What the attacker knows decides what is learnt",
+        "Each line is an attacker who knows other things about a person (GCAP). The sets of "
+        f"columns at the top are those for which the release helps most.{cut}",
+        "Known columns",
+        "Share of right guesses",
+    )
+    return number_line(words, lines, RISK_SERIES, shown=MOST_SUBSETS)
+
+
+def _least_gain_last(subset: SubsetRisk) -> float:
+    gain = subset.synthetic - subset.baseline
+    return math.inf if math.isnan(gain) else -gain
+
+
+def strong_chart(before: float, after: float) -> Chart | None:
+    """Return one line: right guesses of the strong attacker before and after the release."""
+    words = Words(
+        "strong-guesses",
+        "Right guesses before and after",
+        "How often the best guess is right, before the strong attacker sees the release and after.",
+        "Attacker",
+        "Share of right guesses",
+    )
+    line = Line(
+        "Knows all but one value of all people",
+        "best guess of the last value",
+        {"baseline": before, "synthetic": after},
+    )
+    return number_line(words, [line], RISK_SERIES)
+
+
+def disclosure_chart(found: DisclosureFindings) -> Chart | None:
+    """Return repU and DiSCO beside what a constant guess and the original itself give."""
+    words = Words(
+        "disclosure",
+        "Unique people, and people whose keys leave one value",
+        "The circle counts people in the release, the diamond in the original. For DiSCO, the "
+        "square is what a constant guess gives: only what lies right of it was disclosed.",
+        "Count",
+        "Share of the people in the data",
+    )
+    lines = [
+        Line(
+            "repU: unique in both",
+            "keys that one person and one synthetic record have",
+            {"synthetic": found.repu, "original": found.uio},
+        ),
+        Line(
+            "DiSCO: one value, and it is true",
+            "keys that have one sensitive value in the release, the person's own",
+            {
+                "baseline": found.disco_baseline,
+                "synthetic": found.disco,
+                "original": found.dorig,
+            },
+        ),
+    ]
+    series = {
+        "baseline": "A constant guess",
+        "synthetic": "In the release",
+        "original": "In the original",
+    }
+    return number_line(words, lines, series)
+
+
+def distances_chart(ways: Sequence[WayFindings]) -> Chart | None:
+    """Return a line for tables of one, two and three columns: their distance and chance's."""
+    names = {1: "Single columns", 2: "Pairs of columns", 3: "Three columns at once"}
+    lines = [
+        Line(
+            names.get(way.way, f"{way.way} columns at once"),
+            f"{way.tables:,} tables, {times(way.ratio)} what chance gives",
+            {"baseline": way.expected, "synthetic": way.mean},
+        )
+        for way in ways
+    ]
+    words = Words(
+        "distances",
+        "Distance of all shares from the original's",
+        "The share of records that would have to change for the counts to agree. A new sample of "
+        "the same people would reach the square; a dot near it is as good as can be.",
+        "Tables of",
+        "Share of records that would have to change",
+    )
+    return number_line(words, lines, {"baseline": "Chance alone", "synthetic": "This release"})
+
+
+def propensity_chart(models: Sequence[PropensityFindings]) -> Chart | None:
+    """Return a line for each model that tells synthetic from original records: its AUC."""
+    lines = [
+        Line(
+            model_name(model.model),
+            f"pMSE {times(model.ratio)} what chance gives",
+            {"baseline": model.auc_by_chance, "synthetic": model.auc},
+        )
+        for model in models
+    ]
+    words = Words(
+        "propensity",
+        "Telling synthetic from original records",
+        "How often a model finds the synthetic one of an original and a synthetic record (AUC). "
+        "50 % is guessing: nothing tells them apart.",
+        "Model",
+        "Share of pairs told apart",
+    )
+    return number_line(words, lines, {"baseline": "By chance", "synthetic": "This release"})
+
+
+def prediction_chart(prediction: PredictionFindings) -> Chart | None:
+    """Return a line for each classifier: right predictions after training on either table."""
+    lines = [
+        Line(
+            model_name(found.classifier),
+            f"tested on {prediction.held_out}",
+            {
+                "baseline": prediction.baseline,
+                "synthetic": found.synthetic_accuracy,
+                "original": found.real_accuracy,
+            },
+        )
+        for found in prediction.classifiers
+    ]
+    words = Words(
+        "prediction",
+        "Right predictions for real people",
+        "Each line is a classifier, trained once on the release and once on real records. The "
+        "nearer the circle is to the diamond, the better the release stands in for the original.",
+        "Classifier",
+        "Share of right predictions",
+        gap=("synthetic", "original"),
+    )
+    series = {
+        "baseline": "Always the most frequent class",
+        "synthetic": "Trained on the release",
+        "original": "Trained on real records",
+    }
+    return number_line(words, lines, series)
+
+
+def comparison_charts(findings: Findings) -> tuple[Chart, ...]:
+    """Return a chart for each of the telling measures, with a line for each release."""
+    charts = []
+    for measure in COMPARED:
+        found = [(release.name, release.figure(measure)) for release in findings.releases]
+        lines = [
+            Line(
+                name,
+                figure.meaning,
+                {
+                    "baseline": figure.baseline,
+                    "synthetic": figure.synthetic,
+                    "original": figure.original,
+                },
+            )
+            for name, figure in found
+            if figure is not None
+        ]
+        if len(lines) < 2:
+            continue
+        figure = next(figure for _, figure in found if figure is not None)
+        words = Words(
+            f"compare-{measure.replace('_', '-')}",
+            figure.title,
+            f"{figure.meaning.rstrip('.') or figure.title}: a line for each release.",
+            "Release",
+            "Share of the people in the data",
+        )
+        chart = number_line(words, lines, RISK_SERIES)
+        if chart is not None:
+            charts.append(chart)
+    return tuple(charts[:4])

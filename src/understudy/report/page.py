@@ -1,0 +1,251 @@
+"""The report: one page with the verdict, the charts and how they came about, in a single file.
+
+The page asks for nothing from any network: the drawing library is in it, and a content security
+policy lets nothing else run or load. Charts are drawn by an interpreter of expressions
+(vega-embed's `ast`), so that the policy need not allow code that is made from text.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.audit.findings import Findings
+from understudy.data.files import check_writable, write_bytes
+from understudy.errors import DataError
+from understudy.progress import track
+from understudy.report import wording
+from understudy.report.charts.palette import CONFIG, DARK, LIGHT
+from understudy.report.explanations import explanations
+from understudy.report.sections import OPEN_COLUMNS, comparison, comparison_table, sections
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+    from understudy.audit.verdict import Verdict
+
+LEVELS = {
+    "low": "Low risk",
+    "raised": "Raised risk",
+    "high": "High risk",
+    "unknown": "Unknown risk",
+}
+_SCALE = 2
+"""Pixels of a picture for each of the page: sharp in print."""
+
+
+def render_report(
+    findings: Findings, *, verdict: Verdict | None = None, show_records: bool = False
+) -> str:
+    """Return the report as one page of HTML that needs no other file.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the audit found.
+    verdict : Verdict, optional
+        What is said of it, from `understudy.audit.verdict.give_verdict`.
+    show_records : bool
+        Whether to show the values of the worst records, if the findings have them; they are left
+        out otherwise.
+
+    Returns
+    -------
+    str
+        The page.
+    """
+    compared = comparison(findings)
+    releases = sections(findings, verdict)
+    charts = [*compared, *(chart for section in releases for chart in section.all_charts())]
+    library, script, style = drawing_library(), _text("report.js"), _text("report.css")
+    style = f"{_variables()}\n{style}"
+    return _template().render(
+        findings=findings,
+        verdict=verdict,
+        show_records=show_records,
+        compared=compared,
+        comparison_table=comparison_table(findings),
+        sections=releases,
+        explanations=explanations(findings),
+        chart_data=_embedded({"config": CONFIG, "charts": {c.key: c.for_page() for c in charts}}),
+        library=_markup(library),
+        script=_markup(script),
+        style=_markup(style),
+        policy=_policy([library, script], style),
+        levels=LEVELS,
+        open_columns=OPEN_COLUMNS,
+    )
+
+
+def write_report(
+    findings: Findings,
+    path: str | Path,
+    *,
+    verdict: Verdict | None = None,
+    show_records: bool = False,
+    overwrite: bool = False,
+) -> Path:
+    """Write the report to a file, whole or not at all; see `render_report`.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the audit found.
+    path : path
+        The file; its name ends in .html or .htm.
+    verdict : Verdict, optional
+        What is said of it.
+    show_records : bool
+        Whether to show the values of the worst records.
+    overwrite : bool
+        Whether a file that is there already is replaced.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be written, is there already, or has another ending.
+    """
+    path = Path(path)
+    if path.suffix.lower() not in {".html", ".htm"}:
+        raise DataError(f"{path} should end in .html: the report is a page for a browser.")
+    check_writable(path, overwrite=overwrite)
+    page = render_report(findings, verdict=verdict, show_records=show_records)
+    return write_bytes(page.encode(), path, overwrite=overwrite)
+
+
+def write_pictures(
+    findings: Findings, folder: str | Path, *, overwrite: bool = False
+) -> tuple[Path, ...]:
+    """Write every chart of the report as a PNG picture.
+
+    Parameters
+    ----------
+    findings : Findings
+        What the audit found.
+    folder : path
+        Where to write them; it is made if it is not there.
+    overwrite : bool
+        Whether files that are there already are replaced.
+
+    Returns
+    -------
+    tuple of Path
+        The pictures.
+
+    Raises
+    ------
+    DataError
+        If the folder cannot be made, or one of the pictures cannot be written.
+    """
+    import vl_convert as vlc
+
+    folder = Path(folder)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise DataError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+    charts = [*comparison(findings)]
+    charts += [chart for section in sections(findings, None) for chart in section.all_charts()]
+    targets = [(chart, folder / f"{chart.key}.png") for chart in charts]
+    for _, path in targets:
+        check_writable(path, overwrite=overwrite)
+    return tuple(
+        write_bytes(
+            vlc.vegalite_to_png(chart.for_picture(), scale=_SCALE), path, overwrite=overwrite
+        )
+        for chart, path in track(targets, "Drawing pictures")
+    )
+
+
+@functools.cache
+def drawing_library() -> str:
+    """Return the JavaScript of vega, vega-lite and vega-embed, as one text without imports."""
+    import vl_convert as vlc
+
+    library = vlc.javascript_bundle()  # type: ignore[call-arg]  # its stub has no defaults
+    # A text that ends the script element, or makes a comment of it, would break the page.
+    if re.search(r"</script|<!--", library, flags=re.IGNORECASE):
+        raise RuntimeError("The drawing library cannot stand in a page.")
+    return library
+
+
+@functools.cache
+def _template() -> Template:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("understudy.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "share": wording.share,
+        "points": wording.points,
+        "number": wording.number,
+        "times": wording.times,
+        "listing": wording.listing,
+        "short": wording.short,
+        "model": wording.model_name,
+        "prior": wording.prior_in_words,
+        "mode": wording.mode_in_words,
+    }
+    return environment.get_template("report.html")
+
+
+def _text(name: str) -> str:
+    return resources.files("understudy.report").joinpath("templates", name).read_text("utf-8")
+
+
+def _markup(text: str) -> Any:  # noqa: ANN401  # of Jinja2's own type, loaded where it is used
+    """Mark our own script or stylesheet, which is to stand in the page as it is."""
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704  # holds nothing from the data
+
+
+def _embedded(value: object) -> Any:  # noqa: ANN401  # likewise
+    """Return JSON that can stand in a script element: nothing in it can end that, or be markup."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return _markup(text)
+
+
+def _variables() -> str:
+    """Return the colours as variables of the stylesheet; paper is always light."""
+    light, dark = (
+        "".join(f"--{role}:{value};" for role, value in colours.items())
+        for colours in (LIGHT, DARK)
+    )
+    return (
+        f":root{{color-scheme:light;{light}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root{{color-scheme:dark;{dark}}}}}"
+    )
+
+
+def _policy(scripts: Iterable[str], style: str) -> str:
+    """Return the content security policy: our own scripts and stylesheet, and nothing else."""
+    allowed = " ".join(_digest(script) for script in scripts)
+    return (
+        f"default-src 'none'; script-src {allowed}; style-src {_digest(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _digest(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -1,0 +1,66 @@
+"""What is shown of each release, and side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from understudy.audit.verdict import give_verdict
+from understudy.report.explanations import explanations
+from understudy.report.sections import comparison, comparison_table, sections
+from understudy.report.wording import UNDEFINED
+
+
+def test_parts_are_those_that_were_found(rich, minimal):
+    assert list(sections(rich, None)[0].parts) == [
+        "gain",
+        "people",
+        "strong",
+        "disclosure",
+        "anonymity",
+        "association",
+        "columns",
+        "propensity",
+        "prediction",
+        "network",
+        "errors",
+    ]
+    assert "errors" not in sections(rich, None)[1].parts
+    assert sections(minimal, None)[0].parts == {}
+
+
+def test_each_release_has_its_own_verdict_and_keys(rich):
+    verdict = give_verdict(rich)
+    found = sections(rich, verdict)
+    assert [section.verdict for section in found] == list(verdict.releases)
+    keys = [chart.key for section in found for chart in section.all_charts()]
+    assert len(set(keys)) == len(keys)
+
+
+def test_columns_that_differ_most_come_first(single):
+    gaps = [float(chart.sentence.split(" %")[0]) for chart in sections(single, None)[0].columns]
+    assert gaps == sorted(gaps, reverse=True)
+
+
+def test_the_table_of_releases_leaves_out_what_nobody_measured(rich):
+    found = comparison_table(rich)
+    assert found.rows[0][0] == "61.0 % → 65.3 %"
+    assert len(found.headings) == len(found.rows[0]) == 8
+    without = replace(rich.releases[0], strong=None, disclosure=None)
+    one = comparison_table(replace(rich, releases=(without, rich.releases[1])))
+    certain = one.headings.index("People certain to be disclosed")
+    assert [row[certain] for row in one.rows] == [UNDEFINED, "0"]
+    none = comparison_table(replace(rich, releases=(without, without)))
+    assert "People certain to be disclosed" not in none.headings
+
+
+def test_one_release_is_not_compared(single):
+    assert comparison(single) == ()
+
+
+def test_only_measures_that_were_run_are_explained(rich, minimal):
+    assert explanations(minimal) == ()
+    assert len(explanations(rich)) == 10
+    only = replace(minimal.releases[0], anonymity=rich.releases[0].anonymity)
+    assert [text.title for text in explanations(replace(minimal, releases=(only,)))] == [
+        "k, l and t"
+    ]
