@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
-from understudy.errors import DataError, ParameterError
+from understudy.errors import DataError, NoDensityError, ParameterError
 from understudy.risk.posterior.candidates import WHOLE, read_unknown
 from understudy.risk.posterior.fixed import FixedLikelihood
 from understudy.risk.posterior.listing import (
@@ -118,7 +118,7 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
     if not hasattr(model, "codec_"):
         raise ParameterError(f"model: this {type(model).__name__} is not fitted yet.")
     names = read_unknown(unknown, model.codec_)
-    _check_kept(model, names)
+    _check_trees(model, names)
     concerned = None if mode == "refit" else _concerned(model, names)
     release = Release.of(model, original, synthetic, concerned)
     rows = check_records(records, len(release.original))
@@ -139,9 +139,15 @@ def _concerned(model: Synthesizer, names: tuple[str, ...]) -> set[str]:
     return set(names).union(*tables)
 
 
-def _check_kept(model: Synthesizer, names: tuple[str, ...]) -> None:
+def _check_trees(model: Synthesizer, names: tuple[str, ...]) -> None:
     if not isinstance(model, Cart):
         return
+    if model.proper:
+        raise NoDensityError(
+            "With proper=True trees are grown on random samples of the records, which nobody "
+            "knows, so a release has no probability that can be computed exactly. Attack it as a "
+            "black box (black_box_attacker)."
+        )
     kept = [model.codec_.names[place] for place in model.plan_.kept]
     shown = [name for name in names if name in kept]
     if shown:

@@ -62,7 +62,8 @@ class Beliefs:
         """
         rows = np.arange(len(truth))
         before = _normalised(np.broadcast_to(log_prior, log_likelihood.shape))
-        after = _normalised(before + log_likelihood)
+        # Not from the normalised prior: a release that tells nothing changes not even a last digit.
+        after = _normalised(log_prior + log_likelihood)
         guessed, guess = _winner(before, popularity), _winner(after, popularity)
         own = after[rows, truth]
         possible = ~np.isnan(own)

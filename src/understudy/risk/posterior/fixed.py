@@ -36,6 +36,8 @@ class FixedLikelihood:
         The original and the synthetic records.
     tables : tuple of TableCounts
         The tables that depend on the unknown attributes, and are fully shown in the release.
+    unseen : tuple of TableCounts
+        The tables that depend on them and on what the release withholds: of use for a prior alone.
     left_out : tuple of str
         Columns of the release that were drawn from withheld ones: of these it cannot be seen from
         which records they were drawn.
@@ -43,6 +45,7 @@ class FixedLikelihood:
 
     release: Release
     tables: tuple[TableCounts, ...]
+    unseen: tuple[TableCounts, ...]
     left_out: tuple[str, ...]
 
     @classmethod
@@ -53,17 +56,21 @@ class FixedLikelihood:
         asked, withheld = set(unknown), set(release.withheld)
         concerned = [table for table in tables if table.columns & asked]
         shown = [table for table in concerned if not table.columns & withheld]
-        blurred = [t.name for t in concerned if t.columns & withheld and t.name not in withheld]
+        hidden = [table for table in concerned if table.columns & withheld]
+        blurred = [table.name for table in hidden if table.name not in withheld]
+        nothing = release.synthetic.take(slice(0))
         return cls(
             release,
             tuple(TableCounts.of(table, release.original, release.synthetic) for table in shown),
+            tuple(TableCounts.of(table, release.original, nothing) for table in hidden),
             tuple(dict.fromkeys(blurred)),
         )
 
     @property
     def columns(self) -> frozenset[str]:
-        """All columns that decide the likelihood."""
-        return frozenset().union(*(counts.table.columns for counts in self.tables))
+        """All columns that decide the likelihood, and the predictions."""
+        every = (*self.tables, *self.unseen)
+        return frozenset().union(*(counts.table.columns for counts in every))
 
     @cached_property
     def _logs(self) -> NDArray[np.float64]:
@@ -86,7 +93,7 @@ class FixedLikelihood:
         self, records: Coded, candidates: Candidates, *, of_prior: bool
     ) -> NDArray[np.float64]:
         total = np.zeros((len(records), len(candidates)))
-        for counts in self.tables:
+        for counts in (*self.tables, *self.unseen) if of_prior else self.tables:
             if counts.table.columns <= set(candidates.names):
                 total += self._of_standings(counts, records, candidates, of_prior=of_prior)
             else:

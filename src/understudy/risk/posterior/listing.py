@@ -160,6 +160,7 @@ def by_counts(setting: Setting, likelihood: FixedLikelihood) -> StrongAttack:
 
 def by_refitting(setting: Setting, processes: int) -> StrongAttack:
     """Attack with the synthesizer fitted anew in each world."""
+    _check_origin(setting)
     first, number = setting.distinct(setting.release.original.names)
     likelihood = None
     if setting.prior_name == "informed":
@@ -170,6 +171,15 @@ def by_refitting(setting: Setting, processes: int) -> StrongAttack:
     logs = worlds.log_likelihoods(first, setting.candidates, processes)
     beliefs = _beliefs(setting, log_prior, logs, records).take(number)
     return _result(setting, "refit", beliefs, [])
+
+
+def _check_origin(setting: Setting) -> None:
+    """Raise if counts show that the model saw another original, or did not make the release."""
+    try:
+        tables = setting.model.sampling_tables()
+    except NoDensityError:
+        return
+    FixedLikelihood.of(tables, setting.release, setting.release.original.names)
 
 
 def left_out_notes(likelihood: FixedLikelihood) -> list[str]:

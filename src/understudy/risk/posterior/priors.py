@@ -28,6 +28,7 @@ def prior_name(prior: Prior) -> str:
     ('marginal', 'given')
     """
     if not isinstance(prior, str):
+        _numbers(prior)
         return "given"
     if prior not in get_args(PriorName):
         raise ParameterError(
@@ -39,10 +40,7 @@ def prior_name(prior: Prior) -> str:
 
 def read_weights(prior: ArrayLike, candidates: int, records: int) -> NDArray[np.float64]:
     """Return given weights as logarithms: one row for all records, or one for each."""
-    try:
-        weights = np.asarray(prior, np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError(f"prior: an array holds numbers; got {prior!r}.") from None
+    weights = _numbers(prior)
     if weights.shape not in {(candidates,), (records, candidates)}:
         raise ParameterError(
             f"prior: there are {candidates:,} candidates and {records:,} records, so an array has "
@@ -55,6 +53,13 @@ def read_weights(prior: ArrayLike, candidates: int, records: int) -> NDArray[np.
         )
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(weights / weights.sum(axis=1, keepdims=True)))
+
+
+def _numbers(prior: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(prior, np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"prior: an array holds numbers; got {prior!r}.") from None
 
 
 def attribute_logs(counts: NDArray[np.int64], own: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
@@ -105,7 +110,7 @@ def check_records(records: Sequence[int] | ArrayLike | None, rows: int) -> NDArr
     try:
         found = np.atleast_1d(np.asarray(records))
     except ValueError:
-        found = np.empty(0, object)
+        found = np.empty((0, 0))
     if found.dtype.kind == "b" and found.shape == (rows,):
         found = np.flatnonzero(found)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):

@@ -77,7 +77,7 @@ class Release:
         if isinstance(synthetic, Coded):
             drawn = _coded(model, codec, synthetic, "synthetic")
         else:
-            drawn, hidden = _read_release(codec, synthetic)
+            drawn, hidden = _read_release(model.codec_, codec, synthetic)
         if not len(drawn):
             raise DataError("The synthetic table has no rows, so there is nothing to learn from.")
         withheld = tuple(
@@ -123,8 +123,16 @@ def _selected(table: Frame, names: Sequence[str]) -> pa.Table:
     return to_arrow(frame.select([name for name in names if name in frame.columns]).to_native())
 
 
-def _read_release(codec: Codec, synthetic: Frame) -> tuple[Coded, tuple[str, ...]]:
-    """Return the codes of a release, and the columns that it does not show."""
+def _read_release(whole: Codec, codec: Codec, synthetic: Frame) -> tuple[Coded, tuple[str, ...]]:
+    """Return the codes of a release, and the columns that it does not show.
+
+    `codec` has those of the columns of `whole` that matter.
+    """
+    frame = to_narwhals(synthetic)
+    if not set(whole.names) & set(frame.columns):
+        raise DataError(
+            f"The release shows none of the model's columns {', '.join(map(repr, whole.names))}."
+        )
     table = _selected(synthetic, codec.names)
     shown = [
         name
@@ -132,9 +140,8 @@ def _read_release(codec: Codec, synthetic: Frame) -> tuple[Coded, tuple[str, ...
         if name in table.column_names and not _unknown_constant(codec.select([name]), table)
     ]
     if not shown:
-        raise DataError(
-            f"The release shows none of the model's columns {', '.join(map(repr, codec.names))}."
-        )
+        nothing = tuple(np.zeros(len(frame), code_dtype(size)) for size in codec.cardinalities)
+        return Coded(codec.names, nothing, codec.cardinalities), codec.names
     hidden = [name for name in codec.names if name not in shown]
     coded, seen = codec.select(shown).encode_seen(
         table.drop_columns([name for name in hidden if name in table.column_names])

@@ -20,7 +20,7 @@ from understudy.data.coded import Coded
 from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.risk.posterior.candidates import Candidates
-from understudy.risk.posterior.counts import columns_of
+from understudy.risk.posterior.counts import TableCounts, columns_of
 from understudy.risk.posterior.elimination import Factor, log_total, log_weight, marginals
 from understudy.risk.posterior.elimination_order import Plan, plan_elimination
 from understudy.risk.posterior.fixed import FixedLikelihood
@@ -97,6 +97,11 @@ class _Elimination:
     likelihood: FixedLikelihood
 
     @cached_property
+    def _tables(self) -> tuple[TableCounts, ...]:
+        """The tables of the likelihood, and then those of a prior alone."""
+        return (*self.likelihood.tables, *self.likelihood.unseen)
+
+    @cached_property
     def _scopes(self) -> list[tuple[int, ...]]:
         """The unknown attributes that each table depends on."""
         return [
@@ -105,7 +110,7 @@ class _Elimination:
                 for place, name in enumerate(self.setting.unknown)
                 if name in counts.table.columns
             )
-            for counts in self.likelihood.tables
+            for counts in self._tables
         ]
 
     @cached_property
@@ -122,7 +127,9 @@ class _Elimination:
         sizes = self.setting.sizes
         return (
             plan_elimination(sizes, self._prior_scopes),
-            plan_elimination(sizes, [*self._scopes, *self._prior_scopes]),
+            plan_elimination(
+                sizes, [*self._scopes[: len(self.likelihood.tables)], *self._prior_scopes]
+            ),
         )
 
     @cached_property
@@ -141,14 +148,16 @@ class _Elimination:
             counts.locate(columns_of(grid.codes), len(grid))
             if counts.table.columns <= set(grid.names)
             else None
-            for counts, grid in zip(self.likelihood.tables, self._grids, strict=True)
+            for counts, grid in zip(self._tables, self._grids, strict=True)
         ]
 
     def _factors(self, record: Coded, *, of_prior: bool) -> list[Factor]:
         """Return a factor for each table: of the likelihood, or of the model's own prediction."""
         found = []
-        parts = zip(self.likelihood.tables, self._grids, self._scopes, self._standings, strict=True)
-        for counts, grid, scope, standing in parts:
+        parts = list(zip(self._tables, self._grids, self._scopes, self._standings, strict=True))
+        for counts, grid, scope, standing in (
+            parts if of_prior else parts[: len(self.likelihood.tables)]
+        ):
             other = standing
             if other is None:
                 other = counts.locate(grid.worlds(record, counts.table.columns), len(grid))
@@ -181,8 +190,8 @@ class _Elimination:
         return _Verdict(
             truth,
             best.assignment,
-            math.exp(log_weight(before, truth) - log_total(before_plan, before)),
-            math.exp(log_weight(factors, truth) - sums.log_total),
+            _probability(log_weight(before, truth) - log_total(before_plan, before)),
+            _probability(log_weight(factors, truth) - sums.log_total),
             guessed == truth,
             math.nan if rank is None else float(rank),
             sums.probabilities,
@@ -208,3 +217,8 @@ class _Elimination:
         labels = self.setting.labels
         names = zip(self.setting.unknown, codes, strict=True)
         return ", ".join(labels[name][code] for name, code in names)
+
+
+def _probability(log: float) -> float:
+    """Return exp(log), at most 1: sums in different orders may differ in their last digits."""
+    return math.exp(min(log, 0.0))
