@@ -6,6 +6,7 @@ pipelines that did not ask for it.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -31,13 +32,33 @@ _reporter: ContextVar[Reporter | None] = ContextVar("understudy_reporter", defau
 
 
 @contextmanager
-def reporting(reporter: Reporter) -> Iterator[None]:
-    """Send the progress of everything inside the block to `reporter`."""
+def reporting(reporter: Reporter | None) -> Iterator[None]:
+    """Send the progress of everything inside the block to `reporter`; with None, to nobody."""
     token = _reporter.set(reporter)
     try:
         yield
     finally:
         _reporter.reset(token)
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Show no progress and no warnings of what runs inside the block.
+
+    For work that repeats a part hundreds of times: a progress bar for each, and the same warning
+    each time, would say nothing and fill the screen.
+    """
+    log = logging.getLogger("understudy")
+
+    def refuse(_: logging.LogRecord) -> bool:
+        return False
+
+    log.addFilter(refuse)
+    try:
+        with reporting(None):
+            yield
+    finally:
+        log.removeFilter(refuse)
 
 
 def track(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import logging
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -26,7 +26,7 @@ from understudy.audit.measures import Measure, Synthesis, measures_for, personal
 from understudy.audit.result import Audit
 from understudy.data.frames import Frame, to_narwhals
 from understudy.errors import DataError, ParameterError
-from understudy.progress import Description, Item, reporting, track
+from understudy.progress import reporting, track
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
@@ -217,7 +217,8 @@ def _run(task: Task, ready: Mapping[str, Sequence[Synthesis]]) -> tuple[ReleaseF
     for synthesis, measure in track(jobs, doing, len(jobs)):
         name = synthesis.given.name
         try:
-            with reporting(_Silent()):
+            # What a measure does inside is part of the one bar.
+            with reporting(None):
                 found = measure.run(synthesis)
         except Exception as error:  # noqa: BLE001  # whatever fails, the other measures stand
             text = failure_text(error, to_narwhals(task.original).columns)
@@ -240,19 +241,6 @@ def _log(error: Exception, text: str, synthesis: Synthesis, measure: Measure) ->
     log.warning("%s: %s was not measured. %s", synthesis.given.name, measure.name, text)
     # The whole of it only for who asks for details: it may hold values.
     log.debug("%s failed on %s", measure.name, synthesis.given.name, exc_info=error)
-
-
-class _Silent:
-    """Shows no progress: what a measure does inside is part of one bar."""
-
-    def track(
-        self,
-        items: Iterable[Item],
-        description: Description,  # noqa: ARG002  # of the protocol
-        total: float | None,  # noqa: ARG002  # of the protocol
-    ) -> Iterable[Item]:
-        """Return `items` as they are."""
-        return items
 
 
 @contextmanager

@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from understudy.data import Coded, load
 from understudy.errors import ParameterError
-from understudy.progress import track
+from understudy.progress import quietly, track
 from understudy.studies.markdown import markdown_table
-from understudy.studies.quiet import quietly
 from understudy.synthesis import Cart
 
 VARIABLES = ("var1", "var2", "var3", "var4")

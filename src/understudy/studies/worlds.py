@@ -15,10 +15,9 @@ import polars as pl
 
 from understudy.data import load
 from understudy.errors import ParameterError
-from understudy.progress import track
+from understudy.progress import quietly, track
 from understudy.studies.desiderata import DESIDERATA, Scores, Verdict, judge
 from understudy.studies.markdown import markdown_table
-from understudy.studies.quiet import quietly
 from understudy.studies.world_measures import MEASURES, Measure, scores_of
 from understudy.studies.world_releases import WORLDS, draw_releases
 

@@ -74,9 +74,11 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
     Raises
     ------
     DataError
-        If the model was not fitted to `original`, or could not have made `synthetic`.
+        If the draws that matter show that the model was not fitted to `original`, or could not
+        have made `synthetic`.
     NoDensityError
-        If the model does not work by counts (then try ``mode="refit"`` or `black_box_attacker`).
+        If the model does not work by counts: then try ``mode="refit"`` if it has a density, and
+        else `black_box_attacker`.
 
     Notes
     -----
@@ -88,6 +90,9 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
     where these are many, by variable elimination along the network. Trees are attacked over the
     combinations that occur in the original or the release. The result then has the rank of the
     truth, and the posterior of each single attribute.
+
+    Of equally probable candidates, the guess is the one that most other records have; by variable
+    elimination, it is the first one.
 
     A column that the release does not show, or that is constant there though the model does not
     draw it so, counts as withheld: see the notes of the result.

@@ -8,7 +8,7 @@ unknown.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,7 @@ class FixedLikelihood:
     tables: tuple[TableCounts, ...]
     unseen: tuple[TableCounts, ...]
     left_out: tuple[str, ...]
+    _places: dict[int, tuple[Candidates, _Distinct]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -105,11 +106,20 @@ class FixedLikelihood:
     ) -> NDArray[np.float64]:
         """Return what a table adds if nothing but the candidate decides where that stands."""
         own = _Distinct.of(counts, counts.locate(columns_of(records), len(records)))
-        other = _Distinct.of(counts, counts.locate(columns_of(candidates.codes), len(candidates)))
+        other = self._placed(counts, candidates)
         pairs = np.divmod(np.arange(len(own) * len(other)), len(other))
         found = self._logs_of(counts, own.standing, other.standing, pairs, of_prior=of_prior)
         small = found.reshape(len(own), len(other))
         return np.asarray(small[own.number][:, other.number])
+
+    def _placed(self, counts: TableCounts, candidates: Candidates) -> _Distinct:
+        """Return where candidates stand in a table, found once for all pieces of the records."""
+        known = self._places.get(id(counts))
+        if known is None or known[0] is not candidates:
+            standing = counts.locate(columns_of(candidates.codes), len(candidates))
+            known = candidates, _Distinct.of(counts, standing)
+            self._places[id(counts)] = known
+        return known[1]
 
     def _of_worlds(
         self, counts: TableCounts, records: Coded, candidates: Candidates, *, of_prior: bool

@@ -21,7 +21,7 @@ from understudy.risk.posterior.priors import Prior, marginal_logs, popularity, r
 from understudy.risk.posterior.refit import RefitLikelihood
 from understudy.risk.posterior.release import Release
 from understudy.risk.posterior.result import Mode, StrongAttack
-from understudy.synthesis import Synthesizer
+from understudy.synthesis import BayesNet, Synthesizer
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 
 MOST_LISTED = 4096
@@ -102,6 +102,12 @@ class Setting:
             tables.append(self.release.synthetic)
         return Candidates.occurring(self.unknown, tables)
 
+    @cached_property
+    def frequency(self) -> NDArray[np.int64]:
+        """How many records each candidate is."""
+        number = self.candidates.find(self.release.original)
+        return np.bincount(number, minlength=len(self.candidates))
+
     @property
     def lists_all(self) -> bool:
         """Whether all combinations are candidates, or only those that occur."""
@@ -170,7 +176,18 @@ def by_refitting(setting: Setting, processes: int) -> StrongAttack:
     worlds = RefitLikelihood(setting.model, setting.release)
     logs = worlds.log_likelihoods(first, setting.candidates, processes)
     beliefs = _beliefs(setting, log_prior, logs, records).take(number)
-    return _result(setting, "refit", beliefs, [])
+    return _result(setting, "refit", beliefs, _seed_notes(setting.model))
+
+
+def _seed_notes(model: Synthesizer) -> list[str]:
+    """Return what to say of a search that drew something at random, it is not known what."""
+    seeded = isinstance(model.random_state, int | np.integer)
+    if seeded or not isinstance(model, BayesNet) or not isinstance(model.structure, str):
+        return []
+    return [
+        "The model's random_state is not known, so in all worlds its search drew from the seed 0: "
+        "the networks may differ from the published one for that reason alone."
+    ]
 
 
 def _check_origin(setting: Setting) -> None:
@@ -212,7 +229,7 @@ def _beliefs(
 ) -> Beliefs:
     candidates = setting.candidates
     truth = candidates.find(records)
-    others = popularity(candidates, setting.release.original, truth)
+    others = popularity(setting.frequency, truth)
     return Beliefs.of(log_prior, logs, truth, others, candidates)
 
 

@@ -93,11 +93,15 @@ def marginal_logs(
     return total
 
 
-def popularity(
-    candidates: Candidates, original: Coded, truth: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return how many records other than each one have each candidate; it decides ties."""
-    counts = np.bincount(candidates.find(original), minlength=len(candidates))
+def popularity(counts: NDArray[np.int64], truth: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how many records other than each one have each candidate; it decides ties.
+
+    Examples
+    --------
+    >>> popularity(np.array([3, 1]), np.array([0, 1]))
+    array([[2, 1],
+           [3, 0]])
+    """
     others = np.tile(counts, (len(truth), 1))
     others[np.arange(len(truth)), truth] -= 1
     return others

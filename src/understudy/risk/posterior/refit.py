@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from understudy.counting import group_ids
 from understudy.data.coded import Coded, Codes
 from understudy.errors import ParameterError, UnderstudyError
-from understudy.progress import track
+from understudy.progress import quietly, track
 from understudy.risk.posterior.candidates import Candidates
 from understudy.risk.posterior.release import Release
 from understudy.risk.processes import mapped
@@ -87,8 +87,10 @@ class RefitLikelihood:
             changed[place] = code
             columns.append(changed)
         original = self.release.original
+        records = Coded(original.names, tuple(columns), original.cardinalities)
         try:
-            fitted = self.model.refit(Coded(original.names, tuple(columns), original.cardinalities))
+            with quietly():
+                fitted = self.model.refit(records)
         except UnderstudyError:
             if all(
                 new[place] == old[place]

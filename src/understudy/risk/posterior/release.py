@@ -15,7 +15,7 @@ from understudy.data.coded import Coded, code_dtype
 from understudy.data.exact import ValueCoder
 from understudy.data.frames import Frame, to_arrow, to_narwhals
 from understudy.errors import DataError, ParameterError, SchemaError
-from understudy.synthesis import Synthesizer
+from understudy.synthesis import Cart, Synthesizer
 
 _BY_CHANCE = math.log(1e-9)
 """A constant column that the model draws less often than this is none of its draws."""
@@ -80,8 +80,11 @@ class Release:
             drawn, hidden = _read_release(model.codec_, codec, synthetic)
         if not len(drawn):
             raise DataError("The synthetic table has no rows, so there is nothing to learn from.")
+        ruled = _ruled(model)
         withheld = tuple(
-            name for name in coded.names if name in hidden or _is_constant(coded, drawn, name)
+            name
+            for name in coded.names
+            if name in hidden or (name not in ruled and _is_constant(coded, drawn, name))
         )
         if withheld:
             logging.getLogger("understudy").warning(
@@ -90,6 +93,13 @@ class Release:
                 ", ".join(map(repr, withheld)),
             )
         return cls(coded, _blank(drawn, withheld), withheld)
+
+
+def _ruled(model: Synthesizer) -> set[str]:
+    """Return the columns that rules set: these may be constant though the original's are not."""
+    if not isinstance(model, Cart):
+        return set()
+    return {model.codec_.names[step.column] for step in model.plan_.steps if step.rules}
 
 
 def _check_smoothing(codec: Codec) -> None:

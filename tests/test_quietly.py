@@ -6,8 +6,7 @@ import logging
 
 import pytest
 
-from understudy.progress import reporting, track
-from understudy.studies.quiet import quietly
+from understudy.progress import quietly, reporting, track
 
 
 class Bars:
