@@ -620,3 +620,25 @@ def test_evidence_names_the_largest_gain():
     found = weigh(findings(), release(*GAIN))
     assert found.largest.figure.measure == "gcap"
     assert weigh(findings(), release()).largest is None
+
+
+def test_the_strong_attacker_counts_for_the_choice_if_all_releases_have_it():
+    def named(name, strong):
+        figures = (
+            Figure("gcap", "GCAP", "", gain=0.02),
+            Figure("strong", "Strong attacker", "", gain=strong),
+        )
+        way = WayFindings(2, 1, 0.1, 0.1, 1.0, ())
+        return ReleaseFindings(
+            name, "", 1, 10, figures=figures, utility=UtilityFindings(marginals=(way,))
+        )
+
+    def risks(*releases):
+        found = tradeoff(
+            Findings("", "", 0.0, 0, "", "quick", 10, 2, ("a",), None, "s", "", releases)
+        )
+        return [place.risk for place in found.places]
+
+    assert risks(named("a", 0.2), named("b", 0.01)) == [0.2, 0.02]
+    # Where one model is not known, the other release must not look worse for being attacked more.
+    assert risks(named("a", 0.2), named("b", math.nan)) == [0.02, 0.02]

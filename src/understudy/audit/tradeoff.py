@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from understudy.audit.evidence import MAIN
@@ -21,6 +21,9 @@ POOR_LOSS = 0.02
 It is about twice the standard error of the difference for some thousand test records.
 """
 
+STRONG = "strong"
+"""The figure of the strong attacker: it exists only for releases whose model is known."""
+
 _COLUMNS = {1: "single columns", 2: "two columns", 3: "three columns"}
 
 
@@ -33,7 +36,7 @@ class Place:
     name : str
         The release.
     risk : float
-        The larger gain of the main measures that all releases have, and at least 0.
+        The largest gain of the measures that decide, and at least 0.
     loss : float
         What the release costs in use.
     """
@@ -82,10 +85,14 @@ class Tradeoff:
 def tradeoff(findings: Findings) -> Tradeoff | None:
     """Return risk against loss of use, None if no two releases have measures in common.
 
-    The risk is the larger gain of GCAP and the classifiers' vote. The loss is that of right
+    The risk is the largest gain of GCAP, the classifiers' vote and, if it was run on all releases,
+    the strong attacker. The loss is that of right
     predictions if a target was named, and else how far tables of two columns are off, as a ratio
     to chance. A release that lacks one of them is left out.
     """
+    measures: tuple[str, ...] = MAIN
+    if all(_known_gain(release, STRONG) for release in findings.releases):
+        measures = (*MAIN, STRONG)
     for loss, name in (
         (_prediction_loss, "right predictions lost"),
         (_pairs_ratio, "distance of tables of two columns, as a ratio to chance"),
@@ -93,15 +100,21 @@ def tradeoff(findings: Findings) -> Tradeoff | None:
         places = tuple(
             Place(release.name, risk, lost)
             for release in findings.releases
-            if not math.isnan(risk := _risk(release)) and not math.isnan(lost := loss(release))
+            if not math.isnan(risk := _risk(release, measures))
+            and not math.isnan(lost := loss(release))
         )
         if len(places) > 1:
             return Tradeoff(places, name)
     return None
 
 
-def _risk(release: ReleaseFindings) -> float:
-    figures = (release.figure(measure) for measure in MAIN)
+def _known_gain(release: ReleaseFindings, measure: str) -> bool:
+    figure = release.figure(measure)
+    return figure is not None and not math.isnan(figure.gain)
+
+
+def _risk(release: ReleaseFindings, measures: Sequence[str]) -> float:
+    figures = (release.figure(measure) for measure in measures)
     gains = [one.gain for one in figures if one is not None and not math.isnan(one.gain)]
     return max(0.0, *gains) if gains else math.nan
 
