@@ -634,9 +634,7 @@ def test_the_strong_attacker_counts_for_the_choice_if_all_releases_have_it():
         )
 
     def risks(*releases):
-        found = tradeoff(
-            Findings("", "", 0.0, 0, "", "quick", 10, 2, ("a",), None, "s", "", releases)
-        )
+        found = tradeoff(findings(*releases))
         return [place.risk for place in found.places]
 
     assert risks(named("a", 0.2), named("b", 0.01)) == [0.2, 0.02]
