@@ -5,19 +5,18 @@ from __future__ import annotations
 import logging
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from understudy._version import __version__
-from understudy.cli import options, session, values
+from understudy.cli import auditing, options, session, values
 from understudy.cli.attack import attack
+from understudy.cli.audit import audit
+from understudy.cli.compare import compare
+from understudy.cli.run import run
+from understudy.cli.synthesis import fresh_seed, own_parameters, synthesizer, without
 from understudy.errors import ParameterError, UnderstudyError
-
-if TYPE_CHECKING:
-    from understudy.data import Schema
-    from understudy.synthesis import Synthesizer
-
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -149,37 +148,34 @@ def synth(
         check_target(path, overwrite=force)
     session.check_outputs([*outputs, *filter(None, [save_model])], [data, schema, settings], force)
     described = Schema.load(schema) if schema is not None else None
-    if seed is None:
-        import secrets
-
-        seed = secrets.randbelow(2**32)
+    seed = fresh_seed() if seed is None else seed
     written = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-    model = _synthesizer(
+    model = synthesizer(
         method,
         settings,
         seed,
-        {
-            "parents": parents,
-            "structure": structure and structure.value,
-            "protect": values.read_protection(protect),
-            "root": root,
-            "generations": generations,
-            "threads": threads,
-            "minbucket": minbucket,
-            "cp": cp,
-            "visit_sequence": values.split_names(visit) if visit else None,
-            "keep": values.split_names(keep) if keep else None,
-            "strata": values.split_names(strata) if strata else None,
-            "proper": proper or None,
-            "smoothing": smoothing and smoothing.value,
-            "rules": rule or None,
-            "max_predictors": max_predictors,
-            "decode": decode and decode.value,
-        },
+        own_parameters(
+            parents=parents,
+            structure=structure,
+            protect=protect,
+            root=root,
+            generations=generations,
+            threads=threads,
+            minbucket=minbucket,
+            cp=cp,
+            visit=visit,
+            keep=keep,
+            strata=strata,
+            proper=proper,
+            smoothing=smoothing,
+            rule=rule,
+            max_predictors=max_predictors,
+            decode=decode,
+        ),
     )
     with session.progress(ctx):
         frame = session.read_table(data, drop, written | {"missing": missing or ()}, stream=stream)
-        model.fit(frame, _without(described, drop))
+        model.fit(frame, without(described, drop))
         dialect = detect(data, **written)
         for copy, path in enumerate(outputs):
             same = None if path.suffix.lower() == ".tsv" else dialect
@@ -226,6 +222,9 @@ def show(
 
 
 app.command()(attack)
+app.command()(audit)
+app.command()(run)
+app.command()(compare)
 
 
 @app.command()
@@ -267,7 +266,9 @@ def demo(
     seed: options.DemoSeed = 1,
     force: options.Force = False,
 ) -> None:
-    """Synthesize the bundled survey, set its columns beside the original's, and attack it.
+    """Show the whole idea on the bundled survey: seven syntheses, attacked and compared.
+
+    Takes less than a minute, and writes a report with the verdict into the folder.
 
     Example: `understudy demo`
     """
@@ -275,41 +276,9 @@ def demo(
 
     with session.progress(ctx):
         result = run_demo(output, seed=seed, overwrite=force)
-    if not ctx.obj["quiet"]:
-        from understudy.report.attack_table import attack_table
-
-        session.show(result.picture(), "", attack_table(result.attack))
+    auditing.show(ctx, result.audit)
     for path, what in result.files.items():
         session.say(ctx, f"Wrote {path}: {what}.")
-
-
-_NAMED_OTHERWISE = {"visit_sequence": "--visit", "rules": "--rule"}
-
-
-def _synthesizer(
-    method: options.Method, settings: Path | None, seed: int, own: dict[str, Any]
-) -> Synthesizer:
-    """Return the synthesizer of a method, with those options that were given, and a file's."""
-    from understudy.synthesis import METHODS
-    from understudy.synthesis.settings import Settings
-
-    cls = METHODS[method.value]
-    given = {name: value for name, value in own.items() if value is not None}
-    wrong = [
-        _NAMED_OTHERWISE.get(name, f"--{name.replace('_', '-')}")
-        for name in given
-        if name not in cls.parameter_names()
-    ]
-    if wrong:
-        raise ParameterError(f"{', '.join(wrong)} does not go with --method {method.value}.")
-    file = Settings.load(settings) if settings is not None else Settings()
-    return cls(**(file.parameters(cls, given) | {"random_state": seed}))
-
-
-def _without(described: Schema | None, drop: str) -> Schema | None:
-    if described is None:
-        return None
-    return described.drop(*(name for name in values.split_names(drop) if name in described))
 
 
 def main() -> None:

@@ -92,3 +92,18 @@ def read_table(
     if problems:
         raise DataError(f"Columns to drop: {' '.join(problems)}")
     return frame.drop(unwanted)
+
+
+def written(
+    delimiter: str | None,
+    decimal: str | None,
+    encoding: str | None,
+    missing: list[str] | None,
+) -> dict[str, Any]:
+    """Return how the CSV files are written, as `read_table` takes it."""
+    return {
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "encoding": encoding,
+        "missing": missing or (),
+    }

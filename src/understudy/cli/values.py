@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from understudy.cli import attack_options as options
-from understudy.errors import ParameterError
+from understudy.errors import ParameterError, unknown_columns
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from understudy.risk.scenario import Scenario
 
 
@@ -35,6 +37,14 @@ def read_scenario(keys: str, sensitive: str, known: int | None, file: Path | Non
     if not keys or not sensitive:
         raise ParameterError("Give --keys and --sensitive, or a --scenario file.")
     return Scenario(split_names(keys), sensitive.strip(), known)
+
+
+def check_columns(original: pl.DataFrame, scenario: Scenario, target: str | None) -> None:
+    """Raise if the original lacks a column that an audit is about, before any work."""
+    named = [*scenario.keys, scenario.sensitive, *([target] if target else [])]
+    problems = unknown_columns(named, original.columns)
+    if problems:
+        raise ParameterError(f"The original table: {' '.join(problems)}")
 
 
 def preset_of(classifiers: options.Classifiers) -> Literal["strong", "papers"] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -20,13 +21,19 @@ _COMPARED = ("gcap", "vote", "mean_attacker", "papers_mean_attacker")
 _HEADINGS = {
     "gcap": "GCAP",
     "vote": "vote",
-    "mean_attacker": "mean attacker",
-    "papers_mean_attacker": "papers' mean",
+    "mean_attacker": "mean",
+    "papers_mean_attacker": "papers",
+}
+_MEANINGS = {
+    "gcap": "GCAP, by a lookup of the keys",
+    "vote": "vote, by a vote of classifiers",
+    "mean_attacker": "mean, by a classifier on average",
+    "papers_mean_attacker": "papers, by one of the papers' classifiers on average",
 }
 
 
 def audit_table(found: Audit) -> Group:
-    """Return the verdict, a table of the figures, and what to try next.
+    """Return the verdict and a table of the figures.
 
     One release has a row for each measure; several have a row each.
     """
@@ -54,7 +61,6 @@ def _one(release: ReleaseFindings, judged: ReleaseVerdict) -> Iterator[Renderabl
     yield table
     for sentence in (*judged.sentences, *judged.disagreements):
         yield Text(f"- {sentence}")
-    yield from _advice(judged)
 
 
 def _several(findings: Findings, verdict: Verdict) -> Iterator[RenderableType]:
@@ -64,31 +70,26 @@ def _several(findings: Findings, verdict: Verdict) -> Iterator[RenderableType]:
         name for name in _COMPARED if any(release.figure(name) is not None for release in releases)
     ]
     predicted = any(release.utility.prediction is not None for release in releases)
-    table = Table(
-        title="Right guesses of the attackers, and what is left of the use",
-        title_justify="left",
-        header_style="bold",
-    )
+    table = Table(header_style="bold", box=box.SIMPLE_HEAD)
     table.add_column("release", overflow="fold")
     table.add_column("risk")
-    headings = [*(_HEADINGS[name] for name in measures), "certain"]
-    headings += ["right predictions"] * predicted
+    headings = [*(_HEADINGS[name] for name in measures), "certain", *(["predicted"] * predicted)]
     for heading in (*headings, "pairs"):
         table.add_column(heading, justify="right")
     table.add_row(*_reference("no release", findings, measures, "baseline", predicted=predicted))
     for release, judged in zip(releases, verdict.releases, strict=True):
         level = Text(judged.level, style=_COLOURS[judged.level])
-        guesses = [percentage(_share(release, name, "synthetic")) for name in measures]
+        guesses = [_percent(_share(release, name, "synthetic")) for name in measures]
         certain = "-" if release.strong is None else f"{release.strong.certain:,}"
-        use = [percentage(_predicted(release, "mean_synthetic"))] * predicted
+        use = [_percent(_predicted(release, "mean_synthetic"))] * predicted
         table.add_row(Text(release.name), level, *guesses, certain, *use, _pairs(release))
     table.add_row(*_reference("the original", findings, measures, "original", predicted=predicted))
     yield table
-    yield Text(
-        "certain: people whose value is certain for one who knows the model and all other records; "
-        "pairs: how far tables of two columns are off, as a multiple of chance.",
-        style="dim",
-    )
+    words = [_MEANINGS[name] for name in measures]
+    words.append("certain, people whose value is certain for one who knows model and all others")
+    words += [f"predicted, {findings.target} guessed by who learns from the release"] * predicted
+    words.append("pairs, how far tables of two columns are off as a multiple of chance")
+    yield Text(f"Guessed right, in percent: {'; '.join(words)}.\n", style="dim")
     for sentence in verdict.sentences[2:-1]:
         yield Text(f"- {sentence}")
 
@@ -98,13 +99,17 @@ def _reference(
 ) -> list[RenderableType]:
     """Return the row of what is guessed without a release, or with the original itself."""
     guesses = [
-        percentage(_first(_share(release, measure, field) for release in findings.releases))
+        _percent(_first(_share(release, measure, field) for release in findings.releases))
         for measure in measures
     ]
     use = "baseline" if field == "baseline" else "mean_real"
-    right = percentage(_first(_predicted(release, use) for release in findings.releases))
+    right = _percent(_first(_predicted(release, use) for release in findings.releases))
     cells = [name, "", *guesses, "", *([right] * predicted), ""]
     return [Text(cell, style="dim") for cell in cells]
+
+
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.1f}"
 
 
 def _share(release: ReleaseFindings, measure: str, field: str) -> float:
@@ -126,10 +131,11 @@ def _first(values: Iterator[float]) -> float:
     return next((value for value in values if not math.isnan(value)), math.nan)
 
 
-def _advice(judged: ReleaseVerdict) -> Iterator[RenderableType]:
-    if judged.advice:
-        yield Text("\nWhat to try next:", style="bold")
-    for advice in judged.advice:
-        yield Text(f"- {advice.text}")
-        yield Text(f"    {advice.command}", style="cyan", no_wrap=True, overflow="ignore")
-
+def next_steps(found: Audit) -> Iterator[str]:
+    """Yield what to try next with a single release, in lines that can be copied."""
+    if len(found.findings.releases) != 1 or not found.verdict.releases[0].advice:
+        return
+    yield "\nWhat to try next:"
+    for advice in found.verdict.releases[0].advice:
+        yield f"- {advice.text}"
+        yield f"    {advice.command}"

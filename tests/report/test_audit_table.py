@@ -1,0 +1,88 @@
+"""The verdict and the figures of an audit in the terminal."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from rich.console import Console
+
+from understudy.audit import Audit
+from understudy.audit.findings import (
+    Figure,
+    Findings,
+    PredictionFindings,
+    ReleaseFindings,
+    UtilityFindings,
+    WayFindings,
+)
+from understudy.report.audit_table import audit_table, next_steps
+
+
+def figure(measure, synthetic, **more):
+    return Figure(
+        measure, measure.upper(), "", baseline=0.5, synthetic=synthetic, original=0.9,
+        gain=synthetic - 0.5, **more,
+    )  # fmt: skip
+
+
+def audited(*releases):
+    return Audit(
+        Findings("1", "", 0, 0, "", "quick", 400, 4, ("age",), None, "ill", "job", releases)
+    )
+
+
+def lines(found):
+    console = Console(width=200, file=None, record=True, quiet=False)
+    with console.capture() as shown:
+        console.print(audit_table(found))
+    return shown.get().splitlines()
+
+
+def cells(found, first):
+    """Return the one row that begins so, as one text with single spaces."""
+    (row,) = (
+        " ".join(line.replace("│", " ").split())
+        for line in lines(found)
+        if line.strip(" │").startswith(first)
+    )
+    return row
+
+
+def test_one_release_has_a_row_for_each_measure():
+    found = audited(ReleaseFindings("r", "", 1, 400, figures=(figure("gcap", 0.75),)))
+    assert cells(found, "GCAP") == "GCAP 50.00 % 75.00 % 90.00 % +25.00"
+    assert lines(found)[0].startswith("High risk")
+    assert "control" not in " ".join(lines(found))
+
+
+def test_control_has_a_column_if_there_is_one():
+    found = audited(ReleaseFindings("r", "", 1, 400, figures=(figure("gcap", 0.75, control=0.6),)))
+    assert cells(found, "GCAP") == "GCAP 50.00 % 75.00 % 90.00 % 60.00 % +25.00"
+
+
+def test_several_releases_have_a_row_each_between_the_references():
+    use = UtilityFindings(
+        marginals=(WayFindings(2, 6, 0.1, 0.05, 2.0, ()),),
+        prediction=PredictionFindings("job", (), "", "", 0.4, 0.7, 0.65, -0.05, ()),
+    )
+    found = audited(
+        ReleaseFindings("a", "", 1, 400, (figure("gcap", 0.75), figure("vote", 0.8)), utility=use),
+        ReleaseFindings("[b]", "", 1, 400, (figure("gcap", 0.45), figure("vote", math.nan))),
+    )
+    assert cells(found, "release") == "release risk GCAP vote certain predicted pairs"
+    assert cells(found, "no release") == "no release 50.0 50.0 40.0"
+    assert cells(found, "a ") == "a high 75.0 80.0 - 65.0 2.0"
+    assert cells(found, "[b]") == "[b] low 45.0 - - - -"
+    assert cells(found, "the original") == "the original 90.0 90.0 70.0"
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_to_try_next_is_for_one_release(count):
+    gained = (figure("gcap", 0.75),)
+    names = ("cart", "bayes")[:count]
+    found = audited(*(ReleaseFindings(name, "", 1, 400, figures=gained) for name in names))
+    commands = [one.command for one in found.verdict.releases[0].advice]
+    steps = list(next_steps(found))
+    assert commands
+    assert [line.strip() for line in steps if line.startswith("    ")] == commands * (count == 1)
