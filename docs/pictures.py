@@ -1,90 +1,28 @@
 """Draw the pictures of the documentation that come out of the program itself.
 
-Run with ``python docs/pictures.py``: it writes ``demo.svg``, ``network.svg`` and ``risk.svg`` in
-``docs/images`` anew, and the same files as long as the program shows the same.
+Run with ``python docs/pictures.py``: it writes ``network.svg``, ``risk.svg``, ``worlds.svg`` and
+``report.png`` in ``docs/images`` anew, the first three as they were while the program shows the same.
+``report.png`` is the beginning of the demo's report in Chromium, by playwright.
 """
 
 from __future__ import annotations
 
-import io
 import math
-import re
+import shutil
 import tempfile
 from pathlib import Path
 
 import altair as alt
 import vl_convert as vlc
-from rich.console import Console
+from playwright.sync_api import sync_playwright
 
 from understudy import BayesNet, Cart, load
 from understudy.demonstration import run_demo
 from understudy.report.network import draw_network
 from understudy.risk import overview
+from understudy.studies.figures import draw_figure
 
 IMAGES = Path(__file__).parent / "images"
-
-# Rich's own template loads a font from the network. This one takes whatever monospace font the
-# reader has; see `drawn` for what keeps its characters in their places.
-TEMPLATE = """\
-<svg viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
-<style>
-.{unique_id}-matrix {{
-  font-family: "DejaVu Sans Mono", Menlo, "Cascadia Mono", Consolas, "Liberation Mono", monospace;
-  font-size: {char_height}px;
-  line-height: {line_height}px;
-}}
-.{unique_id}-title {{ font: bold 18px sans-serif; }}
-{styles}
-</style>
-<defs>
-<clipPath id="{unique_id}-clip-terminal">
-<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
-</clipPath>
-{lines}
-</defs>
-{chrome}
-<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
-{backgrounds}
-<g class="{unique_id}-matrix">
-{matrix}
-</g>
-</g>
-</svg>
-"""
-
-CHARACTER_WIDTH, CHARACTER_HEIGHT = 20 * 0.602, 20  # Rich draws at a size of 20
-EIGHTHS = "▏▎▍▌▋▊▉█"
-BAR = re.compile(
-    rf'<text class="(?P<style>[^"]+)" x="(?P<x>[^"]+)" y="(?P<y>[^"]+)"[^>]*>'
-    rf"(?P<blocks>[{EIGHTHS}]+)(?:&#160;)*</text>"
-)
-
-
-def as_rectangle(bar: re.Match[str]) -> str:
-    """Return a bar of block characters as one shape: characters leave seams between them."""
-    eighths = sum(EIGHTHS.index(block) + 1 for block in bar["blocks"])
-    return (
-        f'<rect class="{bar["style"]}" x="{bar["x"]}" y="{float(bar["y"]) - 17:g}" '
-        f'width="{eighths * CHARACTER_WIDTH / 8:g}" height="{CHARACTER_HEIGHT}"/>'
-    )
-
-
-def drawn(console: Console, title: str, name: str) -> str:
-    """Return what a recording console showed, as SVG."""
-    svg = console.export_svg(
-        title=title, code_format=TEMPLATE, unique_id=name, font_aspect_ratio=0.602
-    )
-    svg = BAR.sub(as_rectangle, svg)
-    # Fonts differ in width: stretching characters, not the gaps between them, keeps lines whole.
-    return svg.replace(" textLength=", ' lengthAdjust="spacingAndGlyphs" textLength=')
-
-
-def demo() -> str:
-    """Return the picture of ``understudy demo``."""
-    console = Console(record=True, width=110, file=io.StringIO(), force_terminal=True)
-    with tempfile.TemporaryDirectory() as folder:
-        console.print(run_demo(Path(folder) / "demo", seed=1, overwrite=False).picture())
-    return drawn(console, "understudy demo", "demo")
 
 
 def network() -> None:
@@ -151,7 +89,21 @@ def risk() -> str:
     return vlc.vegalite_to_svg(chart.to_dict())
 
 
+def report() -> None:
+    """Take a picture of the beginning of the demo's report."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
+        run_demo(Path(folder) / "demo", seed=1, overwrite=False)
+        chromium = play.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        page = chromium.new_page(viewport={"width": 1240, "height": 1300})
+        page.goto((Path(folder) / "demo" / "report.html").as_uri())
+        page.wait_for_selector("svg.marks")
+        page.screenshot(path=IMAGES / "report.png")
+        chromium.close()
+
+
 if __name__ == "__main__":
     (IMAGES / "risk.svg").write_text(risk(), encoding="utf-8")
     network()
-    (IMAGES / "demo.svg").write_text(demo(), encoding="utf-8")
+    draw_figure("3", IMAGES / "worlds.svg", overwrite=True)
+    report()

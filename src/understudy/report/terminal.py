@@ -7,25 +7,17 @@ from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.columns import Columns
 from rich.console import Console, Group, RenderableType
-from rich.markup import escape
-from rich.panel import Panel
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from understudy.counting import marginal_counts
-from understudy.data import Codec, Coded, Column
+from understudy.data import Column
 from understudy.progress import Description
 from understudy.synthesis import BayesNet, Cart, GaussianCopula, Synthesizer
 from understudy.synthesis.base import RARE_BELOW
 
 Item = TypeVar("Item")
-
-ORIGINAL, SYNTHETIC = "cyan", "magenta"
-_BAR_WIDTH = 12
-_ROWS_PER_COLUMN = 8
 
 
 class TerminalProgress:
@@ -63,49 +55,6 @@ class TerminalProgress:
         for item in self._progress.track(items, total=total, task_id=task):
             yield item
             self._progress.update(task, description=description())
-
-
-def side_by_side(codec: Codec, original: Coded, synthetic: Coded) -> Columns:
-    """Return bars of each column's shares in the original and in the synthetic table."""
-    panels = [
-        _marginal_panel(name, codec.labels(name), before / before.sum(), after / after.sum())
-        for name, before, after in zip(
-            codec.names, marginal_counts(original), marginal_counts(synthetic), strict=True
-        )
-    ]
-    return Columns(panels)
-
-
-def _marginal_panel(
-    name: str, labels: list[str], before: NDArray[np.float64], after: NDArray[np.float64]
-) -> Panel:
-    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0))
-    longest = max(before.max(), after.max())
-    most = len(labels) if len(labels) <= _ROWS_PER_COLUMN else _ROWS_PER_COLUMN - 1
-    hidden = len(labels) - most
-    for place in sorted(np.argsort(-before, kind="stable")[:most].tolist()):
-        bars = Text.assemble(
-            (_bar(before[place], longest), ORIGINAL),
-            f" {before[place]:6.1%}\n",
-            (_bar(after[place], longest), SYNTHETIC),
-            f" {after[place]:6.1%}",
-        )
-        table.add_row(Text(labels[place]), bars)
-    if hidden:
-        table.add_row(Text(f"… {hidden} more", style="dim"), "")
-    distance = 0.5 * np.abs(before - after).sum()
-    return Panel(
-        table,
-        title=f"[bold]{escape(name)}[/]",
-        subtitle=f"[dim]differs by {distance:.1%}[/]",
-        border_style="dim",
-    )
-
-
-def _bar(share: float, longest: float) -> str:
-    eighths = round(8 * _BAR_WIDTH * share / longest) if longest else 0
-    bar = "█" * (eighths // 8) + ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")[eighths % 8]
-    return bar.ljust(_BAR_WIDTH)
 
 
 def model_summary(model: Synthesizer) -> Group:
