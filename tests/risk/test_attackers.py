@@ -28,13 +28,16 @@ from understudy.data.together import Levels
 from understudy.errors import DataError, ParameterError
 from understudy.progress import reporting
 from understudy.risk import processes as risk_processes
+from understudy.risk.attacker_jobs import Job, Remembered
 from understudy.risk.attacker_models import CLASSIFIERS, Model, NearestMedian, encode
 from understudy.risk.attacker_tolerance import Tolerance
 from understudy.risk.attacker_votes import majority
-from understudy.risk.attackers import attackers
+from understudy.risk.attackers import attackers, attackers_on
 from understudy.risk.attribution import attribution
 from understudy.risk.fixed_radius import FixedRadiusClassifier
+from understudy.risk.prepare import prepare
 from understudy.risk.references import Baseline
+from understudy.risk.scenario import Scenario
 
 HUSBAND = ["age", "education", "children", "religion", "working"]
 METHOD = [*HUSBAND, "husband_education", "husband_occupation"]
@@ -776,3 +779,63 @@ def test_one_progress_bar():
 def test_mistakes(arguments, message):
     with pytest.raises(ParameterError, match=message):
         attackers(square(), square(), keys=["a", "b"], sensitive="s", **arguments)
+
+
+# What is remembered
+
+SOME = load("cmc")[:200].select("age", "education", "husband_education")
+
+
+def shuffled(seed, table=SOME):
+    """Return a release with the same levels, whose columns have nothing to do with each other."""
+    rng = np.random.default_rng(seed)
+    return table.select(pl.col(name).gather(rng.permutation(200)) for name in table.columns)
+
+
+def attacked(release, original=SOME, **more):
+    scenario = Scenario(["age", "education"], "husband_education", known=1)
+    return attackers_on(prepare(original, [release], scenario), "papers", **more).to_dict()
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Note for each training whether it is on the original."""
+    found = []
+    guesses = Job.guesses
+
+    def noted(job):
+        found.append(job.may_recur)
+        return guesses(job)
+
+    monkeypatch.setattr(Job, "guesses", noted)
+    return found
+
+
+def test_models_learn_from_the_original_once(trained):
+    remembered = Remembered()
+    found = [attacked(shuffled(seed), remembered=remembered) for seed in (1, 2, 3)]
+    # Two sets of one key, and six models: once on the original, and on each of three releases.
+    assert (trained.count(True), trained.count(False)) == (2 * 6, 2 * 6 * 3)
+    assert found == [attacked(shuffled(seed)) for seed in (1, 2, 3)]
+    assert found[0] != found[1]
+
+
+OLDER = shuffled(1).with_columns(age=pl.when(pl.col("age") == 49).then(99).otherwise("age"))
+CHANGED = SOME.with_columns(husband_education=5 - pl.col("husband_education"))
+
+
+@pytest.mark.parametrize(
+    ("release", "more"),
+    [
+        (OLDER, {}),  # a level of its own, so that codes stand for something else
+        (shuffled(1), {"original": CHANGED}),
+        (shuffled(1), {"original": SOME.reverse().with_columns(SOME["education"])}),
+        (shuffled(1), {"random_state": 1}),
+    ],
+)
+def test_only_the_same_is_remembered(trained, release, more):
+    remembered = Remembered()
+    attacked(shuffled(1), remembered=remembered)
+    before = trained.count(True)
+    assert attacked(release, remembered=remembered, **more) == attacked(release, **more)
+    assert trained.count(True) > before + 2 * 6  # those without a memory are 2 x 6

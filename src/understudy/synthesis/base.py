@@ -71,6 +71,7 @@ class Synthesizer(Parametrized, ABC):
     codec_: Codec
     schema_: Schema
     n_rows_: int
+    _fit_seed: np.random.SeedSequence | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401  # as Python passes them
         super().__init_subclass__(**kwargs)
@@ -114,8 +115,8 @@ class Synthesizer(Parametrized, ABC):
         if rows == 0:
             raise DataError("The table has no rows, so there is nothing to learn from.")
         self.codec_, self.schema_, self.n_rows_ = codec, codec.schema, rows
-        seed = seed_of(self.random_state)
-        self._fit(source, np.random.default_rng(seed))
+        self._fit_seed = seed_of(self.random_state)
+        self._fit(source, np.random.default_rng(self._fit_seed))
 
     def sample(
         self, n: int | None = None, copies: int = 1, random_state: RandomState = None
@@ -232,18 +233,26 @@ class Synthesizer(Parametrized, ABC):
 
         Notes
         -----
-        Whatever the search draws at random it draws as this model does if its `random_state` is a
-        number, and from the seed 0 otherwise.
+        Whatever the fit draws at random it draws as this model did. Of a model that was loaded from
+        a file and has no number as `random_state`, this is not known: the seed is then 0.
         """
         self._check_codes(coded)
         if not len(coded):
             raise DataError("There are no records, so there is nothing to learn from.")
         model = self.clone()
         model.codec_, model.schema_, model.n_rows_ = self.codec_, self.schema_, len(coded)
-        known = isinstance(self.random_state, int | np.integer)
-        seed = seed_of(self.random_state if known else 0)
-        model._fit(coded, np.random.default_rng(seed))  # noqa: SLF001  # of this class
+        model._fit_seed = self._fit_seed or seed_of(self._known_seed)  # noqa: SLF001  # of this class
+        model._fit(coded, np.random.default_rng(model._fit_seed))  # noqa: SLF001  # of this class
         return model
+
+    @property
+    def fit_is_known(self) -> bool:
+        """Whether `refit` draws at random what this model drew."""
+        return self._fit_seed is not None or isinstance(self.random_state, int | np.integer)
+
+    @property
+    def _known_seed(self) -> RandomState:
+        return self.random_state if self.fit_is_known else 0
 
     def release_log_likelihood(self, coded: Coded, times: NDArray[np.int64] | None = None) -> float:
         """Return the log probability of a whole synthetic table, in nats.

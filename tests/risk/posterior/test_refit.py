@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy import BayesNet, Cart, Independent, Schema
+from understudy import BayesNet, Cart, Independent, Schema, load
 from understudy.data.coded import Coded
 from understudy.errors import DataError, ParameterError
 from understudy.risk import strong_attacker
@@ -302,3 +302,37 @@ class TestWorlds:
             strong_attacker(model, frame, synthetic, mode="refit", processes=n) for n in (1, 2)
         )
         assert one.to_frame().equals(two.to_frame())
+
+
+class TestSearchesOfWhichTheSeedIsNotKnown:
+    """A search draws its root at random: in the world of the truth it must be the published one."""
+
+    SURVEY = load("cmc").select("age", "education", "children", "religion", "working", "method")
+
+    @pytest.mark.parametrize("attempt", range(3))
+    def test_a_model_in_memory(self, attempt):
+        model = BayesNet(2).fit(self.SURVEY)
+        again = model.refit(model.codec_.encode(self.SURVEY))
+        assert again.network_ == model.network_
+        release = model.sample(random_state=attempt)
+        attack = strong_attacker(
+            model, self.SURVEY, release, unknown="method", mode="refit", records=[0, 1]
+        )
+        assert np.isfinite(attack.posterior).all()
+        assert attack.notes == ()
+
+    @pytest.mark.parametrize("attempt", range(3))
+    def test_a_model_from_a_file(self, attempt, tmp_path):
+        model = BayesNet(2).fit(self.SURVEY)
+        loaded = BayesNet.load(model.save(tmp_path / f"{attempt}.us"))
+        assert not loaded.fit_is_known
+        assert loaded.refit(loaded.codec_.encode(self.SURVEY)).network_ == model.network_
+
+    def test_it_is_said_where_it_cannot_be_known(self, tmp_path):
+        model = BayesNet(2, "genetic", generations=5).fit(self.SURVEY)
+        loaded = BayesNet.load(model.save(tmp_path / "model.us"))
+        release = model.sample(random_state=1)
+        attack = strong_attacker(
+            loaded, self.SURVEY, release, unknown="method", mode="refit", records=[0]
+        )
+        assert "random_state is not known" in attack.notes[0]

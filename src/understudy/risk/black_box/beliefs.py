@@ -26,9 +26,9 @@ def beliefs_before(
     Parameters
     ----------
     prior : {"uniform", "marginal"} or array
-        The same for each candidate; by its share of the other records, with half a record spread
-        evenly over all candidates, so that none is excluded; or weights, one for each candidate
-        or a row of them for each record.
+        The same for each candidate; the product of its attributes' shares among the other records,
+        with half a record spread evenly over an attribute's values, so that none is excluded; or
+        weights, one for each candidate or a row of them for each record.
     candidates : Candidates
         The candidates.
     truth : ndarray of int64
@@ -44,8 +44,7 @@ def beliefs_before(
         if prior == "uniform":
             return prior, np.full((len(truth), size), 1 / size)
         if prior == "marginal":
-            # Divided by their sum; what each count is divided by before makes no difference.
-            return prior, _normalised(others_with(candidates, truth) + 0.5 / size)
+            return prior, _normalised(_shares(candidates, truth))
         if prior == "informed":
             raise ParameterError(
                 "The informed prior comes from a fitted model, which a black box does not show. "
@@ -72,6 +71,17 @@ def beliefs_before(
     if not weights.any(axis=1).all():
         raise ParameterError("prior: at least one candidate of a record has a weight above 0.")
     return "given", _normalised(weights)
+
+
+def _shares(candidates: Candidates, truth: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the product of the attributes' shares, each but for a factor that all have."""
+    product = np.ones((len(truth), len(candidates)))
+    for codes in candidates.codes.T:
+        levels, place = np.unique(codes, return_inverse=True)
+        counts = np.bincount(place, candidates.counts, len(levels))
+        others = counts - (np.arange(len(levels)) == place[truth][:, None])
+        product *= (others + 0.5 / len(levels))[:, place]
+    return product
 
 
 def _normalised(weights: NDArray[np.floating]) -> Beliefs:
@@ -146,7 +156,9 @@ def monte_carlo_error(
     for run in range(runs):
         after = beliefs_after(before, likelihood.without[:, run][worlds])
         found[run] = after[np.arange(len(truth)), truth]
-    squares = ((found - found.mean(axis=0)) ** 2).sum(axis=0)
+    # From the first one: the mean of equal numbers may differ from them in the last digit.
+    apart = found - found[0]
+    squares = ((apart - apart.mean(axis=0)) ** 2).sum(axis=0)
     errors: NDArray[np.float64] = np.sqrt((runs - 1) / runs * squares)
     return errors
 

@@ -55,7 +55,8 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
         The attribute, or attributes, that the attacker does not know; ``"*"`` for the whole record.
     prior : {"uniform", "marginal", "informed"} or array
         What is believed before the release: all candidates alike; the product of the attributes'
-        shares among the other records; the model's own prediction from the other records; or
+        shares among the other records; the model's own prediction from the other records (with
+        the structure as published, in either mode); or
         weights, one for each candidate (in the order of the column's levels), for all records
         or for each.
     mode : {"fixed", "refit"}

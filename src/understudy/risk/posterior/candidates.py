@@ -45,7 +45,8 @@ def read_unknown(unknown: str | Sequence[str], codec: Codec) -> tuple[str, ...]:
         )
     problems = unknown_columns(names, codec.names)
     if problems:
-        raise ParameterError(f"unknown: {' '.join(problems)}")
+        whole = ' Write unknown="*" for the whole record.' if WHOLE in names else ""
+        raise ParameterError(f"unknown: {' '.join(problems)}{whole}")
     return tuple(name for name in codec.names if name in names)
 
 

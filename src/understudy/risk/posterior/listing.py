@@ -30,9 +30,7 @@ MOST_LISTED = 4096
 _PAIRS_AT_ONCE = 2**20
 """Pairs of a record and a candidate that are held in memory at the same time."""
 
-IMPOSSIBLE_RELEASE = (
-    "the release has probability 0 in every world that the prior allows, the true one included"
-)
+IMPOSSIBLE_RELEASE = "the release has probability 0 in every world that the prior allows"
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +168,7 @@ def by_refitting(setting: Setting, processes: int) -> StrongAttack:
     first, number = setting.distinct(setting.release.original.names)
     likelihood = None
     if setting.prior_name == "informed":
+        # The attacker's own prediction needs one model, and the published one is at hand.
         likelihood = FixedLikelihood.of(tables_of(setting.model), setting.release, setting.unknown)
     records = setting.release.original.take(first)
     log_prior = _log_prior(setting, records, likelihood, slice(None))
@@ -181,8 +180,8 @@ def by_refitting(setting: Setting, processes: int) -> StrongAttack:
 
 def _seed_notes(model: Synthesizer) -> list[str]:
     """Return what to say of a search that drew something at random, it is not known what."""
-    seeded = isinstance(model.random_state, int | np.integer)
-    if seeded or not isinstance(model, BayesNet) or not isinstance(model.structure, str):
+    searched = isinstance(model, BayesNet) and model.structure in ("genetic", "optimal")
+    if model.fit_is_known or not searched:
         return []
     return [
         "The model's random_state is not known, so in all worlds its search drew from the seed 0: "
@@ -245,6 +244,9 @@ def _result(setting: Setting, mode: Mode, beliefs: Beliefs, more: Sequence[str])
     reasons = {}
     if np.isnan(beliefs.posterior).any():
         reasons["posterior"] = IMPOSSIBLE_RELEASE
+    excluded = np.count_nonzero(beliefs.prior == 0)
+    if excluded:
+        reasons["gain_bits"] = f"the prior excludes the truth of {excluded:,} records"
     return StrongAttack(
         setting.unknown,
         mode,

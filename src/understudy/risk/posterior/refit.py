@@ -121,27 +121,22 @@ class RefitLikelihood:
             Fits at the same time.
         """
         original = self.release.original
-        records = original.take(rows)
-        truth = candidates.find(records)
+        truth = candidates.find(original.take(rows))
         place_of = np.empty(len(original), np.int64)
         place_of[self._sorted[0]] = np.arange(len(original))
-        worlds = candidates.worlds(records, original.names)
-        codes = np.stack([worlds[name] for name in original.names], axis=1).tolist()
-        found = np.empty((len(rows), len(candidates)))
-        others = [
-            (record, candidate)
-            for record in range(len(rows))
-            for candidate in range(len(candidates))
-            if candidate != truth[record]
-        ]
+        every = range(len(rows) * len(candidates))
+        own = set((np.arange(len(rows)) * len(candidates) + truth).tolist())
 
         def jobs() -> Iterator[World]:
             # The world of the truth is the same for all records.
-            first = int(rows[0])
-            yield int(place_of[first]), tuple(codes[int(truth[0])])
-            for record, candidate in others:
-                number = record * len(candidates) + candidate
-                yield int(place_of[rows[record]]), tuple(codes[number])
+            yield int(place_of[rows[0]]), _codes_of(original, int(rows[0]))
+            for record, row in enumerate(rows.tolist()):
+                # One record's worlds at a time: all of them may be more than memory holds.
+                columns = candidates.worlds(original.take(slice(row, row + 1)), original.names)
+                codes = np.stack([columns[name] for name in original.names], axis=1)
+                for candidate, world in enumerate(codes.tolist()):
+                    if candidate != truth[record]:
+                        yield int(place_of[row]), tuple(world)
 
         with mapped(
             self.of_world if processes == 1 else _in_world,
@@ -151,11 +146,20 @@ class RefitLikelihood:
             prepare=_start,
             given=(self.model, self.release),
         ) as results:
-            counted = iter(track(results, "Fitting worlds", len(others) + 1))
-            found[np.arange(len(rows)), truth] = next(counted)
-            for (record, candidate), value in zip(others, counted, strict=True):
-                found[record, candidate] = value
+            counted = iter(track(results, "Fitting worlds", len(every) - len(own) + 1))
+            of_truth = next(counted)
+            found = np.fromiter(
+                (of_truth if number in own else next(counted) for number in every),
+                np.float64,
+                len(every),
+            ).reshape(len(rows), len(candidates))
+            # The bar ends when all is taken from it.
+            next(counted, None)
         return found
+
+
+def _codes_of(coded: Coded, row: int) -> tuple[int, ...]:
+    return tuple(int(column[row]) for column in coded.columns)
 
 
 _here: list[RefitLikelihood] = []

@@ -206,8 +206,15 @@ class StrongAttack:
             f"Knowing all other records, an attacker guesses {what} right for "
             f"{percent(self.accuracy_before)} of {attacked if len(self) != 1 else 'one record'} "
             f"without the release and for {percent(self.accuracy_after)} with it. {certain} "
-            f"certain to be disclosed. The release tells {self.mean_gain:.3f} bits of a record on "
-            f"average, and {self.max_gain:.2f} at most."
+            f"certain to be disclosed. {self._gain_in_words()}"
+        )
+
+    def _gain_in_words(self) -> str:
+        if math.isnan(self.mean_gain):
+            return f"How much the release tells is undefined: {'; '.join(self.reasons.values())}."
+        return (
+            f"The release tells {self.mean_gain:.3f} bits of a record on average, and "
+            f"{self.max_gain:.2f} at most."
         )
 
     def __str__(self) -> str:

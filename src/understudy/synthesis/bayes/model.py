@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -255,6 +256,19 @@ class BayesNet(Synthesizer):
                 codes = [coded[parent] for parent in parents]
                 total += np.log(self.tables_[child].probability(coded[child], codes))
         return total
+
+    def refit(self, coded: Coded) -> Self:
+        """Return a synthesizer with the same parameters and coding, fitted to other records.
+
+        A greedy search of which nothing else is known begins at least at the same root.
+        """
+        self._require_fit()
+        free = self.structure == "greedy" and not self.protect and self.order is None
+        if self.fit_is_known or not free:
+            return super().refit(coded)
+        rooted = copy(self)
+        rooted.root = self.network_.names[0]
+        return super(BayesNet, rooted).refit(coded)
 
     def sampling_tables(self) -> list[SamplingTable]:
         """Return the table of each column given its parents, in the order of drawing."""
