@@ -14,7 +14,8 @@ from understudy.audit.inputs import Given, Task
 from understudy.data.frames import Frame, to_narwhals
 from understudy.risk.posterior import StrongAttack, strong_attacker
 
-PRIOR = "marginal"
+PRIOR = "informed"
+"""With any other, guesses after the release would forget what the other records tell."""
 MOST_ROWS = 20_000
 MOST_COLUMNS = 20
 ATTACKED = 200

@@ -231,7 +231,7 @@ app.command()(compare)
 def worlds(
     ctx: typer.Context,
     seed: options.WorldsSeed = 0,
-    releases: options.Releases = 25,
+    releases: options.Releases = 30,
     classifiers: options.TrainClassifiers = True,
     json: options.JsonOutput = None,
     force: options.Force = False,

@@ -168,9 +168,8 @@ class StrongOptions:
         )
 
     def per_record(self, found: StrongAttack) -> pl.DataFrame:
-        """Return the table to write; with the guesses only if records may be shown."""
-        frame = found.to_frame()
-        return frame if self.show_records else frame.drop("guess")
+        """Return the table to write; with what tells values only if records may be shown."""
+        return found.to_frame(values=self.show_records)
 
     def settings(self) -> dict[str, Any] | None:
         """Return what a file of results says of how they were made."""

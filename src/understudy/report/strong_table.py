@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,6 +100,11 @@ def _bits(attack: StrongAttack) -> Table:
 
 def _sentences(attack: StrongAttack) -> Iterator[RenderableType]:
     yield Text(attack.summary())
+    if attack.prior_name in {"uniform", "marginal"}:
+        yield Text(
+            f"With the {attack.prior_name} prior, a guess does not use what the other records tell "
+            "of this one, and may be worse with the release than without it; --prior informed does."
+        )
     errors = attack.more.get("mc_error")
     if errors is not None and np.isfinite(errors).any():
         yield Text(
@@ -121,9 +127,10 @@ def worst_table(attack: StrongAttack, count: int, *, guesses: bool = False) -> T
     count : int
         How many records.
     guesses : bool
-        Whether to show the most probable values, which may be those of the original.
+        Whether to show the most probable values, which may be those of the original, and what else
+        may tell them: see `StrongAttack.to_frame`.
     """
-    found = attack.worst(count)
+    found = attack.to_frame(worst_first=True, values=guesses).head(count)
     table = Table(
         title=f"The {_records(found.height)} of which most is learned",
         title_justify="left",
@@ -131,15 +138,22 @@ def worst_table(attack: StrongAttack, count: int, *, guesses: bool = False) -> T
         caption="Rows of the original, from 0: confidential",
         caption_justify="left",
     )
-    for heading in ("record", "prior", "posterior", "gain (bits)"):
-        table.add_column(heading, justify="right")
+    shown: dict[str, Callable[[Any], str | Text]] = {
+        "record": str,
+        "prior": _probability,
+        "posterior": _probability,
+        "gain_bits": _in_bits,
+    }
+    for name in shown:
+        if name in found.columns:
+            table.add_column("gain (bits)" if name == "gain_bits" else name, justify="right")
     if guesses:
         table.add_column("best guess", overflow="fold")
         table.add_column("is right")
     for row in found.iter_rows(named=True):
-        shown = [str(row["record"]), *(_probability(row[name]) for name in ("prior", "posterior"))]
+        cells = [form(row[name]) for name, form in shown.items() if name in row]
         guess = [Text(row["guess"]), "yes" if row["right_after"] else "no"] if guesses else []
-        table.add_row(*shown, _in_bits(row["gain_bits"]), *guess)
+        table.add_row(*cells, *guess)
     return table
 
 

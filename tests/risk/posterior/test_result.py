@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -129,7 +130,18 @@ def test_sentences():
 
 def test_names_in_a_sentence():
     assert named(("a", "b", "c")) == "a, b and c"
-    assert named(("a", "b", "c"), most=2) == "all of 3 attributes"
+    assert named(("a", "b", "c"), most=2) == "all 3 unknown attributes"
+
+
+def test_without_values_nothing_tells_which_value_a_record_has():
+    found = attack([0.25], [0.5])
+    kept = found.to_frame(values=False).columns
+    assert "guess" not in kept
+    assert "right_before" not in kept
+    # A uniform prior is the same for all values; the share of a value is not.
+    assert ("prior" in kept) == (found.prior_name == "uniform")
+    shares = replace(found, prior_name="marginal").to_frame(values=False)
+    assert shares.columns == ["record", "posterior", "right_after"]
 
 
 def test_no_records():

@@ -130,7 +130,8 @@ def _coded(model: Synthesizer, codec: Codec, table: Frame | Coded, which: str) -
 def _selected(table: Frame, names: Sequence[str]) -> pa.Table:
     """Return those of the named columns that a table has."""
     frame = to_narwhals(table)
-    return to_arrow(frame.select([name for name in names if name in frame.columns]).to_native())
+    # By item: `select` would take a name such as * for a pattern.
+    return to_arrow(frame[[name for name in names if name in frame.columns]].to_native())
 
 
 def _read_release(whole: Codec, codec: Codec, synthetic: Frame) -> tuple[Coded, tuple[str, ...]]:

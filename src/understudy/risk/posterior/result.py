@@ -144,8 +144,18 @@ class StrongAttack:
     def _mean(values: NDArray[Any]) -> float:
         return float(np.mean(values)) if len(values) else math.nan
 
-    def to_frame(self, *, worst_first: bool = False) -> pl.DataFrame:
-        """Return a row for each record, in the original's order or by gain, the largest first."""
+    def to_frame(self, *, worst_first: bool = False, values: bool = True) -> pl.DataFrame:
+        """Return a row for each record.
+
+        Parameters
+        ----------
+        worst_first : bool
+            Whether the records come by gain, the largest first, or in the original's order.
+        values : bool
+            Whether to include what may tell a record's values: the guess, whether the guess before
+            was right, and, unless the prior is uniform, the prior and the gain. The share of a
+            value often says which it is.
+        """
         import polars as pl
 
         frame = pl.DataFrame(
@@ -160,6 +170,11 @@ class StrongAttack:
                 **self.more,
             }
         )
+        if not values:
+            telling: tuple[str, ...] = ("guess", "right_before")
+            if self.prior_name != "uniform":
+                telling = (*telling, "prior", "gain_bits")
+            frame = frame.drop(telling)
         return frame[self._worst_first()] if worst_first else frame
 
     def per_record(self) -> pl.DataFrame:
@@ -183,6 +198,7 @@ class StrongAttack:
             "mode": self.mode,
             "prior": self.prior_name,
             "records": len(self),
+            "candidates": int(self.candidates.max(initial=0)),
             "certain": self.certain,
             "certain_share": self.certain_share,
             "share_above_half": self.share_above(0.5),
@@ -192,11 +208,17 @@ class StrongAttack:
             "mean_gain_bits": self.mean_gain,
             "gain_bits_99_percent": self.quantile_gain(0.99),
             "max_gain_bits": self.max_gain,
+            "max_mc_error": self._largest_error,
             "reasons": dict(self.reasons),
             "notes": list(self.notes),
         }
         plain: dict[str, Any] = to_plain(figures)
         return plain
+
+    @property
+    def _largest_error(self) -> float:
+        errors = np.asarray(self.more.get("mc_error", ()), np.float64)
+        return float(np.nanmax(errors)) if np.isfinite(errors).any() else math.nan
 
     def summary(self) -> str:
         """Return the result in a few plain sentences."""
@@ -227,8 +249,8 @@ def named(unknown: Sequence[str], most: int = 4) -> str:
     Examples
     --------
     >>> named(("method",)), named(("age", "sex")), named(tuple("abcde"))
-    ('method', 'age and sex', 'all of 5 attributes')
+    ('method', 'age and sex', 'all 5 unknown attributes')
     """
     if len(unknown) > most:
-        return f"all of {len(unknown)} attributes"
+        return f"all {len(unknown)} unknown attributes"
     return unknown[0] if len(unknown) == 1 else f"{', '.join(unknown[:-1])} and {unknown[-1]}"
