@@ -10,11 +10,13 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from understudy import BayesNet, Cart
-from understudy.audit import Audit, audit, measures
+from understudy import BayesNet, Cart, GaussianCopula
+from understudy.audit import Audit, audit, measures, samples
+from understudy.audit.collect_utility import SEEN
 from understudy.errors import DataError, ParameterError
 from understudy.progress import reporting
-from understudy.risk import attribution, disclosure, strong_attacker
+from understudy.risk import attackers, attribution, disclosure, strong_attacker
+from understudy.risk.attacker_jobs import Job
 from understudy.utility.marginals import marginals
 
 KEYS = ["age", "sex", "region"]
@@ -68,7 +70,7 @@ def test_the_figures_are_those_of_the_measures(people, release, model):
     assert [one.synthetic for one in first.subsets] == [one.accuracy for one in alone.subsets]
     told = disclosure(people, release, keys=KEYS, sensitive="ill")
     assert (first.disclosure.repu, first.disclosure.disco) == (told.repu, told.disco)
-    strong = strong_attacker(model, people, release, unknown="ill", prior="marginal")
+    strong = strong_attacker(model, people, release, unknown="ill", prior="informed")
     assert figures(found)["strong"].synthetic == strong.accuracy_after
     assert first.strong.certain == strong.certain
     assert sum(first.strong.gains.synthetic) == 200
@@ -80,7 +82,7 @@ def test_the_figures_are_those_of_the_measures(people, release, model):
 
 def test_the_worst_records_are_those_of_the_strong_attacker(people, release, model):
     found = audit(people, release, model=model, **QUICK).findings.releases[0]
-    strong = strong_attacker(model, people, release, unknown="ill", prior="marginal")
+    strong = strong_attacker(model, people, release, unknown="ill", prior="informed")
     expected = strong.worst(20).filter(pl.col("gain_bits") > 1e-9)
     assert [one.record for one in found.worst] == expected["record"].to_list()
     assert [one.gain_bits for one in found.worst] == expected["gain_bits"].to_list()
@@ -116,7 +118,9 @@ def test_a_standard_audit_has_all_its_parts(people, release, model):
     assert [one.model for one in found.utility.propensity] == ["cart", "logistic"]
     prediction = found.utility.prediction
     assert (prediction.target, prediction.classes) == ("ill", ("no", "yes"))
-    assert prediction.held_out == "given"  # the control records, which have all columns
+    # The control records, which have all columns.
+    assert prediction.held_out == "50 real records that were given for it"
+    assert not prediction.note
     assert len(prediction.classifiers) == 5
     for one in prediction.classifiers:
         assert sum(map(sum, one.synthetic_confusion)) == 50
@@ -152,8 +156,126 @@ def test_what_the_prediction_is_tested_on(people, release, given, held_out, monk
     tables = {name: people.select(columns) for name, columns in given.items()}
     arguments = FOR_ALL | {"keys": ["age"], "target": "ill"} | tables
     found = audit(people, release, **arguments).findings.releases[0]
-    assert found.utility.prediction.held_out == held_out
+    seen = held_out == "split"
+    assert ("not from the synthesis" in found.utility.prediction.held_out) == seen
+    assert (found.utility.prediction.note == SEEN) == seen
     assert sorted(found.errors) == ["association", "classifiers", "propensity"]
+
+
+def of_classifiers(found):
+    return {
+        name: one
+        for name, one in figures(found).items()
+        if name.endswith(("vote", "mean_attacker", "best_attacker"))
+    }
+
+
+@pytest.fixture
+def only_classifiers(monkeypatch):
+    """Leave out what takes time and is not asked for."""
+    for slow in ("_propensity", "_propensity_interactions", "_association", "_strong_record"):
+        monkeypatch.setattr(measures, slow, lambda _: 1 / 0)
+
+
+@pytest.mark.parametrize("size", ["standard", "full"])
+def test_the_papers_classifiers_in_place_of_ours(people, release, size, only_classifiers):
+    part = FOR_ALL | {"keys": ["age", "sex"], "measures": size}
+    found = audit(people, release, classifiers="papers", **part)
+    alone = attackers(
+        people, release, keys=["age", "sex"], sensitive="ill", preset="papers", random_state=1
+    )
+    trained = of_classifiers(found)
+    assert list(trained) == ["vote", "mean_attacker", "best_attacker"]
+    assert trained["vote"].synthetic == alone.ensemble.accuracy
+    assert trained["mean_attacker"].original == alone.mean.original
+    assert trained["vote"].note.startswith("The papers' classifiers")
+    assert found.findings.measures == f"{size}, with the papers' classifiers"
+    assert "classifiers='papers'" in found.findings.command
+
+
+@pytest.mark.parametrize("size", ["standard", "full"])
+def test_no_classifiers(people, release, size, only_classifiers):
+    part = FOR_ALL | {"keys": ["age"], "measures": size}
+    found = audit(people, release, classifiers=None, **part)
+    assert not of_classifiers(found)
+    assert found.findings.measures == f"{size}, with no classifiers"
+    assert "classifiers=None" in found.findings.command
+    assert "classifiers" not in found.findings.releases[0].errors
+
+
+def test_quick_measures_have_no_classifiers_to_tell_of(people):
+    assert audit(people, people, classifiers=None, **QUICK).findings.measures == "quick"
+
+
+def test_which_classifiers_there_are(people):
+    with pytest.raises(ParameterError, match=r"strong, papers, or None.*'paper'.*Did you mean"):
+        audit(people, people, classifiers="paper", **QUICK)
+
+
+def test_what_is_learnt_from_the_original_is_learnt_once(
+    people, release, unrelated, monkeypatch, only_classifiers
+):
+    learnt = []
+
+    def noted(job):
+        learnt.append(job.may_recur)
+        return trained(job)
+
+    trained = Job.guesses
+    monkeypatch.setattr(Job, "guesses", noted)
+    part = FOR_ALL | {"known": 2, "classifiers": "papers"}
+    together = audit(people, {"a": release, "b": [unrelated, release]}, **part)
+    # Three sets of two keys and six classifiers: once on the original, and on each of three tables.
+    assert (learnt.count(True), learnt.count(False)) == (3 * 6, 3 * 6 * 3)
+    assert of_classifiers(together) == of_classifiers(audit(people, release, **part))
+
+
+@pytest.mark.parametrize(
+    ("size", "records", "sets"), [("standard", 599, 2), ("standard", 99, 1), ("full", 99, 3)]
+)
+def test_classifiers_learn_for_fewer_sets_of_keys_in_large_tables(
+    people, release, monkeypatch, only_classifiers, size, records, sets
+):
+    monkeypatch.setattr(measures, "RECORDS_TRAINED", records)  # 200 people: 599 is not thrice
+    part = FOR_ALL | {"known": 2, "measures": size, "classifiers": "papers"}
+    note = figures(audit(people, release, **part))["vote"].note
+    assert (f"{sets} of the 3 sets of keys, drawn at random" in note) == (sets < 3)
+
+
+def test_large_tables_are_compared_by_samples(people, release, monkeypatch):
+    monkeypatch.setattr(samples, "LEARNT_FROM", 70)
+    monkeypatch.setattr(samples, "TESTED_ON", 30)
+    monkeypatch.setattr(measures, "TOLD_APART", 90)
+    part = FOR_ALL | {"keys": ["age"], "target": "ill", "classifiers": None}
+    found = audit(people, release, **part).findings.releases[0].utility
+    # 70 is 70 % of 100, of which 30 are held out.
+    assert found.prediction.held_out.startswith("30 records of the original")
+    assert found.notes == (
+        "The tables were told apart by a part of them. A random sample of 90 of the 400 records "
+        "was compared.",
+        "The target was predicted from random samples, for all records would take too long: 70 of "
+        "200 real records and 70 of 200 synthetic ones.",
+    )
+    told = audit(people, release, test=people, **part)
+    prediction = told.findings.releases[0].utility.prediction
+    assert prediction.held_out == "30 real records that were given for it"
+    assert all(note in told.summary() for note in found.notes)
+
+
+def test_small_tables_are_compared_whole(people, release):
+    part = FOR_ALL | {"keys": ["age"], "target": "ill", "classifiers": None}
+    found = audit(people, release, **part).findings.releases[0].utility
+    assert not found.notes
+    assert found.prediction.held_out.startswith("60 records of the original")
+
+
+def test_a_method_without_probabilities_is_no_trouble(people, caplog):
+    copula = GaussianCopula(random_state=1).fit(people)
+    with caplog.at_level(logging.INFO, "understudy"):
+        found = audit(people, copula.sample(), model=copula, **QUICK).findings.releases[0]
+    assert "does not draw from tables of counts" in found.errors["strong"]
+    (told,) = (one for one in caplog.records if "strong was not measured" in one.getMessage())
+    assert told.levelno == logging.INFO
 
 
 def test_whole_records_of_a_large_table_are_not_attacked(people, release, model, monkeypatch):
@@ -233,7 +355,8 @@ def test_a_measure_that_fails_leaves_the_others(people, release, monkeypatch, ca
 
 def test_a_synthesis_that_fails_leaves_the_others(people, release, unrelated, model, caplog):
     other = unrelated.with_columns(ill=pl.lit("unheard of"))
-    found = audit(people, [release, other.vstack(unrelated)], model=model, **QUICK)
+    with caplog.at_level(logging.WARNING, "understudy"):
+        found = audit(people, [release, other.vstack(unrelated)], model=model, **QUICK)
     alone = audit(people, release, model=model, **QUICK)
     first = found.findings.releases[0]
     assert first.errors["strong"].startswith("Table 2: ")

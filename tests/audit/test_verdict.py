@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from understudy.audit.evidence import gain_of, noise_of, size_of, weigh
 from understudy.audit.findings import (
+    ClassifierFindings,
     ColumnShares,
     DisclosureFindings,
     Figure,
@@ -60,10 +61,16 @@ def way(number, ratio):
     return WayFindings(number, 10, 0.1, 0.05, ratio, ())
 
 
-def prediction(difference, target="job"):
-    return PredictionFindings(
-        target, ("a", "b"), "a", "30 %", 0.5, 0.8, 0.8 + difference, difference, ()
+def prediction(difference, target="job", tested=0, note=""):
+    right = tested * 4 // 5
+    confusion = ((right, tested - right), (0, 0))
+    classifier = ClassifierFindings(
+        "svm", 0.8, 0.8 + difference, difference, NAN, NAN, confusion, confusion, *[NAN] * 6
     )
+    return PredictionFindings(
+        target, ("a", "b"), "a", "30 %", 0.5, 0.8, 0.8 + difference, difference,
+        (classifier,) if tested else (), note,
+    )  # fmt: skip
 
 
 def release(*figures, name="cart.csv", **more):
@@ -538,6 +545,33 @@ def test_the_frontier_is_named():
     assert "For c there is one" in told
 
 
+def test_differences_within_chance_count_as_none():
+    # 1,000 people at a baseline of 60 %: 2 sqrt(0.6 * 0.4 / 1000) = 3.1 points. 400 test records
+    # at 80 %: 2 sqrt(0.8 * 0.2 / 400) = 4 points.
+    def by(difference):
+        return prediction(difference, tested=400)
+
+    found = compared(("a", 0.05, 0.03), ("b", 0.03, 0.0), ("c", 0.0, 0.041), by=by)
+    place = tradeoff(found)
+    assert place.risk_noise == pytest.approx(2 * math.sqrt(0.6 * 0.4 / 1000))
+    assert place.loss_noise == pytest.approx(0.04)
+    # c has 5 points less risk than a, which is more than chance, and costs 1.1 more, which is not.
+    # It has 3 less than b, which is none, and costs 4.1 more: b beats c.
+    assert [one.name for one in place.frontier()] == ["b"]
+    told = " ".join(give_verdict(found).sentences)
+    assert (
+        "Differences of up to 3.1 points of risk, and of 4.0 points of right predictions, count "
+        "as none: they are within 2 standard errors of a share."
+    ) in told
+
+
+def test_what_must_be_known_about_the_prediction_follows_it():
+    use = UtilityFindings(prediction=prediction(0.01, note="It was seen."), notes=("A sample.",))
+    (judged,) = give_verdict(findings(release(*NOTHING, utility=use))).releases
+    assert any(text.endswith("1.0 points more. It was seen.") for text in judged.sentences)
+    assert judged.sentences[-1] == "A sample."
+
+
 def test_one_release_beats_all():
     verdict = give_verdict(compared(("a", 0.0, 0.0), ("b", 0.1, 0.1)))
     assert any("a is worth a choice" in text for text in verdict.sentences)
@@ -561,16 +595,20 @@ def test_releases_without_measures_in_common():
     assert any("cannot be compared" in text for text in verdict.sentences)
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
-def test_frontier_against_its_definition(points):
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=12),
+    st.integers(0, 3),
+    st.integers(0, 3),
+)
+def test_frontier_against_its_definition(points, risk, loss):
     places = tuple(Place(str(n), *point) for n, point in enumerate(points))
-    best = Tradeoff(places, "").frontier()
+    best = Tradeoff(places, "", risk, loss).frontier()
     assert bool(best) == bool(places)
     for place in places:
         # the slow twin: on the frontier if every other that is better in one is worse in the other
         on = all(
-            (o.risk >= place.risk or o.loss > place.loss)
-            and (o.loss >= place.loss or o.risk > place.risk)
+            (o.risk >= place.risk - risk or o.loss > place.loss + loss)
+            and (o.loss >= place.loss - loss or o.risk > place.risk + risk)
             for o in places
         )
         assert (place in best) == on

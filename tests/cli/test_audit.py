@@ -69,8 +69,24 @@ class TestResults:
         assert (seen["target"], seen["known"], seen["groups"]) == ("works", 1, {"age": 3})
         assert (seen["random_state"], seen["show_records"]) == (7, True)
         assert seen["measures"] == "standard"
+        assert seen["classifiers"] == "strong"
         assert seen["control"].equals(seen["releases"]["synthetic"][0])
         assert seen["test"].equals(seen["releases"]["synthetic"][1])
+
+    @pytest.mark.parametrize("command", ["audit", "compare", "run"])
+    @pytest.mark.parametrize(("word", "preset"), [("papers", "papers"), ("none", None)])
+    @pytest.mark.usefixtures("people")
+    def test_which_classifiers_attack(self, call, monkeypatch, command, word, preset):
+        seen = {}
+
+        def record(*_, **options):
+            seen.update(options)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("understudy.audit.run.audit", record)
+        more = ["-o", "out"] if command == "run" else ["release.csv"]
+        call(command, "people.csv", *more, *SCENARIO, "--classifiers", word)
+        assert seen["classifiers"] == preset
 
     def test_several_files_are_syntheses_by_one_method(self, audit, people):
         code, _, _ = audit(*QUICK, "--json", "a.json", files=("release.csv", "people.csv"))

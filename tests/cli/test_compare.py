@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 
 from understudy.audit import Audit
+from understudy.audit.collect_utility import SEEN
 from understudy.cli.compared import read_files, read_methods
 from understudy.errors import ParameterError
 
@@ -50,6 +52,44 @@ class TestFiles:
     def test_a_model_by_the_name_of_its_file(self, compare):
         _, _, _, found = compare("r=release.csv", "copy=people.csv", "--model", "r=model.us")
         assert [one.strong is not None for one in found.releases] == [True, False]
+
+
+class TestPrediction:
+    """Whether the release has seen the records that the prediction is tested on."""
+
+    @pytest.fixture
+    def tested(self, call, people):
+        table = pl.read_csv(people / "people.csv")
+        table[:90].write_csv(people / "known.csv")
+        table[90:].write_csv(people / "new.csv")
+
+        def run(*options):
+            code, _, err = call(
+                "compare", "known.csv", "--methods", "cart,copula", "--keys", "age,sex",
+                "--sensitive", "ill", "--target", "works", "--classifiers", "none", *options,
+                "--json", "a.json", "-o", "a.html",
+            )  # fmt: skip
+            assert code == 0, err
+            return Audit.from_json(people / "a.json"), (people / "a.html").read_text(), err
+
+        return run
+
+    def test_given_records(self, tested):
+        found, page, err = tested("--test", "new.csv")
+        for release in found.findings.releases:
+            assert release.utility.prediction.held_out == "30 real records that were given for it"
+            assert not release.utility.prediction.note
+        assert found.findings.measures == "standard, with no classifiers"
+        assert SEEN not in page
+        # That the copula has no strong attacker is told in the report, and is no trouble.
+        assert "does not draw from tables of counts" in found.findings.releases[1].errors["strong"]
+        assert "was not measured" not in err
+
+    def test_records_of_the_original(self, tested):
+        found, page, _ = tested()
+        for judged in found.verdict.releases:
+            assert any(text.endswith(SEEN) for text in judged.sentences)
+        assert SEEN in page
 
 
 class TestMethods:

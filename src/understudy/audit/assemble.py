@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from understudy.audit.collect_model import method_of, network_of
@@ -24,9 +24,13 @@ from understudy.audit.collect_utility import (
     way_findings,
 )
 from understudy.audit.findings import Figure, ReleaseFindings, UtilityFindings
+from understudy.audit.inputs import Preset
 from understudy.audit.key_sets import with_fewer_sets
-from understudy.audit.measures import LOOKED_UP, TRAINED, Synthesis
+from understudy.audit.measures import LOOKED_UP, Synthesis, most_trained
+from understudy.audit.samples import prediction_note
 from understudy.data.frames import to_narwhals
+
+THE_PAPERS = "The papers' classifiers: ours are stronger, and take longer."
 
 Results = Mapping[str, Sequence[Any]]
 """What each measure found for the syntheses on which it did not fail."""
@@ -76,11 +80,17 @@ def _figures(first: Synthesis, results: Results) -> list[Figure]:
     if found := results.get("attribution"):
         _, note = with_fewer_sets(first.prepared, LOOKED_UP, task.seed)
         figures += attribution_figures(found, note)
-    for measure, preset in (("classifiers", "strong"), ("classifiers_papers", "papers")):
+    presets: list[tuple[str, Preset]] = [
+        ("classifiers", task.classifiers or "strong"),
+        ("classifiers_papers", "papers"),
+    ]
+    for measure, preset in presets:
         if found := results.get(measure):
-            most = TRAINED[task.measures, preset]
-            _, note = with_fewer_sets(first.prepared, most, task.seed)
-            figures += attacker_figures(found, of_papers=preset == "papers", note=note)
+            _, note = with_fewer_sets(first.prepared, most_trained(first, preset), task.seed)
+            beside = measure == "classifiers_papers"
+            if preset == "papers" and not beside:
+                note = f"{THE_PAPERS} {note}"
+            figures += attacker_figures(found, of_papers=beside, note=note)
     if found := results.get("disclosure"):
         figures += disclosure_figures(found)
     if found := results.get("strong"):
@@ -108,8 +118,18 @@ def _utility(first: Synthesis, results: Results) -> UtilityFindings:
         association=association_findings(association) if association else None,
         propensity=apart,
         prediction=prediction,
-        notes=_left_out(first),
+        notes=(*_left_out(first), *_sampled(first, results)),
     )
+
+
+def _sampled(first: Synthesis, results: Results) -> Iterator[str]:
+    """Say which measures of the use are of samples."""
+    for found in results.get("propensity", ())[:1]:
+        if told := found.reasons.get("records"):
+            yield f"The tables were told apart by a part of them. {told}"
+    for found in results.get("prediction", ())[:1]:
+        if told := prediction_note(found, first.task.original, first.table):
+            yield told
 
 
 def _left_out(first: Synthesis) -> tuple[str, ...]:

@@ -22,6 +22,13 @@ from understudy.utility.prediction_result import Comparison, Prediction
 from understudy.utility.prediction_scores import Trained
 from understudy.utility.propensity_result import Propensity
 
+SEEN = (
+    "The release was made from the test records, too, unless they were kept from it, and real "
+    "training was not: this favours the release, whose true loss is likely larger. Synthesize from "
+    "a part of the records, and give the others as the test (--test)."
+)
+"""What must be known where the test records are from the original."""
+
 
 def way_findings(found: Sequence[Marginals]) -> tuple[WayFindings, ...]:
     """Return the distances of tables over the syntheses, and the worst tables of the first."""
@@ -111,7 +118,8 @@ def prediction_findings(
         target=first.target,
         classes=classes,
         positive=positive,
-        held_out=first.held_out,
+        held_out=_tested_on(first),
+        note=SEEN if first.held_out == "split" else "",
         baseline=mean(result.baseline for result in found),
         mean_real=mean(result.mean.real for result in found),
         mean_synthetic=mean(result.mean.synthetic for result in found),
@@ -120,6 +128,16 @@ def prediction_findings(
             _classifier(name, [result.classifiers[name] for result in found], first.positive)
             for name in first.classifiers
         ),
+    )
+
+
+def _tested_on(found: Prediction) -> str:
+    """Return in words what the test records are."""
+    if found.held_out == "given":
+        return f"{found.test_records:,} real records that were given for it"
+    return (
+        f"{found.test_records:,} records of the original, held out from the real training but not "
+        "from the synthesis"
     )
 
 

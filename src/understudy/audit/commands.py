@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".csv.gz")
-_FLAGS = ("--force", "--stream", "--show-records", "--png", "--quiet", "-q", "--verbose", "-v")
+_FLAGS = ("--force", "--stream", "--show-records", "--quiet", "-q", "--verbose", "-v")
 _DIALECT = ("--delimiter", "--decimal", "--encoding", "--missing")
 
 
@@ -26,13 +26,22 @@ def files_in(command: str) -> list[str]:
     ['my data.csv', 'syn.csv']
     """
     words = _split(command)
-    return [
+    found = [
         word
         for before, word in pairwise(words)
         if is_file(word)
         and not word.startswith("-")
         and (not before.startswith("-") or "=" in before or before in _FLAGS)
     ]
+    if "compare" in words[:4]:  # after understudy, or python -m understudy, and perhaps a flag
+        found[1:] = map(_unnamed, found[1:])
+    return found
+
+
+def _unnamed(word: str) -> str:
+    """Return the file of NAME=FILE, as `understudy compare` reads it."""
+    name, _, file = word.partition("=")
+    return file if name.strip() and file else word
 
 
 def dialect_in(command: str) -> list[str]:

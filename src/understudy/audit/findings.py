@@ -202,7 +202,10 @@ class ClassifierFindings:
 
 @dataclass(frozen=True)
 class PredictionFindings:
-    """Prediction of the target: training on the release against training on real records."""
+    """Prediction of the target: training on the release against training on real records.
+
+    `held_out` says in words what the test records are, and `note` what must be known about them.
+    """
 
     target: str
     classes: tuple[str, ...]
@@ -213,11 +216,12 @@ class PredictionFindings:
     mean_synthetic: float
     mean_difference: float
     classifiers: tuple[ClassifierFindings, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True)
 class UtilityFindings:
-    """What the release keeps of the original; `notes` say which columns were not compared."""
+    """What the release keeps of the original; `notes` say what was not compared."""
 
     marginals: tuple[WayFindings, ...] = ()
     shares: tuple[ColumnShares, ...] = ()

@@ -14,6 +14,8 @@ from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
 
 MeasureSet = Literal["quick", "standard", "full"]
+Preset = Literal["strong", "papers"]
+"""Which classifiers attack."""
 
 RELEASE = "synthetic"
 """What a release is called that was given no name."""
@@ -48,6 +50,8 @@ class Task:
         Numeric columns to put in groups.
     measures : {"quick", "standard", "full"}
         What is measured.
+    classifiers : {"strong", "papers"} or None
+        Which classifiers attack.
     seed : int
         Decides what is random.
     show_records : bool
@@ -62,6 +66,7 @@ class Task:
     test: Frame | None
     groups: Mapping[str, int]
     measures: MeasureSet
+    classifiers: Preset | None
     seed: int
     show_records: bool
 
@@ -141,6 +146,20 @@ def read_measures(measures: object) -> MeasureSet:
     raise ParameterError(
         f"measures is one of {', '.join(known)}; got {measures!r}."
         f"{did_you_mean(str(measures), known)}"
+    )
+
+
+def read_classifiers(classifiers: object) -> Preset | None:
+    """Return the name of a preset of classifiers, None for none, or say which there are."""
+    if classifiers is None:
+        return None
+    known = get_args(Preset)
+    for name in known:
+        if classifiers == name:
+            return name  # type: ignore[no-any-return]
+    raise ParameterError(
+        f"classifiers is one of {', '.join(known)}, or None for none; got {classifiers!r}."
+        f"{did_you_mean(str(classifiers), known)}"
     )
 
 

@@ -9,12 +9,14 @@ from typing import Any
 from understudy.audit.collect_records import RecordScores
 from understudy.audit.collect_risk import anonymity_of
 from understudy.audit.collect_strong import attack_record, attack_sensitive
-from understudy.audit.inputs import Given, MeasureSet, Task
+from understudy.audit.inputs import Given, MeasureSet, Preset, Task
 from understudy.audit.key_sets import with_fewer_sets
+from understudy.audit.samples import TEST_SHARE, TOLD_APART, prediction_tables
 from understudy.audit.shares import column_shares
 from understudy.data.frames import Frame, to_narwhals
 from understudy.data.schema import Schema
 from understudy.errors import UnderstudyError
+from understudy.risk.attacker_jobs import Remembered
 from understudy.risk.attackers import attackers_on
 from understudy.risk.attribution import attributions
 from understudy.risk.disclosure import disclosure_of
@@ -22,12 +24,18 @@ from understudy.risk.prepare import Prepared
 
 LOOKED_UP = 1_000
 """Sets of keys that are looked up at most."""
-TRAINED: dict[tuple[MeasureSet, str], int] = {
+TRAINED: dict[tuple[MeasureSet, Preset], int] = {
     ("standard", "strong"): 5,
+    ("standard", "papers"): 5,
     ("full", "strong"): 20,
     ("full", "papers"): 100,
 }
 """Sets of keys for which classifiers are trained at most, by measures and preset."""
+RECORDS_TRAINED = 150_000
+"""Records from which standard measures let classifiers learn, over all sets of keys.
+
+Of a large table they learn for fewer sets, and not from fewer records: an attacker has them all.
+"""
 PERMUTATIONS: dict[MeasureSet, int] = {"standard": 25, "full": 100}
 
 
@@ -42,6 +50,8 @@ class Synthesis:
     prepared: Prepared
     columns: tuple[str, ...]
     """What is compared with the original: identifiers are not."""
+    remembered: Remembered
+    """What classifiers guessed that learnt from the original, for all syntheses."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,15 +87,28 @@ def _strong_record(synthesis: Synthesis) -> Any:  # noqa: ANN401
 
 
 def _classifiers(synthesis: Synthesis) -> Any:  # noqa: ANN401
-    most = TRAINED[synthesis.task.measures, "strong"]
-    fewer, _ = with_fewer_sets(synthesis.prepared, most, synthesis.task.seed)
-    return attackers_on(fewer, "strong", random_state=synthesis.task.seed)
+    assert synthesis.task.classifiers is not None  # noqa: S101  # there is no such job without
+    return _trained(synthesis, synthesis.task.classifiers)
 
 
 def _classifiers_papers(synthesis: Synthesis) -> Any:  # noqa: ANN401
-    most = TRAINED[synthesis.task.measures, "papers"]
+    return _trained(synthesis, "papers")
+
+
+def most_trained(synthesis: Synthesis, preset: Preset) -> int:
+    """Return for how many sets of keys classifiers are trained at most."""
+    most = TRAINED[synthesis.task.measures, preset]
+    if synthesis.task.measures == "full":
+        return most
+    return max(1, min(most, RECORDS_TRAINED // len(synthesis.prepared.original)))
+
+
+def _trained(synthesis: Synthesis, preset: Preset) -> Any:  # noqa: ANN401
+    most = most_trained(synthesis, preset)
     fewer, _ = with_fewer_sets(synthesis.prepared, most, synthesis.task.seed)
-    return attackers_on(fewer, "papers", random_state=synthesis.task.seed)
+    return attackers_on(
+        fewer, preset, random_state=synthesis.task.seed, remembered=synthesis.remembered
+    )
 
 
 def _anonymity(synthesis: Synthesis) -> Any:  # noqa: ANN401
@@ -129,6 +152,7 @@ def _propensity(synthesis: Synthesis) -> Any:  # noqa: ANN401
         synthesis.table,
         columns=synthesis.columns,
         permutations=PERMUTATIONS[synthesis.task.measures],
+        most_records=TOLD_APART,
         random_state=synthesis.task.seed,
     )
 
@@ -143,6 +167,7 @@ def _propensity_interactions(synthesis: Synthesis) -> Any:  # noqa: ANN401
         models="logistic",
         interactions=True,
         permutations=PERMUTATIONS["standard"],
+        most_records=TOLD_APART,
         random_state=synthesis.task.seed,
     )
 
@@ -161,11 +186,13 @@ def _prediction(synthesis: Synthesis) -> Any:  # noqa: ANN401
             test = None  # the control table was made for the attacks alone
         else:
             features = known
+    original, synthetic, test = prediction_tables(task.original, synthesis.table, test, task.seed)
     return prediction(
-        task.original,
-        synthesis.table,
+        original,
+        synthetic,
         target=task.target,
         test=test,
+        test_share=TEST_SHARE,
         features=features,
         groups=task.groups_of([*features, task.target]) or None,
         random_state=task.seed,
@@ -191,12 +218,16 @@ def measures_for(task: Task, given: Given) -> Iterator[Measure]:
         yield Measure("propensity", "telling the tables apart", _propensity)
         if task.target is not None:
             yield Measure("prediction", "predicting the target", _prediction)
-        yield Measure("classifiers", "training attackers", _classifiers)
+        if task.classifiers is not None:
+            yield Measure("classifiers", "training attackers", _classifiers)
     if full:
         yield Measure(
             "propensity_interactions", "telling the tables apart", _propensity_interactions
         )
-        yield Measure("classifiers_papers", "training the papers' attackers", _classifiers_papers)
+        if task.classifiers == "strong":
+            yield Measure(
+                "classifiers_papers", "training the papers' attackers", _classifiers_papers
+            )
 
 
 def personal_columns(task: Task) -> frozenset[str]:

@@ -16,8 +16,10 @@ from understudy.audit.findings import Findings, ReleaseFindings
 from understudy.audit.inputs import (
     Given,
     MeasureSet,
+    Preset,
     Task,
     check_task,
+    read_classifiers,
     read_measures,
     read_releases,
     read_seed,
@@ -25,8 +27,9 @@ from understudy.audit.inputs import (
 from understudy.audit.measures import Measure, Synthesis, measures_for, personal_columns
 from understudy.audit.result import Audit
 from understudy.data.frames import Frame, to_narwhals
-from understudy.errors import DataError, ParameterError
+from understudy.errors import DataError, NoDensityError, ParameterError
 from understudy.progress import reporting, track
+from understudy.risk.attacker_jobs import Remembered
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
@@ -46,6 +49,7 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     model: Synthesizer | Mapping[str, Synthesizer] | None = None,
     control: Frame | None = None,
     measures: MeasureSet = "standard",
+    classifiers: Preset | None = "strong",
     random_state: int | None = None,
     groups: Mapping[str, int] | None = None,
     test: Frame | None = None,
@@ -73,6 +77,9 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         and no `test` is given, the prediction is tested on it, too.
     measures : {"standard", "quick", "full"}
         How much is measured; see the notes.
+    classifiers : {"strong", "papers"}, optional
+        Which classifiers attack: ours, or the papers' six in their place, which are weaker and in
+        small tables quicker; none if it is None. See `understudy.risk.attackers`.
     random_state : int, optional
         The seed of all that is random. One is drawn and recorded if it is not given.
     groups : mapping, optional
@@ -106,14 +113,24 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     triples of columns; association; propensity of a tree and a logistic regression with 25
     permutations; and if there is a target, its prediction by the papers' five classifiers.
 
-    *Full*: as standard with 100 permutations, and the preset ``"papers"`` of attackers (measures
-    whose names begin with ``papers_``); propensity of a logistic regression with interactions (25
-    permutations); and if there is a model, the strong attacker on the whole record of up to 200
-    people, in tables of up to 20,000 records and 20 columns.
+    *Full*: as standard with 100 permutations, and beside the preset ``"strong"`` of attackers the
+    preset ``"papers"`` (measures whose names begin with ``papers_``); propensity of a logistic
+    regression with interactions (25 permutations); and if there is a model, the strong attacker on
+    the whole record of up to 200 people, in tables of up to 20,000 records and 20 columns.
 
     At most 1,000 sets of keys are looked up, and classifiers of the preset ``"strong"`` are trained
-    for 5 of them (20 if full), those of ``"papers"`` for 100. Of more, so many are drawn at random,
-    which the notes of these figures say.
+    for 5 of them (20 if full), those of ``"papers"`` for 5 (100 if full); standard measures train
+    for fewer sets of tables of more than 30,000 records, down to one. Of more sets, so many are
+    drawn at random, which the notes of these figures say. What classifiers learn from the original
+    they learn once for all releases.
+
+    Large tables are compared by random samples, which the notes on the use say: propensity by
+    20,000 records of both tables together, the prediction by 10,000 records of each table to learn
+    from, and 10,000 to test on.
+
+    Without `test` or such a `control`, the prediction is tested on 30 % of the original, which
+    real training is kept from and the release is not, unless it was made without them. This
+    favours the release, as the verdict says.
 
     A measure that fails leaves its error in `errors` of the release, without values of the data,
     and the others go on. Columns in which nearly every original record has a value of its own
@@ -139,13 +156,17 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         test=test,
         groups=_read_groups(groups),
         measures=read_measures(measures),
+        classifiers=read_classifiers(classifiers),
         seed=read_seed(random_state),
         show_records=bool(show_records),
     )
     check_task(task)
     with _each_warning_once():
         left_out = personal_columns(task)
-        ready = {given.name: _prepared(task, given, left_out) for given in task.releases}
+        remembered = Remembered()
+        ready = {
+            given.name: _prepared(task, given, left_out, remembered) for given in task.releases
+        }
         releases = _run(task, ready)
     rows, columns = to_narwhals(original).shape
     return Audit(
@@ -155,7 +176,7 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
             seconds=round(time.perf_counter() - started, 3),
             seed=task.seed,
             command=_call(task) if command is None else str(command),
-            measures=task.measures,
+            measures=_measures_in_words(task),
             rows=rows,
             columns=columns,
             keys=task.scenario.keys,
@@ -173,7 +194,16 @@ def _read_groups(groups: Mapping[str, int] | None) -> dict[str, int]:
     return dict(groups or {})
 
 
-def _prepared(task: Task, given: Given, left_out: Collection[str]) -> list[Synthesis]:
+def _measures_in_words(task: Task) -> str:
+    if task.measures == "quick" or task.classifiers == "strong":
+        return task.measures
+    trained = "no classifiers" if task.classifiers is None else "the papers' classifiers"
+    return f"{task.measures}, with {trained}"
+
+
+def _prepared(
+    task: Task, given: Given, left_out: Collection[str], remembered: Remembered
+) -> list[Synthesis]:
     """Code each table of a release together with the original, once for all attacks on it."""
     columns = (*task.scenario.keys, task.scenario.sensitive)
     found = []
@@ -192,7 +222,7 @@ def _prepared(task: Task, given: Given, left_out: Collection[str]) -> list[Synth
             which = f"{given.name}, table {number}" if len(given.tables) > 1 else given.name
             raise type(error)(f"{which}: {error}") from error
         compared = tuple(name for name in task.shared_columns(table) if name not in left_out)
-        found.append(Synthesis(task, given, number, table, prepared, compared))
+        found.append(Synthesis(task, given, number, table, prepared, compared, remembered))
     return found
 
 
@@ -238,7 +268,9 @@ def _run(task: Task, ready: Mapping[str, Sequence[Synthesis]]) -> tuple[ReleaseF
 
 def _log(error: Exception, text: str, synthesis: Synthesis, measure: Measure) -> None:
     log = logging.getLogger("understudy")
-    log.warning("%s: %s was not measured. %s", synthesis.given.name, measure.name, text)
+    # That a method has no probabilities to compute is no trouble: it is so whenever it is audited.
+    level = logging.INFO if isinstance(error, NoDensityError) else logging.WARNING
+    log.log(level, "%s: %s was not measured. %s", synthesis.given.name, measure.name, text)
     # The whole of it only for who asks for details: it may hold values.
     log.debug("%s failed on %s", measure.name, synthesis.given.name, exc_info=error)
 
@@ -272,10 +304,12 @@ def _call(task: Task) -> str:
         "target": task.target,
         "known": scenario.known,
         "measures": task.measures,
+        "classifiers": None if task.classifiers == "strong" else task.classifiers,
         "random_state": task.seed,
         "groups": dict(task.groups) or None,
     }
     given = [f"{name}={value!r}" for name, value in named.items() if value is not None]
+    given += ["classifiers=None"] if task.classifiers is None else []
     given += [
         f"{name}={name}"
         for name, held in (

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from understudy.audit.evidence import MAIN
+from understudy.audit.evidence import MAIN, noise_of
 from understudy.audit.findings import Findings, ReleaseFindings, UtilityFindings, WayFindings
 from understudy.audit.phrases import percent, points
 
@@ -24,6 +24,7 @@ It is about twice the standard error of the difference for some thousand test re
 STRONG = "strong"
 """The figure of the strong attacker: it exists only for releases whose model is known."""
 
+_ROUNDING = 1e-12
 _COLUMNS = {1: "single columns", 2: "two columns", 3: "three columns"}
 
 
@@ -56,13 +57,20 @@ class Tradeoff:
         The releases, in their order.
     loss_name : str
         What is taken for the loss, in words.
+    risk_noise, loss_noise : float
+        Differences up to these count as none, for chance explains them.
     """
 
     places: tuple[Place, ...]
     loss_name: str
+    risk_noise: float = 0.0
+    loss_noise: float = 0.0
 
     def frontier(self) -> tuple[Place, ...]:
         """Return the releases that no other beats in one respect and equals in the other.
+
+        There is always one: who beats another is better by more than the noise in one respect, and
+        worse by at most the noise in the other, so that nobody is beaten in a circle.
 
         Examples
         --------
@@ -73,12 +81,17 @@ class Tradeoff:
         return tuple(
             place
             for place in self.places
-            if not any(
-                other.risk <= place.risk
-                and other.loss <= place.loss
-                and (other.risk, other.loss) != (place.risk, place.loss)
-                for other in self.places
-            )
+            if not any(self._beats(other, place) for other in self.places)
+        )
+
+    def _beats(self, one: Place, other: Place) -> bool:
+        better = other.risk - one.risk, other.loss - one.loss
+        noise = self.risk_noise, self.loss_noise
+        return all(
+            gained >= -by_chance - _ROUNDING
+            for gained, by_chance in zip(better, noise, strict=True)
+        ) and any(
+            gained > by_chance + _ROUNDING for gained, by_chance in zip(better, noise, strict=True)
         )
 
 
@@ -88,14 +101,15 @@ def tradeoff(findings: Findings) -> Tradeoff | None:
     The risk is the largest gain of GCAP, the classifiers' vote and, if it was run on all releases,
     the strong attacker. The loss is that of right
     predictions if a target was named, and else how far tables of two columns are off, as a ratio
-    to chance. A release that lacks one of them is left out.
+    to chance. A release that lacks one of them is left out. Differences of the risk, and of right
+    predictions, count from two standard errors of a share on; see `noise_of`.
     """
     measures: tuple[str, ...] = MAIN
     if all(_known_gain(release, STRONG) for release in findings.releases):
         measures = (*MAIN, STRONG)
-    for loss, name in (
-        (_prediction_loss, "right predictions lost"),
-        (_pairs_ratio, "distance of tables of two columns, as a ratio to chance"),
+    for loss, noise, name in (
+        (_prediction_loss, _prediction_noise, "right predictions lost"),
+        (_pairs_ratio, None, "distance of tables of two columns, as a ratio to chance"),
     ):
         places = tuple(
             Place(release.name, risk, lost)
@@ -104,8 +118,30 @@ def tradeoff(findings: Findings) -> Tradeoff | None:
             and not math.isnan(lost := loss(release))
         )
         if len(places) > 1:
-            return Tradeoff(places, name)
+            return Tradeoff(
+                places,
+                name,
+                _largest(_risk_noise(findings, release) for release in findings.releases),
+                _largest(map(noise, findings.releases)) if noise is not None else 0.0,
+            )
     return None
+
+
+def _largest(noises: Iterable[float]) -> float:
+    return max((noise for noise in noises if not math.isnan(noise)), default=0.0)
+
+
+def _risk_noise(findings: Findings, release: ReleaseFindings) -> float:
+    figures = (release.figure(measure) for measure in MAIN)
+    return _largest(noise_of(one.baseline, findings.rows) for one in figures if one is not None)
+
+
+def _prediction_noise(release: ReleaseFindings) -> float:
+    found = release.utility.prediction
+    if found is None or not found.classifiers:
+        return math.nan
+    tested = sum(map(sum, found.classifiers[0].real_confusion))
+    return noise_of(found.mean_real, tested)
 
 
 def _known_gain(release: ReleaseFindings, measure: str) -> bool:
@@ -155,7 +191,7 @@ def utility_sentences(utility: UtilityFindings) -> Iterator[str]:
             f"Classifiers that learn from the release predict {found.target} right for "
             f"{percent(found.mean_synthetic)} of real records, those that learn from real ones for "
             f"{percent(found.mean_real)} (without learning: {percent(found.baseline)}): "
-            f"{cost}{poor}."
+            f"{cost}{poor}.{f' {found.note}' if found.note else ''}"
         )
     worst = _worst_way(utility)
     if worst is not None:
@@ -169,3 +205,4 @@ def utility_sentences(utility: UtilityFindings) -> Iterator[str]:
             f"Tables of {_COLUMNS.get(worst.way, f'{worst.way} columns')} are {worst.ratio:.1f} "
             f"times as far from the original's as another sample of its records would be{far}."
         )
+    yield from utility.notes

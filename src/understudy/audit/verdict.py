@@ -209,6 +209,10 @@ def _comparison(findings: Findings) -> Iterator[str]:
     )
     if rest:
         text += f" For {listed(rest)} there is one that is no worse in either and better in one."
+    text += f" Differences of up to {points(compared.risk_noise)} of risk"
+    if compared.loss_noise:
+        text += f", and of {points(compared.loss_noise)} of right predictions,"
+    text += f" count as none: they are within {STANDARD_ERRORS:.0f} standard errors of a share."
     absent = len(findings.releases) - len(compared.places)
     if absent:
         text += f" {absent} could not be compared, for want of measures."

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from understudy.cli.attack_options import Classifiers
+
 
 class Measures(StrEnum):
     """How much is measured."""
@@ -176,6 +178,14 @@ MeasuresOption = Annotated[
         "too; full: all there is.",
         rich_help_panel=_AUDIT,
         show_default="standard",
+    ),
+]
+AuditClassifiers = Annotated[
+    Classifiers,
+    typer.Option(
+        "--classifiers",
+        help="Which classifiers attack: ours, or the papers' in their place; none is quickest.",
+        rich_help_panel=_AUDIT,
     ),
 ]
 AuditGroups = Annotated[

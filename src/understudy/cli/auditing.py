@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from understudy.cli import session, values
+from understudy.cli.attack_options import Classifiers
 from understudy.cli.audit_options import Measures
 from understudy.errors import DataError, ParameterError, did_you_mean
 
@@ -65,6 +66,7 @@ class Request:
     scenario: Scenario
     target: str | None
     measures: Measures
+    classifiers: Classifiers
     groups: Mapping[str, int] | None
     control: Path | None
     test: Path | None
@@ -103,6 +105,7 @@ class Request:
             control=control,
             test=test,
             measures=self.measures.value,
+            classifiers=values.preset_of(self.classifiers),
             random_state=seed,
             groups=self.groups,
             show_records=self.show_records,
@@ -120,6 +123,7 @@ def read_request(
     control: Path | None,
     test: Path | None,
     measures: Measures | None,
+    classifiers: Classifiers,
     groups: str,
     show_records: bool,
     fail_if: Sequence[str] | None,
@@ -140,6 +144,7 @@ def read_request(
         scenario=_scenario(keys, sensitive, known, scenario, given),
         target=wanted,
         measures=measures or Measures(given.measures or Measures.standard),
+        classifiers=classifiers,
         groups=values.read_groups(groups),
         control=control,
         test=test,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from understudy.cli import attack_options as attacks
 from understudy.cli import audit_options as audits
 from understudy.cli import auditing, options, session, values
 from understudy.cli.audit import release_name
@@ -31,6 +32,7 @@ def run(  # Typer declares options as arguments
     target: audits.AuditTarget = "",
     test: audits.AuditTest = None,
     measures: audits.MeasuresOption = None,
+    classifiers: audits.AuditClassifiers = attacks.Classifiers.strong,
     groups: audits.AuditGroups = "",
     show_records: audits.ShowValues = False,
     fail_if: audits.FailIf = None,
@@ -74,6 +76,7 @@ def run(  # Typer declares options as arguments
         control=control,
         test=test,
         measures=measures,
+        classifiers=classifiers,
         groups=groups,
         show_records=show_records,
         fail_if=fail_if,

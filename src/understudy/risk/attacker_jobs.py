@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,8 @@ class Job:
     asked: Codes
     levels: tuple[Levels, ...]
     seed: int
+    may_recur: bool = False
+    """Whether attacks on other releases have the same job: it learns from the original."""
 
     def guesses(self) -> Guesses:
         """Return what the model guesses, or why it failed."""
@@ -66,3 +69,35 @@ class Job:
                 # an attacker like any other, and nothing that the user could mend.
                 warnings.simplefilter("ignore", ConvergenceWarning)
             return model.fit(shown, self.truth).predict(asked)
+
+    def content(self) -> bytes:
+        """Return what tells this job from any other of the same model."""
+        found = hashlib.blake2b(repr(self.seed).encode())
+        for array in (self.keys, self.truth, self.asked):
+            found.update(f"{array.dtype.str}{array.shape}".encode())
+            found.update(np.ascontiguousarray(array).tobytes())
+        for levels in self.levels:
+            found.update(repr((levels.labels, levels.missing)).encode())
+            found.update(b"" if levels.numbers is None else levels.numbers.tobytes())
+        return found.digest()
+
+
+@dataclass(eq=False)
+class Remembered:
+    """What models guessed that learnt from the original, for attacks on its other releases.
+
+    A job is the same only if all that it is given is: the same records, in the same order, with
+    the same levels. A release with levels of its own has jobs of its own.
+    """
+
+    _found: dict[tuple[Model, bytes], Guesses] = field(default_factory=dict)
+
+    def guesses(self, job: Job) -> Guesses:
+        """Return what the job's model guesses; it is trained once."""
+        if not job.may_recur:
+            return job.guesses()
+        # The model itself is the key, so that none of the same place in memory can follow it.
+        known = job.model, job.content()
+        if known not in self._found:
+            self._found[known] = job.guesses()
+        return self._found[known]

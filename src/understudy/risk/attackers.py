@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from understudy.data import Coded
 from understudy.data.frames import Frame
 from understudy.errors import ParameterError, did_you_mean
 from understudy.progress import track
-from understudy.risk.attacker_jobs import Job
+from understudy.risk.attacker_jobs import Guesses, Job, Remembered
 from understudy.risk.attacker_models import CLASSIFIERS, REGRESSORS, Codes, Model
 from understudy.risk.attacker_results import Attackers
 from understudy.risk.attacker_tolerance import Tolerance
@@ -160,12 +160,24 @@ def attackers_on(
     *,
     processes: int = 1,
     random_state: int = 0,
+    remembered: Remembered | None = None,
 ) -> Attackers:
-    """Attack tables that are coded already, the first of the synthetic ones; see `attackers`."""
+    """Attack tables that are coded already, the first of the synthetic ones; see `attackers`.
+
+    With `remembered`, models that learn from the same original are trained once for all attacks
+    that it is given to. The result is the same. All of it is then done in this process.
+    """
     chosen = _chosen(preset, None, None)
     _check_whole("processes", processes, 1, 10**4)
     _check_whole("random_state", random_state, 0, 2**32 - 1)
-    votes = _attack(prepared, chosen, None, processes=processes, random_state=random_state)
+    votes = _attack(
+        prepared,
+        chosen,
+        None,
+        processes=processes if remembered is None else 1,
+        random_state=random_state,
+        trained=Job.guesses if remembered is None else remembered.guesses,
+    )
     return votes.result(prepared.scenario, preset)
 
 
@@ -176,6 +188,7 @@ def _attack(
     *,
     processes: int,
     random_state: int,
+    trained: Callable[[Job], Guesses] = Job.guesses,
 ) -> VoteCount:
     """Train all models for all sets of keys, and count what they guess."""
     scenario = prepared.scenario
@@ -183,7 +196,7 @@ def _attack(
     votes = VoteCount(target, tuple(chosen))
     jobs = _jobs(prepared, target, chosen, int(random_state))
     total = 2 * len(scenario) * len(chosen)
-    with mapped(Job.guesses, jobs, int(processes), must_travel=dict(chosen)) as results:
+    with mapped(trained, jobs, int(processes), must_travel=dict(chosen)) as results:
         guesses = iter(track(results, "Attacking", total))
         for subset in scenario.subsets():
             which = group_ids(_asked(prepared), subset).ids
@@ -253,7 +266,15 @@ def _jobs(
             rows = _training_rows(table, subset, truth, seed)
             keys = _matrix(table, subset)[rows]
             for model in models.values():
-                yield Job(model, keys, truth[0][rows], _matrix(different, subset), levels, seed)
+                yield Job(
+                    model,
+                    keys,
+                    truth[0][rows],
+                    _matrix(different, subset),
+                    levels,
+                    seed,
+                    may_recur=table is prepared.original,
+                )
 
 
 def _training_rows(table: Coded, names: Sequence[str], truth: Truth, seed: int) -> NDArray[np.intp]:

@@ -204,7 +204,7 @@ def test_candidates_of_the_whole_record_are_those_of_both_tables():
     assert sorted(worlds) == [[("a", 1), ("b", 2)], [("a", 2), ("b", 2)], [("b", 2), ("b", 2)]]
     assert attack.labels == {"x": ("a", "b"), "y": ("1", "2")}
     assert any("3 combinations that occur" in note for note in attack.notes)
-    assert any("1 combinations of the synthetic table are left out" in n for n in attack.notes)
+    assert any("cannot hold are left out: 1." in note for note in attack.notes)
     # Cells (a,1) (a,1.5) (a,2) (b,2) and other; the release has one each of the second and third.
     #   original 0.5 * 0.5; record 0 as (a,2) 0.5 * 1.5; record 0 as (b,2) 0.5 * 0.5
     assert attack.posterior[0] == pytest.approx(0.2, rel=1e-12)
@@ -233,11 +233,12 @@ def test_groups_stand_for_their_middle_number():
         synthesize, table, table, unknown="pay", groups={"pay": 2}, runs=1, records=[0, 7]
     )
     # Groups 1 to 10 and 10 to 40: the original has 1, 2, 3 and 10, 20, 30, 40 in them, whose
-    # middle numbers are 2 and (the lower of two) 20.
+    # middle numbers are 2 and (the lower of two) 20. The truth of record 0 is the 2 of its group,
+    # that of record 7 (missing) is the original itself.
     assert attack.candidates.tolist() == [3, 3]
     rest = [2, 3, 10, 20, 30, 40]
-    expected = [[1, *rest, None], [20, *rest, None], [None, *rest, None], [1, *rest, 2]]
-    assert worlds == [*expected, [1, *rest, 20]]
+    first = [[2, *rest, None], [20, *rest, None], [None, *rest, None]]
+    assert worlds == [[1, *rest, None], *first, [1, *rest, 2], [1, *rest, 20]]
     assert attack.labels["pay"] == ("1 to 10", "10 to 40", "missing")
     assert attack.right_after.all()
 
@@ -247,12 +248,12 @@ def test_numbers_of_a_simulation_fall_into_the_groups_of_the_original():
     released = pl.DataFrame({"pay": [2.5, 11.5]})
 
     def synthesize(frame, seed):
-        return pl.DataFrame({"pay": [0.5, 4.25, 99.0] if frame["pay"][0] == 1 else [50.0]})
+        return pl.DataFrame({"pay": [0.5, 4.25, 99.0] if frame["pay"][0] == 2 else [50.0]})
 
     attack = black_box_attacker(
         synthesize, table, released, unknown="pay", groups={"pay": 2}, records=[0], runs=1
     )
-    # Two groups and "other". Original: 2.5 / 4.5 * 1.5 / 4.5; as candidate 2: 0.5 / 2.5 * 1.5 / 2.5
+    # Two groups and "other". As 2: 2.5 / 4.5 * 1.5 / 4.5; as candidate 2: 0.5 / 2.5 * 1.5 / 2.5
     original, other = 2.5 * 1.5 / 4.5**2, 0.5 * 1.5 / 2.5**2
     assert attack.posterior[0] == pytest.approx(original / (original + other), rel=1e-12)
 
@@ -287,7 +288,7 @@ def both_rows():
         ([], "list of values"),
         ("ab", "list of values"),
         (["a", "a", "b"], "the same"),
-        (["a"], r"true values of record 3 \(and 1 others\)"),
+        (["a"], r"true values of record 3 \(and 1 other\)"),
         ([1, 2], "cannot be compared"),
         (["a", 1], "not of one type"),
     ],
@@ -376,11 +377,10 @@ def test_priors_that_cannot_be_used(prior, message):
         ({"processes": 1.5}, "processes is a whole number"),
         ({"smoothing": 0}, "smoothing is a number above 0"),
         ({"smoothing": np.nan}, "smoothing is a number above 0"),
-        ({"records": [5]}, "from 0 to 4; there is no 5"),
-        ({"records": [-1]}, "there is no -1"),
-        ({"records": [1, 1]}, "twice"),
-        ({"records": []}, "list of row numbers"),
-        ({"records": [True, False]}, "list of row numbers"),
+        ({"records": [5]}, "there is no row 5; the original has rows 0 to 4"),
+        ({"records": [-1]}, "there is no row -1"),
+        ({"records": []}, "name at least one row"),
+        ({"records": [True, False]}, "records are row numbers"),
         ({"random_state": -1}, "random_state"),
     ],
 )
@@ -577,7 +577,7 @@ def test_columns_that_are_not_released_are_told():
 def test_thin_cells_are_warned_of(caplog):
     with caplog.at_level(logging.WARNING, "understudy"):
         black_box_attacker(same, both(8), both(9), unknown="v", runs=1)
-    assert "9 rows of the synthetic table fall into" in caplog.text
+    assert "The synthetic table has 9 rows in 5 cells." in caplog.text
     caplog.clear()
     with caplog.at_level(logging.WARNING, "understudy"):
         black_box_attacker(same, both(40), both(40), unknown="v", cells="v", runs=1)

@@ -13,6 +13,8 @@ from understudy.errors import DataError, ParameterError, unknown_columns
 from understudy.risk.black_box.candidates import Candidates
 from understudy.risk.black_box.command import Command
 from understudy.risk.black_box.simulator import Synthesize
+from understudy.risk.black_box.wording import counted
+from understudy.risk.posterior.priors import check_records
 from understudy.synthesis.blocks import RandomState, seed_of
 
 
@@ -108,24 +110,13 @@ def attacked_records(
     records: Sequence[int] | NDArray[np.integer] | None, rows: int, candidates: Candidates
 ) -> NDArray[np.int64]:
     """Return the attacked row numbers, after making sure that their truth is a candidate."""
-    if records is None:
-        chosen = np.arange(rows)
-    else:
-        given = np.asarray(records)
-        if given.ndim != 1 or not len(given) or given.dtype.kind not in "iu":
-            raise ParameterError(f"records is a list of row numbers, from 0; got {records!r}.")
-        chosen = given.astype(np.int64)
-        beyond = chosen[(chosen < 0) | (chosen >= rows)]
-        if len(beyond):
-            raise ParameterError(
-                f"records are row numbers from 0 to {rows - 1}; there is no {beyond[0]}."
-            )
-        if len(np.unique(chosen)) < len(chosen):
-            raise ParameterError("records names a row twice.")
+    chosen = check_records(records, rows)
     lost = chosen[candidates.truth[chosen] < 0]
     if len(lost):
+        others = counted(len(lost) - 1, "other")
+        more = f" (and {others})" if len(lost) > 1 else ""
         raise ParameterError(
-            f"candidates: the true values of record {lost[0]} (and {len(lost) - 1} others) are not "
-            "among them. Add them, or leave the records out of records."
+            f"candidates: the true values of record {lost[0]}{more} are not among them. Add them, "
+            "or leave such records out (records=)."
         )
     return chosen

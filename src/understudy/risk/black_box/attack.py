@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
@@ -38,15 +37,20 @@ from understudy.risk.black_box.beliefs import (
 from understudy.risk.black_box.candidates import Candidates, find_candidates
 from understudy.risk.black_box.cells import Cells
 from understudy.risk.black_box.command import Command
-from understudy.risk.black_box.likelihood import SimulatedLikelihood
+from understudy.risk.black_box.likelihood import Likelihood, SimulatedLikelihood
 from understudy.risk.black_box.simulator import Simulator, Synthesize
 from understudy.risk.black_box.store import SimulationStore
+from understudy.risk.black_box.wording import (
+    counted,
+    notes_on,
+    reasons_for,
+    tell_of_interruption,
+    warn_of_thin_cells,
+)
 from understudy.risk.black_box.worlds import Worlds, WorldTables, plan_worlds
+from understudy.risk.posterior.candidates import WHOLE
 from understudy.risk.posterior.result import StrongAttack
 from understudy.synthesis.blocks import RandomState
-
-ROWS_PER_CELL = 5
-"""With fewer rows of the release in a cell than this, shares of cells are a coarse estimate."""
 
 
 def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its resources
@@ -83,7 +87,7 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
     unknown : str or sequence of str
         The attributes that the attacker does not know; ``"*"`` for the whole record.
     records : sequence of int, optional
-        Row numbers of the original, from 0; all if not given.
+        Row numbers of the original, from 0, or True for each row to attack; all if not given.
     prior : {"uniform", "marginal"} or array
         What the attacker believes before: the same of each candidate, its share among the other
         records, or weights in the order of the candidates (a row of them, or one for each record).
@@ -94,7 +98,7 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
         original, in order; for several attributes the combinations in either table.
     groups : mapping, optional
         Numeric columns to put into so many groups of about the same number of records. The
-        candidates of an unknown one are the middle numbers of its groups.
+        candidates of an unknown one are the middle numbers of its groups, and so is the true one.
     runs : int
         Simulations of each world.
     smoothing : float
@@ -104,7 +108,9 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
     resume : path, optional
         A file that keeps what is finished. With it, an interrupted attack goes on where it
         stopped; more runs, another prior or smoothing use it too. It cannot tell one function
-        from another: give each its own file.
+        from another, nor notice that the script behind a command line has changed: give each its
+        own file. It holds the counts of many syntheses of the true table, and is as confidential
+        as these would be.
     processes : int
         Simulations that run at the same time, in threads.
 
@@ -122,6 +128,17 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
 
     Notes
     -----
+    Rows of a synthesis are taken as independent draws from the shares of the cells, and these as
+    the same in every run, as with a fit that a seed does not change. Whether they are is tested:
+    the dispersion is Pearson's chi-square of the runs' counts against the pooled shares over its
+    degrees of freedom, over all worlds; cells with fewer than 5 rows expected in a run, and all
+    that the release lacks, are merged. If chance alone gives a dispersion as large less than once
+    in 1,000 times, the fit counts as random, as with noise for privacy, a bootstrap or a network.
+    The likelihood of a release is then a mean over fits, for which a Dirichlet-multinomial stands,
+    with the pooled shares as its mean and a concentration that gives this dispersion. It is an
+    approximation: the shares of fits may be spread in another way, or more in some cells than in
+    others. A single run, or few rows, cannot show that a fit is random.
+
     A cell that no simulation of a world reached is not impossible there, but has the smoothing as
     its count. A record that alone fills a cell can therefore shift the odds of its world by a
     factor of about runs / smoothing at most for each of its rows in the release: certainty shows
@@ -136,9 +153,9 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
     ('black box', ('a',))
     """
     columns = tuple(to_narwhals(original).columns)
-    wanted = (
-        columns if isinstance(unknown, str) and unknown == "*" else column_names("unknown", unknown)
-    )
+    wanted = column_names("unknown", unknown)
+    if unknown == WHOLE and WHOLE not in columns:
+        wanted = columns
     groups = checked_groups(groups, columns)
     settings = Settings(
         Command(synthesize) if isinstance(synthesize, str) else synthesize,
@@ -147,11 +164,11 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
         processes,
         run_seeds(random_state, whole_number("runs", runs)),
     )
-    counted, withheld = cell_columns(cells, columns, to_narwhals(synthetic).columns)
+    cell_names, withheld = cell_columns(cells, columns, to_narwhals(synthetic).columns)
     refuse_others("unknown", wanted, columns)
     exact = code_together({"original": original}, columns)
-    found = Cells(original, synthetic, counted, groups)
-    _warn_of_thin_cells(found)
+    found = Cells(original, synthetic, cell_names, groups)
+    warn_of_thin_cells(found)
     options = find_candidates(original, synthetic, wanted, groups=groups, given=candidates)
     attacked = attacked_records(records, len(exact["original"]), options)
     worlds = plan_worlds(exact["original"], attacked, options)
@@ -165,7 +182,7 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
         named = _fingerprint(exact["original"], exact.levels, found, worlds, options, settings)
         store = SimulationStore(resume, named, worlds=len(worlds), cells=found.count)
     likelihood = _simulated(simulator, found, settings, store)
-    after = beliefs_after(before, likelihood.log_likelihood[worlds.of])
+    after = beliefs_after(before, likelihood.logs[worlds.of])
     rows = np.arange(len(attacked))
     true_after = after[rows, truth]
     others = others_with(options, truth)
@@ -192,54 +209,34 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
         more=more,
         marginals=marginals if several else {},
         labels=labels if several else {wanted[0]: names},
-        reasons=_reasons(settings.runs, before[rows, truth]),
-        notes=(
-            *options.notes,
-            f"{settings.runs:,} simulations of each of {len(worlds):,} worlds; the likelihood is "
-            f"that of {found.count:,} cells.",
-            *([f"Not in the synthetic table: {', '.join(withheld)}."] if withheld else []),
-        ),
+        reasons=reasons_for(settings.runs, before[rows, truth]),
+        notes=(*options.notes, *notes_on(likelihood, settings.runs, found, withheld)),
     )
 
 
 def _simulated(
     simulator: Simulator, cells: Cells, settings: Settings, store: SimulationStore | None
-) -> SimulatedLikelihood:
+) -> Likelihood:
     """Run what the store does not have, and return the log likelihoods."""
     worlds = len(simulator.worlds)
-    likelihood = SimulatedLikelihood(cells, worlds, int(settings.runs), float(settings.smoothing))
+    collected = SimulatedLikelihood(cells, worlds, int(settings.runs), float(settings.smoothing))
     for finished in store.finished() if store else ():
-        likelihood.add(*finished)
-    missing = likelihood.missing()
+        collected.add(*finished)
+    missing = collected.missing()
     # Closed explicitly, so that an interruption ends what is running at once.
     results = closing(simulator.all(missing, int(settings.processes)))
-    with store or nullcontext(), results as simulations:
-        for finished in track(simulations, f"Simulating {worlds:,} worlds", len(missing)):
-            if store:
-                store.add(*finished)
-            likelihood.add(*finished)
-    return likelihood
-
-
-def _warn_of_thin_cells(cells: Cells) -> None:
-    occupied, rows = len(cells.released.cells), int(cells.released.counts.sum())
-    if occupied * ROWS_PER_CELL > rows:
-        logging.getLogger("understudy").warning(
-            "The %s rows of the synthetic table fall into %s cells. With so few in each, the "
-            "estimated likelihood is coarse; choose fewer columns (cells=), or groups.",
-            f"{rows:,}",
-            f"{occupied:,}",
-        )
-
-
-def _reasons(runs: int, prior: NDArray[np.float64]) -> dict[str, str]:
-    reasons = {}
-    if runs < 2:
-        reasons["mc_error"] = "a single run does not tell how much runs differ"
-    excluded = int(np.count_nonzero(prior == 0))
-    if excluded:
-        reasons["gain_bits"] = f"the prior excludes the truth of {excluded:,} records"
-    return reasons
+    try:
+        with store or nullcontext(), results as simulations:
+            doing = f"Simulating {counted(worlds, 'world')}"
+            for finished in track(simulations, doing, len(missing)):
+                if store:
+                    store.add(*finished)
+                collected.add(*finished)
+    except KeyboardInterrupt:
+        if store:
+            tell_of_interruption(store.kept, store.path)
+        raise
+    return collected.result()
 
 
 def _fingerprint(

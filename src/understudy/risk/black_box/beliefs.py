@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from understudy.errors import ParameterError, did_you_mean
 from understudy.risk.black_box.candidates import Candidates
-from understudy.risk.black_box.likelihood import SimulatedLikelihood
+from understudy.risk.black_box.likelihood import Likelihood
 
 TIE = 1e-9
 """Probabilities that differ by no more than this share of the larger count as equal."""
@@ -131,7 +131,7 @@ def monte_carlo_error(
     before: Beliefs,
     truth: NDArray[np.int64],
     worlds: NDArray[np.int64],
-    likelihood: SimulatedLikelihood,
+    likelihood: Likelihood,
 ) -> NDArray[np.float64]:
     """Return the standard error of the truth's posterior, by leaving out each run in turn.
 
@@ -146,7 +146,7 @@ def monte_carlo_error(
         The true candidate of each record.
     worlds : ndarray of int64
         The world of each record and candidate.
-    likelihood : SimulatedLikelihood
+    likelihood : Likelihood
         The log likelihood of each world, with and without each run.
     """
     runs = likelihood.without.shape[1]

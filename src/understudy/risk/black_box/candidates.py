@@ -14,6 +14,7 @@ from understudy.counting.groups import Groups, group_ids
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame, Layout, to_arrow, to_narwhals
 from understudy.data.together import Together, code_together
+from understudy.data.values import to_numpy
 from understudy.errors import ParameterError
 
 MOST_CANDIDATES = 256
@@ -36,6 +37,9 @@ class Candidates:
         What the levels of each attribute are called.
     truth : ndarray of int64
         The candidate that stands for the true values of each original record; -1 if none does.
+    unchanged : ndarray of bool
+        Whether that candidate leaves the record as it is; another number of the same group does
+        not.
     notes : tuple of str
         Which candidates there are, in words.
     """
@@ -45,6 +49,7 @@ class Candidates:
     codes: NDArray[np.int64]
     levels: dict[str, tuple[str, ...]]
     truth: NDArray[np.int64]
+    unchanged: NDArray[np.bool_]
     notes: tuple[str, ...]
 
     def __len__(self) -> int:
@@ -125,12 +130,14 @@ def find_candidates(
             "columns cannot hold, such as a fraction among whole numbers or a new category."
         )
     chosen, places = chosen[held], places[held]
+    truth = _truth(found, rows, chosen)
     return Candidates(
         unknown,
         values,
         np.stack([stacked[name][places].astype(np.int64) for name in unknown], axis=1),
         {name: together.levels[name].labels for name in unknown},
-        _truth(found, rows, chosen),
+        truth,
+        _unchanged(original, values, list(grouped), truth),
         _notes(unknown, len(chosen), given is not None, released, int((~held).sum())),
     )
 
@@ -236,6 +243,25 @@ def _truth(found: Groups, rows: int, chosen: NDArray[np.int64]) -> NDArray[np.in
     return candidate[found.ids[:rows]]
 
 
+def _unchanged(
+    original: Frame,
+    values: Mapping[str, pa.Array],
+    grouped: Sequence[str],
+    truth: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Return which records have the very numbers that stand for their groups."""
+    import pyarrow.compute as pc
+
+    table = to_arrow(original)
+    same = np.ones(len(truth), bool)
+    for name in grouped:
+        own = plain_values(table[name])
+        put = values[name].take(pa.array(np.maximum(truth, 0)))
+        both_missing = pc.and_(own.is_null(), put.is_null())
+        same &= to_numpy(pc.or_(pc.fill_null(pc.equal(own, put), fill_value=False), both_missing))
+    return same
+
+
 def _notes(
     unknown: tuple[str, ...], count: int, given: bool, released: bool, dropped: int
 ) -> tuple[str, ...]:
@@ -250,7 +276,7 @@ def _notes(
     ]
     if dropped:
         notes.append(
-            f"{dropped:,} combinations of the synthetic table are left out: the original's columns "
-            "cannot hold them."
+            f"Combinations of the synthetic table that the original's columns cannot hold are left "
+            f"out: {dropped:,}."
         )
     return tuple(notes)

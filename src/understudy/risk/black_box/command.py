@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import math
 import os
 import shlex
@@ -13,12 +14,20 @@ import subprocess
 import tempfile
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
+import pyarrow as pa
+
+from understudy.data.dialect import MISSING, Dialect, detect
 from understudy.data.files import read, write
-from understudy.data.frames import Backend, Frame, to_backend, to_narwhals
+from understudy.data.frames import Backend, Frame, to_arrow, to_backend, to_narwhals
 from understudy.errors import DataError, ParameterError, did_you_mean
+from understudy.risk.black_box.candidates import plain_values
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PLACEHOLDERS = ("original", "synthetic", "seed")
 _EXAMPLE = "'Rscript synth.R {original} {synthetic} {seed}'"
@@ -32,6 +41,8 @@ class Command:
 
     The program is started directly, without a shell, in the current folder. The tables are CSV
     files in a temporary folder that only this user can read, and that is removed afterwards.
+    Columns of text in the first are read as text from the second; an empty field is a missing
+    value there, and so are ``?`` and ``NA`` unless the first has them as texts.
 
     Parameters
     ----------
@@ -172,21 +183,56 @@ def _split(text: object) -> list[str]:
 
 
 def _read_like(frame: Frame, path: Path) -> Frame:
-    """Return the table in a file as a frame of the same library, with text where `frame` has it."""
-    import narwhals as nw
+    """Return the table in a file as a frame of the same library, with text where `frame` has it.
 
-    given = to_narwhals(frame)
-    found = to_narwhals(read(path))
-    texts = (nw.String, nw.Categorical, nw.Enum)
-    # Codes such as 1, 2, 3 that are text in the original look like numbers in the file.
-    digits = [
-        name
+    Codes such as 1, 2, 3, truth values and dates that are text in `frame` look like numbers, truth
+    values and dates in the file. They stay as they are written.
+    """
+    import polars as pl
+
+    given = to_arrow(frame)
+    found = cast("pl.DataFrame", read(path))
+    texts = {
+        name: values
         for name in found.columns
-        if name in given.columns and given[name].dtype in texts and found[name].dtype.is_integer()
-    ]
-    found = found.with_columns(nw.col(name).cast(nw.String) for name in digits)
-    backend = cast("Backend", given.implementation.name.lower())
-    return to_backend(cast("Any", found.to_native()), backend)
+        if name in given.column_names and _is_text((values := plain_values(given[name])).type)
+    }
+    dialect = detect(path)
+    if dialect is not None and texts:
+        columns = _written(path, dialect, texts)
+        found = found.with_columns(pl.Series(name, columns[name], pl.String) for name in texts)
+    backend = cast("Backend", to_narwhals(frame).implementation.name.lower())
+    return to_backend(found, backend)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return kind in (pa.string(), pa.large_string(), pa.string_view())
+
+
+def _written(
+    path: Path, dialect: Dialect, texts: Mapping[str, pa.Array]
+) -> dict[str, list[str | None]]:
+    """Return columns of a CSV file as they are written.
+
+    What usually marks a missing value is one, unless the values in `texts` have it as a text. The
+    empty text must be missing if they have missing values too: these are written the same.
+    """
+    encoding = "utf-8-sig" if dialect.encoding == "utf-8" else dialect.encoding
+    with path.open(encoding=encoding, newline="") as file:
+        # The csv module, not polars, which reads 1, "a, b" as three fields.
+        reader = csv.reader(file, delimiter=dialect.delimiter, skipinitialspace=dialect.padded)
+        header = [name.strip() if dialect.padded else name for name in next(reader)]
+        # A blank line is no record, but the missing value of a single column.
+        rows = [row for row in reader if row or len(header) == 1]
+    columns: dict[str, list[str | None]] = {}
+    for name, values in texts.items():
+        known = set(values.unique().to_pylist())
+        missing = {text for text in MISSING if text not in known or (not text and None in known)}
+        place = header.index(name)
+        written = (row[place] if place < len(row) else "" for row in rows)
+        tidied = (text.strip() for text in written) if dialect.padded else written
+        columns[name] = [None if text in missing else text for text in tidied]
+    return columns
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -1,7 +1,8 @@
 """A file that keeps finished simulations, so that an interrupted attack can go on.
 
 The file is text: a first line that says which attack it belongs to, and a line of JSON for each
-simulation, with the numbers of its cells and the rows in each. It holds no values.
+simulation, with the numbers of its cells and the rows in each. It holds no values, but the
+counts of many syntheses of the true table: it is as confidential as these.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 from understudy.data.files import check_writable
 from understudy.errors import DataError
 from understudy.risk.black_box.cells import CellCounts
+from understudy.risk.black_box.wording import counted
 
 _FORMAT = "understudy simulations 1"
 
@@ -34,6 +36,11 @@ class SimulationStore:
     worlds, cells : int
         How many of each there are.
 
+    Attributes
+    ----------
+    kept : int
+        Simulations that were found in the file, and added.
+
     Raises
     ------
     DataError
@@ -46,6 +53,7 @@ class SimulationStore:
         header = {"format": _FORMAT, "attack": fingerprint, "worlds": worlds, "cells": cells}
         self._header = json.dumps(header).encode() + b"\n"
         self._end = 0
+        self.kept = 0
         self._file: BinaryIO | None = None
         check_writable(self.path, overwrite=True)
         if self.path.exists():
@@ -89,13 +97,14 @@ class SimulationStore:
                 if found is None:
                     if file.read(1):
                         raise DataError(
-                            f"{self.path} is damaged after {len(seen):,} simulations. Remove the "
-                            "file, or what follows them."
+                            f"{self.path} is damaged after {counted(len(seen), 'simulation')}. "
+                            "Remove the file, or what follows."
                         )
                     return
                 self._end += len(line)
                 if found[:2] not in seen:
                     seen.add(found[:2])
+                    self.kept = len(seen)
                     yield found
 
     def _parsed(self, line: bytes) -> tuple[int, int, CellCounts] | None:
@@ -150,6 +159,7 @@ class SimulationStore:
             self._write(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
         except OSError as error:
             raise DataError(f"{self.path} cannot be written: {error.strerror}.") from error
+        self.kept += 1
 
     def _write(self, line: bytes) -> None:
         if self._file is None:

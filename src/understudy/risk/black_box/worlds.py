@@ -16,14 +16,14 @@ from understudy.risk.black_box.candidates import Candidates, plain_values
 
 @dataclass(frozen=True, eq=False)
 class Worlds:
-    """The distinct worlds of all attacked records; number 0 is the original itself.
+    """The distinct worlds of all attacked records; the original itself, if among them, is first.
 
     Parameters
     ----------
     row : ndarray of int64
-        The original record that is changed in each world; -1 in the first.
+        The original record that is changed in each world; -1 in the original itself.
     candidate : ndarray of int64
-        The candidate that it is changed to; -1 in the first.
+        The candidate that it is changed to; -1 in the original itself.
     of : ndarray of int64
         The world of each attacked record and candidate, a row for each record.
     """
@@ -37,7 +37,7 @@ class Worlds:
 
     def name(self, world: int) -> str:
         """Return what a world is, in words that tell no value."""
-        if world == 0:
+        if self.row[world] < 0:
             return "the original itself"
         return f"record {self.row[world]} as candidate {self.candidate[world] + 1}"
 
@@ -47,7 +47,8 @@ def plan_worlds(exact: Coded, records: NDArray[np.int64], candidates: Candidates
 
     Records that agree in all values share their worlds: as a set of records, the table is the
     same whichever of them is changed. The first of them is, so that a world does not depend on
-    which records are attacked.
+    which records are attacked. The true candidate of a record leaves the original as it is, unless
+    it puts the middle of a group in the place of the record's number.
 
     Parameters
     ----------
@@ -62,9 +63,11 @@ def plan_worlds(exact: Coded, records: NDArray[np.int64], candidates: Candidates
     distinct, place = np.unique(groups.ids[records], return_inverse=True)
     row = groups.representatives[distinct]
     changed = np.arange(len(candidates)) != candidates.truth[row][:, None]
-    of = np.where(changed, np.cumsum(changed).reshape(changed.shape), 0)
+    changed |= ~candidates.unchanged[row][:, None]
+    first = np.full(int(not changed.all()), -1, np.int64)
+    of = np.where(changed, np.cumsum(changed).reshape(changed.shape) - 1 + len(first), 0)
     which, candidate = np.nonzero(changed)
-    return Worlds(np.append(-1, row[which]), np.append(-1, candidate), of[place])
+    return Worlds(np.append(first, row[which]), np.append(first, candidate), of[place])
 
 
 class WorldTables:
@@ -92,8 +95,8 @@ class WorldTables:
     def frame(self, world: int) -> Frame:
         """Return the table of a world, a new one each time: a synthesizer may change it."""
         columns = dict(self._columns)
-        if world:
-            row, candidate = int(self._worlds.row[world]), int(self._worlds.candidate[world])
+        row, candidate = int(self._worlds.row[world]), int(self._worlds.candidate[world])
+        if row >= 0:
             for name, values in self._values.items():
                 array = columns[name]
                 columns[name] = pa.concat_arrays(
