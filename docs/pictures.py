@@ -95,7 +95,7 @@ def report() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
         run_demo(Path(folder) / "demo", seed=1, overwrite=False)
         chromium = play.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        page = chromium.new_page(viewport={"width": 1240, "height": 1300})
+        page = chromium.new_page(viewport={"width": 1240, "height": 1400})
         page.goto((Path(folder) / "demo" / "report.html").as_uri())
         page.wait_for_selector("svg.marks")
         page.screenshot(path=IMAGES / "report.png")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -153,6 +154,86 @@ def test_the_page_is_printed_within_its_margins(browser, pages):
         page.set_viewport_size({"width": 700, "height": 1000})  # paper of 210 mm less its margins
         assert page.locator("nav").is_hidden()
         assert page.evaluate("document.documentElement.scrollWidth") <= 700
+
+
+FOLDED = "document.querySelectorAll('details:not([open])').length"
+
+
+def test_folded_parts_are_printed(browser, pages, tmp_path):
+    with opened(browser, pages / "rich.html") as page:
+        page.reload()
+        page.wait_for_selector("html[data-ready]", timeout=60_000)
+        folded = page.evaluate(FOLDED)
+        pending = "document.querySelectorAll('[data-chart]:not([data-state=drawn])').length"
+        assert folded > 0
+        assert page.evaluate(pending) > 0
+        # What the browser finds when it lays out the paper, right after the event.
+        seen = page.evaluate(
+            f"new Promise(told => {{ addEventListener('beforeprint', () => told(0));"
+            f" dispatchEvent(new Event('beforeprint')); }}).then(() => {FOLDED})"
+        )
+        assert seen == 0
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.evaluate(FOLDED) == folded
+
+        page.reload()
+        page.wait_for_selector("html[data-ready]", timeout=60_000)
+        page.pdf(path=tmp_path / "report.pdf")
+        assert page.evaluate(pending) == 0
+        assert page.evaluate(FOLDED) == folded
+
+
+def test_folded_parts_are_printed_without_scripts(browser, pages):
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 700, "height": 900})
+    page = context.new_page()
+    page.goto((pages / "rich.html").as_uri())
+    part = page.locator("#release-1-prediction")
+    folded = part.is_visible()
+    page.emulate_media(media="print")
+    printed = part.is_visible()
+    context.close()
+    assert (folded, printed) == (False, True)
+
+
+def test_wide_tables_show_that_they_scroll(browser, pages):
+    with opened(browser, pages / "rich.html", width=1280) as page:
+        box = page.locator("#comparison .scroll")
+        assert box.evaluate("box => box.scrollWidth <= box.clientWidth")  # all columns are seen
+        page.set_viewport_size({"width": NARROW, "height": 900})
+        assert box.evaluate("box => box.scrollWidth > box.clientWidth")
+        assert box.evaluate("box => getComputedStyle(box).overflowX") == "auto"
+        assert "gradient" in box.evaluate("box => getComputedStyle(box).backgroundImage")
+        # The name of the release stays where it is, while the figures move.
+        name = page.locator("#comparison tbody tr:nth-child(2) th")
+        before = name.bounding_box()["x"]
+        box.evaluate("box => { box.scrollLeft = 200; }")
+        assert name.bounding_box()["x"] == pytest.approx(before, abs=12)
+
+
+OVERLAPS = """() => {
+  const boxes = [...document.querySelectorAll("[data-chart=tradeoff] .mark-text.role-mark text")]
+    .filter(text => getComputedStyle(text).opacity > 0)
+    .map(text => [text.textContent, text.getBoundingClientRect()]);
+  const pairs = boxes.flatMap((one, at) => boxes.slice(at + 1).map(other => [one, other]));
+  return [boxes.length, pairs.filter(([[, a], [, b]]) =>
+    a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
+  ).map(([[a], [b]]) => `${a} and ${b}`)];
+}"""
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_names_at_dots_do_not_overlap(browser, rich, tmp_path, width):
+    near = [
+        replace(release, name=f"{release.name} {place}")
+        for release in rich.releases
+        for place in range(3)
+    ]
+    page = render_report(replace(rich, releases=tuple(near)))
+    (tmp_path / "near.html").write_text(page, encoding="utf-8")
+    with opened(browser, tmp_path / "near.html", width=width) as page:
+        written, overlapping = page.evaluate(OVERLAPS)
+        assert written >= 4
+        assert overlapping == []
 
 
 def test_a_keyboard_reaches_the_verdict_first(browser, pages):

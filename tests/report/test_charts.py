@@ -27,6 +27,7 @@ from understudy.report.charts.lines import (
     MOST_SUBSETS,
     distances_chart,
     figures_chart,
+    strong_chart,
     subsets_chart,
 )
 from understudy.report.charts.palette import DARK, LIGHT, colour, in_light
@@ -138,15 +139,44 @@ def test_columns_keep_the_order_of_their_labels():
 
 
 def test_the_frontier_is_that_of_the_verdict(rich):
-    assert [row["Choice"] for row in table(tradeoff_chart(rich))] == [MARKED, MARKED]
-    better, worse = rich.releases
+    better, worse = rich.releases  # the second has less risk
+    lost = replace(worse.utility.prediction, mean_difference=-0.2)  # beyond any doubt
+    worse = replace(worse, utility=replace(worse.utility, prediction=lost))
+    rows = table(tradeoff_chart(replace(rich, releases=(better, worse))))
+    assert [row["Choice"] for row in rows] == [MARKED, MARKED]
     worse = replace(worse, figures=better.figures)  # as much risk, and less use
-    marks = {
-        row["Release"]: row["Choice"]
-        for row in table(tradeoff_chart(replace(rich, releases=(better, worse))))
+    rows = table(tradeoff_chart(replace(rich, releases=(better, worse))))
+    assert {row["Release"]: row["Choice"] for row in rows} == {
+        "greedy.csv": MARKED,
+        "protected.csv": OTHER,
     }
-    assert marks == {"greedy.csv": MARKED, "protected.csv": OTHER}
     assert tradeoff_chart(replace(rich, releases=(better,))) is None
+
+
+def test_releases_in_one_place_have_their_names_apart(rich):
+    same = replace(rich.releases[0], name="same.csv")
+    chart = tradeoff_chart(replace(rich, releases=(rich.releases[0], same)))
+    written = list(chart.specification["datasets"].values())
+    assert len(written) in {1, 2}  # of a wide and of a narrow drawing, once if they are the same
+    for labels in written:
+        assert {label["Release"] for label in labels} == {"greedy.csv", "same.csv"}
+        assert len({(label["dx"], label["dy"], label["align"]) for label in labels}) == 2
+    assert "without a name" not in chart.sentence
+    many = [replace(same, name=f"release {place}.csv") for place in range(40)]
+    assert "without a name" in tradeoff_chart(replace(rich, releases=tuple(many))).sentence
+
+
+def test_equal_values_have_an_axis_around_them():
+    line = strong_chart(0.61, 0.61)
+    scale = line.specification["layer"][0]["encoding"]["x"]["scale"]
+    assert scale["domain"] == [0.56, 0.66]
+    scale = strong_chart(0.61, 0.71).specification["layer"][0]["encoding"]["x"]["scale"]
+    assert "domain" not in scale
+
+
+def test_counts_of_people_are_written_out():
+    spec = gains_chart(Histogram((0.0, 1.0, 2.0), (4000, 1))).specification
+    assert spec["layer"][0]["encoding"]["y"]["axis"]["format"] == ","  # "~s" gives 0.1k for 100
 
 
 def test_networks_have_their_edges_and_roles():

@@ -17,6 +17,7 @@ from understudy.audit.findings import Findings, ReleaseFindings, WorstRecord
 from understudy.audit.verdict import give_verdict
 from understudy.errors import DataError
 from understudy.report.page import drawing_library, render_report, write_pictures, write_report
+from understudy.report.trust import DEMANDS, trust_table
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
@@ -61,7 +62,9 @@ class Page(HTMLParser):
 
     @property
     def charts(self):
-        return json.loads(self.scripts[0])["charts"]
+        """The table of each chart."""
+        data = json.loads(self.scripts[0])
+        return {key: data["tables"][chart["table"]] for key, chart in data["charts"].items()}
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +154,74 @@ def test_undefined_is_a_dash_and_never_nan(single):
     assert "NaN" not in Page(page).scripts[0]
 
 
+@pytest.mark.parametrize("which", ["rich", "minimal"])
+def test_the_page_begins_at_once(which, request):
+    assert render_report(request.getfixturevalue(which)).startswith("<!doctype html>\n<html")
+
+
+def test_classifiers_have_names_for_people(rich_page):
+    assert not re.search(r"naive_bayes|k_nearest|\bsvm\b", rich_page.text)
+    for words in ("Naive Bayes", "Support vector machine", "vote (naive Bayes, support vector"):
+        assert words in rich_page.text
+    assert "naive_bayes" not in rich_page.scripts[0]
+
+
+def test_commands_in_notes_are_set_as_code(single):
+    page = render_report(single)
+    assert "Best: support vector machine. <code>understudy audit</code> trains others." in page
+
+
+def test_numbers_keep_their_percent_signs(rich_page, rich):
+    verdict = give_verdict(rich)
+    sentence = next(s for found in verdict.releases for s in found.sentences if " %" in s)
+    assert sentence not in rich_page.texts
+    assert sentence.replace(" %", "\N{NO-BREAK SPACE}%") in rich_page.texts
+    # Commands are copied, and stay as they are.
+    for advice in verdict.releases[0].advice:
+        assert advice.command in rich_page.texts
+
+
+def test_what_was_not_compared_is_told(rich_page, single):
+    assert "What was not compared" in rich_page.text
+    assert "The release has no column 'wave'." in rich_page.text
+    utility = replace(single.releases[0].utility, notes=())
+    page = Page(render_report(with_utility(single, utility)))
+    assert "What was not compared" not in page.text
+
+
+def test_on_what_predictions_were_tested_is_told(single):
+    text = Page(render_report(single)).text
+    assert "Tested on: 295 of 1,473 real records, drawn at random." in text
+    assert "The release was made from the test records, too." in text
+    assert "are for the class long-term ;" in text.replace("term;", "term ;")
+    utility = single.releases[0].utility
+    utility = replace(utility, prediction=replace(utility.prediction, positive=""))
+    assert "are means over all classes;" in Page(render_report(with_utility(single, utility))).text
+
+
+def with_utility(findings, utility):
+    return replace(findings, releases=(replace(findings.releases[0], utility=utility),))
+
+
+def test_without_the_strong_attacker_its_columns_are_not_there(single):
+    title = "Probability of the truth, strong attacker"
+    assert title in Page(render_report(single)).text
+    worst = tuple(replace(found, posterior=math.nan) for found in single.releases[0].worst)
+    release = replace(single.releases[0], worst=worst)
+    assert title not in Page(render_report(replace(single, releases=(release,)))).text
+
+
+@pytest.mark.parametrize("which", ["rich", "minimal"])
+def test_which_measures_can_be_trusted_is_in_every_report(which, request):
+    page = Page(render_report(request.getfixturevalue(which)))
+    assert "Which measures can be trusted" in page.text
+    for demand in DEMANDS.values():
+        assert demand in page.text
+    for line in trust_table():
+        assert ", ".join(line.measures) in page.text
+    assert "understudy worlds" in page.text
+
+
 def test_failed_measures_are_named(single):
     page = Page(render_report(single))
     assert "What could not be measured" in page.text
@@ -188,9 +259,7 @@ def test_names_are_text_and_never_markup(hostile):
     for name in hostile.keys:
         assert name[:50] in page.text
     association = page.charts["release-1-association-original"]
-    assert {row[0] for row in association["rows"]} == set(
-        hostile.releases[0].utility.association.columns
-    )
+    assert {row[0] for row in association} == set(hostile.releases[0].utility.association.columns)
     assert "49" not in page.texts  # {{ 7 * 7 }} is not computed
 
 
@@ -239,6 +308,27 @@ def test_the_page_stays_small_with_many_columns_and_releases(single):
     page = render_report(replace(single, releases=(release,) * 6))
     assert len(page.encode()) < 3_000_000
     assert "280 columns that differ less are not drawn" in Page(page).text
+
+
+def test_drawings_that_are_alike_are_in_the_page_once(single):
+    data = json.loads(Page(render_report(single)).scripts[0])
+    both = replace(single, releases=(single.releases[0], replace(single.releases[0], name="b")))
+    twice = json.loads(Page(render_report(both)).scripts[0])
+    for part, parts in (("drawing", "drawings"), ("table", "tables")):
+        used = {chart[part] for chart in data["charts"].values()}
+        assert used == set(range(len(data[parts])))
+    # More charts of releases, and no drawings but those of the comparison.
+    compared = [chart for key, chart in twice["charts"].items() if not key.startswith("release")]
+    assert len(twice["charts"]) == 2 * len(data["charts"]) + len(compared)
+    assert len(twice["drawings"]) <= len(data["drawings"]) + len(compared)
+    assert len(twice["tables"]) <= len(data["tables"]) + len(compared)
+    one, other = (twice["charts"][f"release-{place}-figures"] for place in (1, 2))
+    assert one == other
+
+
+def test_the_page_of_many_releases_stays_small(single):
+    many = tuple(replace(single.releases[0], name=f"release {place}") for place in range(40))
+    assert len(render_report(replace(single, releases=many)).encode()) < 3_000_000
 
 
 def test_a_report_is_written_whole_and_replaces_nothing(single, tmp_path):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
+from understudy.audit.findings import Figure
+from understudy.audit.metrics import FIGURES
 from understudy.audit.verdict import give_verdict
 from understudy.report.explanations import explanations
-from understudy.report.sections import comparison, comparison_table, sections
-from understudy.report.wording import UNDEFINED
+from understudy.report.sections import comparison, sections
 
 
 def test_parts_are_those_that_were_found(rich, minimal):
@@ -22,6 +25,7 @@ def test_parts_are_those_that_were_found(rich, minimal):
         "propensity",
         "prediction",
         "network",
+        "notes",
         "errors",
     ]
     assert "errors" not in sections(rich, None)[1].parts
@@ -41,18 +45,6 @@ def test_columns_that_differ_most_come_first(single):
     assert gaps == sorted(gaps, reverse=True)
 
 
-def test_the_table_of_releases_leaves_out_what_nobody_measured(rich):
-    found = comparison_table(rich)
-    assert found.rows[0][0] == "61.0 % → 65.3 %"
-    assert len(found.headings) == len(found.rows[0]) == 8
-    without = replace(rich.releases[0], strong=None, disclosure=None)
-    one = comparison_table(replace(rich, releases=(without, rich.releases[1])))
-    certain = one.headings.index("People certain to be disclosed")
-    assert [row[certain] for row in one.rows] == [UNDEFINED, "0"]
-    none = comparison_table(replace(rich, releases=(without, without)))
-    assert "People certain to be disclosed" not in none.headings
-
-
 def test_one_release_is_not_compared(single):
     assert comparison(single) == ()
 
@@ -64,3 +56,9 @@ def test_only_measures_that_were_run_are_explained(rich, minimal):
     assert [text.title for text in explanations(replace(minimal, releases=(only,)))] == [
         "k, l and t"
     ]
+
+
+@pytest.mark.parametrize("measure", FIGURES)
+def test_every_figure_of_an_audit_is_explained(minimal, measure):
+    only = replace(minimal.releases[0], figures=(Figure(measure, "", ""),))
+    assert len(explanations(replace(minimal, releases=(only,)))) == 1

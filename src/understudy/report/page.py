@@ -23,13 +23,16 @@ from understudy.errors import DataError
 from understudy.progress import track
 from understudy.report import wording
 from understudy.report.charts.palette import CONFIG, DARK, LIGHT
+from understudy.report.comparison import comparison_table
 from understudy.report.explanations import explanations
-from understudy.report.sections import OPEN_COLUMNS, comparison, comparison_table, sections
+from understudy.report.sections import OPEN_COLUMNS, comparison, sections
+from understudy.report.trust import DEMANDS, trust_table
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
     from understudy.audit.verdict import Verdict
+    from understudy.report.charts.chart import Chart
 
 LEVELS = {
     "low": "Low risk",
@@ -66,7 +69,7 @@ def render_report(
     charts = [*compared, *(chart for section in releases for chart in section.all_charts())]
     library, script, style = drawing_library(), _text("report.js"), _text("report.css")
     style = f"{_variables()}\n{style}"
-    return _template().render(
+    page = _template().render(
         findings=findings,
         verdict=verdict,
         show_records=show_records,
@@ -74,14 +77,17 @@ def render_report(
         comparison_table=comparison_table(findings),
         sections=releases,
         explanations=explanations(findings),
-        chart_data=_embedded({"config": CONFIG, "charts": {c.key: c.for_page() for c in charts}}),
+        chart_data=_embedded(_chart_data(charts)),
         library=_markup(library),
         script=_markup(script),
         style=_markup(style),
         policy=_policy([library, script], style),
         levels=LEVELS,
         open_columns=OPEN_COLUMNS,
+        demands=DEMANDS,
+        trust_table=trust_table(),
     )
+    return page.lstrip()  # the macros leave blank lines before the beginning
 
 
 def write_report(
@@ -193,13 +199,16 @@ def _template() -> Template:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {
-        "share": wording.share,
+        "share": lambda value: wording.unbroken(wording.share(value)),
+        "percent": wording.percent,
+        "unbroken": wording.unbroken,
         "points": wording.points,
         "number": wording.number,
         "times": wording.times,
         "listing": wording.listing,
         "short": wording.short,
         "model": wording.model_name,
+        "models": wording.models_in_words,
         "prior": wording.prior_in_words,
         "mode": wording.mode_in_words,
     }
@@ -223,6 +232,40 @@ def _embedded(value: object) -> Any:  # noqa: ANN401  # likewise
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return _markup(text)
+
+
+def _chart_data(charts: Iterable[Chart]) -> dict[str, Any]:
+    """Return what the script draws; drawings and tables that charts have alike are there once."""
+    drawings, tables = _Once(), _Once()
+    found = {
+        chart.key: {
+            "drawing": drawings.place(chart.for_page()),
+            "headings": chart.headings,
+            "table": tables.place(chart.rows),
+        }
+        for chart in charts
+    }
+    return {
+        "config": CONFIG,
+        "drawings": drawings.values,
+        "tables": tables.values,
+        "charts": found,
+    }
+
+
+class _Once:
+    """Values without those that are there already."""
+
+    def __init__(self) -> None:
+        self.values: list[object] = []
+        self._places: dict[str, int] = {}
+
+    def place(self, value: object) -> int:
+        """Return where the value is, after it was added if it was not there."""
+        place = self._places.setdefault(json.dumps(value), len(self.values))
+        if place == len(self.values):
+            self.values.append(value)
+        return place
 
 
 def _variables() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,6 @@ from understudy.report.charts.lines import (
     subsets_chart,
 )
 from understudy.report.charts.tradeoff import tradeoff_chart
-from understudy.report.wording import UNDEFINED, number, share
 
 if TYPE_CHECKING:
     from understudy.audit.verdict import ReleaseVerdict, Verdict
@@ -34,7 +33,7 @@ OPEN_COLUMNS = 12
 MOST_COLUMNS = 120
 """Columns that are drawn in all, over all releases: the page must stay small."""
 
-FEWEST_COLUMNS = 8
+FEWEST_COLUMNS = 4
 
 
 @dataclass(frozen=True)
@@ -73,6 +72,7 @@ class Section:
             ("propensity", "Telling apart", utility.propensity),
             ("prediction", "Prediction", utility.prediction),
             ("network", "The network", found.network),
+            ("notes", "Not compared", utility.notes),
             ("errors", "Not measured", found.errors),
         )
         return {key: title for key, title, something in there if something}
@@ -89,88 +89,6 @@ def comparison(findings: Findings) -> tuple[Chart, ...]:
         return ()
     scatter = tradeoff_chart(findings)
     return (*([scatter] if scatter else []), *comparison_charts(findings))
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """The releases side by side, in words: a row for each."""
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-def comparison_table(findings: Findings) -> Comparison:
-    """Return the main figures of all releases; what none of them has is left out.
-
-    Examples
-    --------
-    >>> release = ReleaseFindings("a.csv", "", 1, 10)
-    >>> comparison_table(Findings("", "", 0, 0, "", "", 10, 2, (), None, "", "", (release,)))
-    Comparison(headings=(), rows=((),))
-    """
-    columns = [
-        (title, [text(release) for release in findings.releases]) for title, text in _COMPARED
-    ]
-    shown = [
-        (title, texts)
-        for title, texts in columns
-        if any(not set(text) <= {UNDEFINED, " ", "→"} for text in texts)
-    ]
-    rows = tuple(
-        tuple(texts[place] for _, texts in shown) for place in range(len(findings.releases))
-    )
-    return Comparison(tuple(title for title, _ in shown), rows)
-
-
-def _change(measure: str) -> Callable[[ReleaseFindings], str]:
-    def text(release: ReleaseFindings) -> str:
-        found = release.figure(measure)
-        if found is None:
-            return UNDEFINED
-        return f"{share(found.baseline)} → {share(found.synthetic)}"
-
-    return text
-
-
-def _certain(release: ReleaseFindings) -> str:
-    return UNDEFINED if release.strong is None else number(release.strong.certain)
-
-
-def _bits(release: ReleaseFindings) -> str:
-    return UNDEFINED if release.strong is None else number(release.strong.mean_gain_bits, 3)
-
-
-def _repu(release: ReleaseFindings) -> str:
-    return UNDEFINED if release.disclosure is None else share(release.disclosure.repu)
-
-
-def _disco_gain(release: ReleaseFindings) -> str:
-    return UNDEFINED if release.disclosure is None else share(release.disclosure.disco_gain)
-
-
-def _pairs(release: ReleaseFindings) -> str:
-    return next(
-        (number(way.ratio, 1) for way in release.utility.marginals if way.way == 2), UNDEFINED
-    )
-
-
-def _accuracy(release: ReleaseFindings) -> str:
-    found = release.utility.prediction
-    if found is None:
-        return UNDEFINED
-    return f"{share(found.mean_real)} → {share(found.mean_synthetic)}"
-
-
-_COMPARED: tuple[tuple[str, Callable[[ReleaseFindings], str]], ...] = (
-    ("Right guesses by lookup (GCAP), without → with it", _change("gcap")),
-    ("Right guesses by a vote of classifiers", _change("vote")),
-    ("People certain to be disclosed", _certain),
-    ("Strong attacker, mean gain in bits", _bits),
-    ("repU", _repu),
-    ("DiSCO above a constant guess", _disco_gain),
-    ("Pairs of columns, multiple of chance", _pairs),
-    ("Right predictions, real → release", _accuracy),
-)
 
 
 def sections(findings: Findings, verdict: Verdict | None) -> tuple[Section, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 UNDEFINED = "–"  # noqa: RUF001  # a dash as in printed tables
@@ -17,6 +18,28 @@ def share(value: float, digits: int = 1) -> str:
     ('64.2 %', '–')
     """  # noqa: RUF002
     return f"{100 * value:.{digits}f} %" if math.isfinite(value) else UNDEFINED
+
+
+def percent(value: float) -> str:
+    """Return a share in percent without its sign, for tables that say so above.
+
+    Examples
+    --------
+    >>> percent(0.6419), percent(float("nan"))
+    ('64.2', '–')
+    """  # noqa: RUF002
+    return share(value).removesuffix(" %")
+
+
+def unbroken(text: str) -> str:
+    r"""Return a text in which no number stands at the end of a line without its percent sign.
+
+    Examples
+    --------
+    >>> unbroken("right for 64.2 % of them").split(" ")
+    ['right', 'for', '64.2\xa0%', 'of', 'them']
+    """
+    return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
 
 
 def points(value: float) -> str:
@@ -79,7 +102,19 @@ def short(name: str, limit: int = 48) -> str:
     return name if len(name) <= limit else f"{name[: limit - 1]}…"
 
 
-_MODELS = {"cart": "Decision tree", "logistic": "Logistic regression"}
+_MODELS = {
+    "cart": "decision tree",
+    "fixed_radius": "fixed radius",
+    "gradient_boosting": "gradient boosting",
+    "k_nearest": "nearest neighbours",
+    "linear_regression": "linear regression",
+    "logistic": "logistic regression",
+    "logistic_regression": "logistic regression",
+    "naive_bayes": "naive Bayes",
+    "random_forest": "random forest",
+    "ridge": "ridge regression",
+    "svm": "support vector machine",
+}
 
 _PRIORS = {
     "uniform": "every value is as likely as any other",
@@ -99,11 +134,23 @@ def model_name(name: str) -> str:
 
     Examples
     --------
-    >>> model_name("cart"), model_name("naive_bayes")
-    ('Decision tree', 'Naive bayes')
+    >>> model_name("cart"), model_name("naive_bayes"), model_name("my_own")
+    ('Decision tree', 'Naive Bayes', 'My own')
     """
-    words = name.replace("_", " ")
-    return _MODELS.get(name, words[:1].upper() + words[1:])
+    words = _MODELS.get(name, name.replace("_", " "))
+    return words[:1].upper() + words[1:]
+
+
+def models_in_words(text: str) -> str:
+    """Return one of our own texts with the names of classifiers as people write them.
+
+    Examples
+    --------
+    >>> models_in_words("Best: naive_bayes, svm.")
+    'Best: naive Bayes, support vector machine.'
+    """
+    names = "|".join(_MODELS)
+    return re.sub(rf"\b({names})\b", lambda found: _MODELS[found[0]], text)
 
 
 def prior_in_words(prior: str) -> str:

@@ -59,12 +59,8 @@ class Chart:
         return replace(self, key=f"{prefix}-{self.key}")
 
     def for_page(self) -> dict[str, Any]:
-        """Return the drawing and its table, as the script of the page takes them."""
-        return {
-            "spec": self.specification,
-            "headings": list(self.headings),
-            "rows": [list(row) for row in self.rows],
-        }
+        """Return the drawing for the page, where its description is the alternative text."""
+        return {name: part for name, part in self.specification.items() if name != "description"}
 
     def for_picture(self) -> dict[str, Any]:
         """Return the drawing with its table and colours in it, ready to be drawn anywhere."""

@@ -113,7 +113,7 @@ def _squares(columns: int, change: bool, alt_text: str) -> dict[str, Any]:
     import altair as alt
 
     axis = alt.Axis(
-        title=None, domain=False, ticks=False, labelLimit=92, labelFontSize=11, labelPadding=4
+        title=None, domain=False, ticks=False, labelLimit=108, labelFontSize=11, labelPadding=4
     )
     # Without room for every label some are left out; tooltips have them all.
     axis_x = axis.copy()

@@ -96,7 +96,7 @@ def _bars(words: _Words, present: Mapping[str, str], powers: bool, alt_text: str
         "Records:Q",
         title="People",
         scale=scale,
-        axis=alt.Axis(values=ticks, tickCount=5, format="~s"),
+        axis=alt.Axis(values=ticks, tickCount=5, format=","),
     )
     tooltip = [
         alt.Tooltip("From:Q", format=words.form),

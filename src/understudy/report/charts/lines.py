@@ -16,7 +16,7 @@ from understudy.audit.findings import (
 )
 from understudy.report.charts.chart import Chart
 from understudy.report.charts.number_line import Line, Words, number_line
-from understudy.report.wording import listing, model_name, times
+from understudy.report.wording import listing, model_name, models_in_words, times
 
 RISK_SERIES = {
     "baseline": "Without the release",
@@ -27,8 +27,19 @@ RISK_SERIES = {
 MOST_SUBSETS = 20
 """Sets of keys in a chart; more could not be read."""
 
-COMPARED = ("gcap", "vote", "mean_attacker", "strong", "disco", "repu")
-"""Measures that are drawn for several releases, those that tell most first."""
+COMPARED = {
+    "gcap": "People guessed right by who looks their keys up in a release.",
+    "vote": "People guessed right by a vote of classifiers that learnt from a release.",
+    "mean_attacker": "People guessed right by one of these classifiers, on average.",
+    "strong": "People guessed right by who knows the synthesizer and all but one value.",
+    "papers_mean_attacker": "People guessed right by one of the papers' classifiers, on average.",
+    "disco": "People whose keys have one sensitive value in a release, and it is theirs.",
+    "repu": "People whose keys are unique in the original, and in a release.",
+}
+"""Measures that are drawn for several releases, those that tell most first, in words."""
+
+_MOST_COMPARED = 4
+"""Of these so many are drawn; the table has all."""
 
 
 def figures_chart(release: ReleaseFindings, sensitive: str) -> Chart | None:
@@ -40,7 +51,7 @@ def figures_chart(release: ReleaseFindings, sensitive: str) -> Chart | None:
     lines = [
         Line(
             found.title,
-            found.meaning,
+            models_in_words(found.meaning),
             {
                 "baseline": found.baseline,
                 "synthetic": found.synthetic,
@@ -185,7 +196,7 @@ def propensity_chart(models: Sequence[PropensityFindings]) -> Chart | None:
         "propensity",
         "Telling synthetic from original records",
         "How often a model finds the synthetic one of an original and a synthetic record (AUC). "
-        "50 % is guessing: nothing tells them apart.",
+        "The square is what it reaches where there is nothing to tell: near it is best.",
         "Model",
         "Share of pairs told apart",
     )
@@ -226,12 +237,12 @@ def prediction_chart(prediction: PredictionFindings) -> Chart | None:
 def comparison_charts(findings: Findings) -> tuple[Chart, ...]:
     """Return a chart for each of the telling measures, with a line for each release."""
     charts = []
-    for measure in COMPARED:
+    for measure, sentence in COMPARED.items():
         found = [(release.name, release.figure(measure)) for release in findings.releases]
         lines = [
             Line(
                 name,
-                figure.meaning,
+                models_in_words(figure.meaning),
                 {
                     "baseline": figure.baseline,
                     "synthetic": figure.synthetic,
@@ -247,11 +258,11 @@ def comparison_charts(findings: Findings) -> tuple[Chart, ...]:
         words = Words(
             f"compare-{measure.replace('_', '-')}",
             figure.title,
-            f"{figure.meaning.rstrip('.') or figure.title}: a line for each release.",
+            f"{sentence} A line for each release.",
             "Release",
             "Share of the people in the data",
         )
         chart = number_line(words, lines, RISK_SERIES)
         if chart is not None:
             charts.append(chart)
-    return tuple(charts[:4])
+    return tuple(charts[:_MOST_COMPARED])

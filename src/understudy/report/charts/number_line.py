@@ -12,6 +12,8 @@ from understudy.report.charts.palette import ROLES, colour
 from understudy.report.wording import share
 
 _STEP = 48
+_NARROW = 0.02
+"""Shares that differ by less than this are shown on an axis that is wider than they need."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ def number_line(
         words.title,
         words.sentence,
         alt_text,
-        _dots(words, present, min(len(lines), shown or len(lines)), alt_text),
+        _dots(words, present, lines[:shown], alt_text),
         ("Place", words.first, "About", *present.values()),
         rows,
     )
@@ -94,21 +96,42 @@ def _in_words(line: Line, present: Mapping[str, str]) -> str:
     return f"{line.name}: {', '.join(values)}"
 
 
-def _dots(words: Words, present: Mapping[str, str], shown: int, alt_text: str) -> dict[str, Any]:
+def _domain(lines: Sequence[Line]) -> list[float] | None:
+    """Return from where to where the axis goes, None if the values themselves can decide.
+
+    Examples
+    --------
+    >>> _domain([Line("a", "", {"baseline": 0.5, "synthetic": 0.5})])
+    [0.45, 0.55]
+    """
+    values = [value for line in lines for value in line.values.values() if math.isfinite(value)]
+    if not values or max(values) - min(values) > _NARROW:
+        return None
+    return [round(max(0.0, min(values) - 0.05), 2), round(min(1.0, max(values) + 0.05), 2)]
+
+
+def _dots(
+    words: Words, present: Mapping[str, str], lines: Sequence[Line], alt_text: str
+) -> dict[str, Any]:
     import altair as alt
 
+    shown, domain = len(lines), _domain(lines)
     y = alt.Y("Place:O", axis=None, sort="ascending")
     x = alt.X(
         "Share:Q",
         title=words.axis,
         axis=alt.Axis(format="~%", tickCount=5, labelFlush=True),
-        scale=alt.Scale(zero=False, nice=True, padding=14),
+        scale=alt.Scale(zero=False, nice=True, padding=14)
+        if domain is None
+        else alt.Scale(domain=domain, nice=False, padding=14),
     )
     base = alt.Chart().transform_filter(alt.FieldLTEPredicate(field="Place", lte=shown))
     folded = base.transform_fold(list(present.values()), as_=["Series", "Share"]).transform_filter(
         alt.FieldValidPredicate(field="Share", valid=True)
     )
     hue, shape = role_scales(present)
+    # The square is larger than the circle on top of it, so that its corners are seen.
+    size = alt.ExprRef(f"datum.Series == '{present.get('baseline', '')}' ? 230 : 130")
     layers = [
         folded.mark_line(color=colour("edge"), strokeWidth=3, strokeCap="round").encode(
             x=x, y=y, detail="Place:O", order="Share:Q"
@@ -131,7 +154,7 @@ def _dots(words: Words, present: Mapping[str, str], shown: int, alt_text: str) -
     ]
     layers.append(
         folded.mark_point(
-            filled=True, size=150, opacity=1, stroke=colour("card"), strokeWidth=1.2
+            filled=True, size=size, opacity=1, stroke=colour("card"), strokeWidth=1.2
         ).encode(x=x, y=y, color=hue, shape=shape, tooltip=about)
     )
     # Names stand above their lines: beside them, they would leave no room on a phone.

@@ -13,6 +13,7 @@ from typing import Any
 
 LIGHT: Mapping[str, str] = {
     "page": "#f4f5f7",
+    "shade": "#b9c0ca",
     "card": "#ffffff",
     "soft": "#eef0f3",
     "ink": "#1a1f26",
@@ -55,6 +56,7 @@ LIGHT: Mapping[str, str] = {
 
 DARK: Mapping[str, str] = {
     "page": "#12151a",
+    "shade": "#4c5664",
     "card": "#1b2027",
     "soft": "#242a33",
     "ink": "#eceff3",

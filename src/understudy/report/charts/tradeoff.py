@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from understudy.audit.findings import Findings
-from understudy.audit.tradeoff import tradeoff
+from understudy.audit.tradeoff import Place, Tradeoff, tradeoff
 from understudy.report.charts.chart import Chart, cells, drawing
+from understudy.report.charts.labels import place_labels
 from understudy.report.charts.palette import colour
 from understudy.report.wording import listing, short
 
 MARKED = "Worth a choice"
 OTHER = "Another one is better"
+
+_LONGEST = 26
+_HEIGHT = 340
+_WIDTHS = {"width >= 520": 640, "width < 520": 260}
+"""For which widths of the drawing names are placed, and the pixels that there are at least."""
 
 
 def tradeoff_chart(findings: Findings) -> Chart | None:
@@ -27,28 +33,20 @@ def tradeoff_chart(findings: Findings) -> Chart | None:
         f"No other release beats {listing(names)}."
     )
     rows = [
-        (
-            place.name,
-            short(place.name, 26),
-            place.risk,
-            place.loss,
-            MARKED if place in best else OTHER,
-        )
+        (place.name, place.risk, place.loss, MARKED if place in best else OTHER)
         for place in compared.places
     ]
+    labels = _labels(compared, best)
+    most = max(map(len, labels.values()))
+    unnamed = " Dots without a name tell it when pointed at." if most < len(rows) else ""
     return Chart(
         "tradeoff",
         "Risk against loss of use",
-        "The nearer to the lower left corner, the better: down is safer, left is more useful. On "
-        "the dashed line are the releases of which no other is better in both.",
+        "The nearer to the lower left corner, the better: down is safer, left is more useful. The "
+        f"dashed line joins those that no other one beats beyond chance.{unnamed}",
         alt_text,
-        _dots(
-            compared.loss_name,
-            _domain([place.loss for place in compared.places]),
-            _domain([place.risk for place in compared.places]),
-            alt_text,
-        ),
-        ("Release", "Short name", "Risk", "Loss", "Choice"),
+        _dots(compared, labels, alt_text),
+        ("Release", "Risk", "Loss", "Choice"),
         cells(rows),
     )
 
@@ -66,44 +64,103 @@ def _domain(values: Sequence[float]) -> list[float]:
     return [round(low - 0.15 * span, 6), round(low + 1.2 * span, 6)]
 
 
+def _labels(compared: Tradeoff, best: Sequence[Place]) -> dict[str, list[dict[str, Any]]]:
+    """Return the names and where they are written, for each of the widths of the drawing."""
+    places = [*best, *(place for place in compared.places if place not in best)]
+    names = [short(place.name, _LONGEST) for place in places]
+    across = _parts([place.loss for place in places])
+    up = _parts([place.risk for place in places])
+    return {
+        condition: [
+            {
+                "Name": names[label.dot],
+                "Release": places[label.dot].name,
+                "Loss": round(places[label.dot].loss, 6),
+                "Risk": round(places[label.dot].risk, 6),
+                "dx": label.dx,
+                "dy": label.dy,
+                "align": label.align,
+            }
+            for label in place_labels(
+                names,
+                [(width * x, _HEIGHT * (1 - y)) for x, y in zip(across, up, strict=True)],
+                width,
+                _HEIGHT,
+            )
+        ]
+        for condition, width in _WIDTHS.items()
+    }
+
+
+def _parts(values: Sequence[float]) -> list[float]:
+    """Return where on its axis each value is, from 0 to 1."""
+    low, high = _domain(values)
+    return [(value - low) / (high - low) for value in values]
+
+
 def _dots(
-    loss: str, losses: Sequence[float], risks: Sequence[float], alt_text: str
+    compared: Tradeoff, labels: Mapping[str, list[dict[str, Any]]], alt_text: str
 ) -> dict[str, Any]:
     import altair as alt
 
-    form = "~" if "ratio" in loss else "~%"
+    form = "~" if "ratio" in compared.loss_name else "~%"
     x = alt.X(
         "Loss:Q",
-        title=f"{loss[0].upper()}{loss[1:]} (less is better)",
+        title=f"{compared.loss_name[0].upper()}{compared.loss_name[1:]} (less is better)",
         axis=alt.Axis(format=form, tickCount=5, grid=True),
-        scale=alt.Scale(domain=list(losses), nice=False),
+        scale=alt.Scale(domain=_domain([place.loss for place in compared.places]), nice=False),
     )
     y = alt.Y(
         "Risk:Q",
         title="Gain of the attacker (less is better)",
         axis=alt.Axis(format="~%", tickCount=5),
-        scale=alt.Scale(domain=list(risks), nice=False),
+        scale=alt.Scale(domain=_domain([place.risk for place in compared.places]), nice=False),
     )
     tooltip = [
         alt.Tooltip("Release:N"),
         alt.Tooltip("Risk:Q", title="Gain of the attacker", format=".1%"),
         alt.Tooltip("Loss:Q", title="Loss of use", format=".2~f" if form == "~" else ".1%"),
-        alt.Tooltip("Choice:N"),
     ]
     scale = alt.Scale(domain=[MARKED, OTHER], range=[colour("synthetic"), colour("baseline")])
-    legend = alt.Legend(title=None, orient="top", symbolType="circle", symbolSize=110)
-    base = alt.Chart()
-    marked = base.transform_filter(alt.FieldEqualPredicate(field="Choice", equal=MARKED))
+    legend = alt.Legend(
+        title=None,
+        orient="top",
+        symbolType="circle",
+        symbolSize=110,
+        columns=alt.ExprRef("width < 520 ? 1 : 2"),
+    )
+    hue = alt.Color("Choice:N", scale=scale, legend=legend)
+
+    def of(choice: str) -> alt.Chart:
+        return alt.Chart().transform_filter(alt.FieldEqualPredicate(field="Choice", equal=choice))
+
+    def dots(choice: str, size: int) -> alt.Chart:
+        point: alt.Chart = of(choice).mark_point(
+            filled=True, size=size, opacity=1, stroke=colour("card"), strokeWidth=1.2
+        )
+        return point.encode(x=x, y=y, color=hue, tooltip=[*tooltip, alt.Tooltip("Choice:N")])
+
+    names = [
+        alt.Chart(alt.InlineData(values=values))
+        .mark_text(
+            fontWeight=600,
+            baseline="middle",
+            align=alt.ExprRef("datum.align"),
+            dx=alt.ExprRef("datum.dx"),
+            dy=alt.ExprRef("datum.dy"),
+            opacity=alt.ExprRef(f"{condition} ? 1 : 0"),
+        )
+        .encode(x=x, y=y, text="Name:N", tooltip=tooltip)
+        for condition, values in labels.items()
+    ]
     return drawing(
-        marked.mark_line(color=colour("synthetic"), strokeWidth=2, strokeDash=[5, 4]).encode(
-            x=x, y=y, order="Loss:Q"
-        ),
-        base.mark_point(filled=True, size=180, opacity=1).encode(
-            x=x, y=y, color=alt.Color("Choice:N", scale=scale, legend=legend), tooltip=tooltip
-        ),
-        base.mark_text(dy=-15, fontWeight=600).encode(
-            x=x, y=y, text="Short name:N", tooltip=tooltip
-        ),
-        height=340,
+        of(MARKED)
+        .mark_line(color=colour("synthetic"), strokeWidth=2, strokeDash=[5, 4])
+        .encode(x=x, y=y, order="Loss:Q"),
+        # Below a dot that it is worth to choose, one that it beats narrowly is still seen.
+        dots(OTHER, 230),
+        dots(MARKED, 150),
+        *names,
+        height=_HEIGHT,
         alt_text=alt_text,
     )

@@ -1,17 +1,17 @@
 "use strict";
 (() => {
-  const { config, charts } = JSON.parse(document.getElementById("chart-data").textContent);
+  const { config, drawings, tables, charts } = JSON.parse(document.getElementById("chart-data").textContent);
   const boxes = [...document.querySelectorAll("[data-chart]")];
   const hidden = (box) => box.closest("details:not([open])") !== null;
 
   const rowsOf = (chart) =>
-    chart.rows.map((row) => Object.fromEntries(chart.headings.map((name, i) => [name, row[i]])));
+    tables[chart.table].map((row) => Object.fromEntries(chart.headings.map((name, i) => [name, row[i]])));
 
   async function draw(box) {
     if (box.dataset.state) return;
     box.dataset.state = "drawing";
     const chart = charts[box.dataset.chart];
-    const spec = { ...chart.spec };
+    const spec = { ...drawings[chart.drawing] };
     if (spec.data && spec.data.name === "rows") spec.data = { values: rowsOf(chart) };
     try {
       await vegaEmbed(box, spec, {
@@ -51,13 +51,14 @@
   };
 
   const csv = (chart) =>
-    [chart.headings, ...chart.rows].map((row) => row.map(written).join(",")).join("\r\n");
+    [chart.headings, ...tables[chart.table]].map((row) => row.map(written).join(",")).join("\r\n");
 
   for (const link of document.querySelectorAll("a[data-download]")) {
     link.addEventListener("click", () => {
       const text = `\ufeff${csv(charts[link.dataset.download])}\r\n`;
       const address = URL.createObjectURL(new Blob([text], { type: "text/csv;charset=utf-8" }));
       link.href = address;
+      link.download = `${link.dataset.download}.csv`;
       setTimeout(() => URL.revokeObjectURL(address), 60000);
     });
   }
@@ -76,13 +77,23 @@
   };
   addEventListener("hashchange", showTarget);
 
+  // Paper cannot be unfolded, so all parts are, while it is printed. Drawing waits for nothing but
+  // promises that are kept at once, so it is over before the browser lays out the paper.
+  let unfolded = [];
+  addEventListener("beforeprint", () => {
+    unfolded.push(...document.querySelectorAll("details:not([open])"));
+    for (const details of unfolded) details.open = true;
+    for (const box of boxes) draw(box);
+  });
+  addEventListener("afterprint", () => {
+    for (const details of unfolded) details.open = false;
+    unfolded = [];
+  });
+
   document.getElementById("open-all").addEventListener("click", () => {
     for (const details of document.querySelectorAll("details")) details.open = true;
   });
-  document.getElementById("print").addEventListener("click", async () => {
-    await drawShown();
-    print();
-  });
+  document.getElementById("print").addEventListener("click", () => print());
   document.getElementById("tools").hidden = false;
   drawShown().then(() => location.hash && showTarget());
 })();

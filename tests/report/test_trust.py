@@ -1,0 +1,33 @@
+"""The verdicts on the measures are those of the worlds."""
+
+from __future__ import annotations
+
+from understudy.report.trust import DEMANDS, SILENT, TRUST, YES, trust_table
+from understudy.studies.desiderata import DESIDERATA
+from understudy.studies.world_measures import CLASSIFIERS, MEASURES
+from understudy.studies.worlds import run_worlds
+
+
+def test_the_verdicts_are_those_of_a_new_run():
+    # The classifiers are left out, since they take most of the time.
+    found = run_worlds(releases=8, classifiers=False)
+    new = {(measure.name, measure.about): tuple(found.words(measure)) for measure in found.verdicts}
+    left_out = (CLASSIFIERS.name, CLASSIFIERS.about)
+    assert new == {measure: words for measure, words in TRUST.items() if measure != left_out}
+
+
+def test_every_measure_and_demand_is_there():
+    assert list(TRUST) == [(measure.name, measure.about) for measure in MEASURES]
+    assert DEMANDS == DESIDERATA
+    assert all(len(words) == len(DEMANDS) for words in TRUST.values())
+
+
+def test_measures_that_were_judged_alike_are_in_one_line():
+    assert [line.measures for line in trust_table()] == [
+        ("0CAP", "ICAP", "GCAP", "classifiers"),
+        ("repU", "DiSCO (of one person)", "DiSCO gain"),
+        ("DiSCO (of all people)",),
+        ("Strong attacker",),
+    ]
+    assert [line.words.count(YES) for line in trust_table()] == [1, 0, 1, 5]
+    assert trust_table()[1].words.count(SILENT) == 2
