@@ -25,7 +25,7 @@ demo: .venv/.installed  ## install, synthesize and attack the bundled survey, sh
 	$(BIN)/understudy demo --output understudy-demo --force
 
 test: .venv/.installed-test  ## run all tests, the examples in the documentation included
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: .venv/.installed-dev  ## check style, format and types
 	$(BIN)/ruff check .

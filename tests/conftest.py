@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -78,3 +79,13 @@ def sd2011(folder_with):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("UNDERSTUDY_DATA", str(folder_with("sd2011.csv")))
         return fetch("sd2011")
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was():
+    """Undo what the command line sets for the whole process, such as silence by -q."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers

@@ -258,6 +258,81 @@ def test_numbers_of_a_simulation_fall_into_the_groups_of_the_original():
     assert attack.posterior[0] == pytest.approx(original / (original + other), rel=1e-12)
 
 
+def test_without_a_record_that_is_its_middle_number_the_original_is_not_simulated():
+    table = pl.DataFrame({"age": list(range(20, 60)), "y": [0, 1] * 20})
+    worlds = []
+
+    def synthesize(frame, seed):
+        worlds.append(frame["age"].to_list())
+        return frame
+
+    options = {"unknown": "age", "groups": {"age": 4}, "cells": "age", "runs": 1}
+    black_box_attacker(synthesize, table, table, **options, records=[0])
+    # Groups of ten numbers; the fifth is the lower one of the two in the middle.
+    assert worlds == [[middle, *range(21, 60)] for middle in (24, 34, 44, 54)]
+    worlds.clear()
+    black_box_attacker(synthesize, table, table, **options, records=[4])
+    assert [ages[4] for ages in worlds] == [24, 34, 44, 54]
+    with pytest.raises(DataError, match="of the world with record 0 as candidate 1: KeyError"):
+        black_box_attacker(lambda *_: {}["x"], table, table, **options, records=[0])
+
+
+def test_a_given_candidate_stands_for_its_whole_group():
+    table = pl.DataFrame({"pay": [1, 2, 3, 10, 20, None]})
+    worlds = []
+
+    def synthesize(frame, seed):
+        worlds.append(frame["pay"][0])
+        return frame
+
+    options = {"groups": {"pay": 2}, "candidates": [2, 15], "runs": 1, "records": [0]}
+    attack = black_box_attacker(synthesize, table, table, **options)
+    assert worlds == [2, 15]
+    # Both worlds are copied. The limit is 3, so that the release has 2, 3 and 1 rows in 1 to 3, 3
+    # to 20 and missing, and so has the first world; the second has 1, 4 and 1.
+    odds = (2.5 / 1.5) ** 2 * (3.5 / 4.5) ** 3
+    assert attack.posterior[0] == pytest.approx(odds / (1 + odds), rel=1e-12)
+
+
+def test_records_are_named_as_for_the_other_modes():
+    run = {"runs": 1, "original": LETTERS, "synthetic": LETTERS}
+    alone = black_box_attacker(same, **run, records=3)
+    assert alone.record.tolist() == [3]
+    mask = black_box_attacker(same, **run, records=[True, False, False, True, False])
+    assert mask.record.tolist() == [0, 3]
+    twice = black_box_attacker(same, **run, records=[3, 0, 3])
+    assert twice.record.tolist() == [3, 0, 3]
+    assert twice.posterior.tolist() == mask.posterior[[1, 0, 1]].tolist()
+    assert alone.posterior.tolist() == mask.posterior[1:].tolist()
+
+
+def test_a_column_may_be_named_like_the_whole_record():
+    table = both(8).rename({"u": "*"})
+    assert black_box_attacker(same, table, table, unknown="*", runs=1).unknown == ("*",)
+
+
+def test_cells_that_no_simulation_reached_are_told():
+    # Record 0 alone has c: only the original can draw it.
+    table = pl.DataFrame({"x": list("caabb")})
+    attack = black_box_attacker(same, table, table, records=[0], runs=2)
+    told = [note for note in attack.notes if "far below 1" in note]
+    assert len(told) == 1
+    assert told[0].startswith("In 2 of 3 worlds no simulation reached some cell of the release.")
+    attack = black_box_attacker(same, LETTERS, LETTERS, records=[0], runs=2)
+    assert not any("far below 1" in note for note in attack.notes)
+
+
+def test_one_is_singular(caplog):
+    table = pl.DataFrame({"x": ["a"]})
+    attack = black_box_attacker(same, table, table, runs=1)
+    assert "1 simulation of one world; the likelihood is that of 2 cells." in attack.notes
+    assert "The synthetic table has 1 row in 1 cell. With" in caplog.text
+    excluded = black_box_attacker(same, LETTERS, LETTERS, prior=[1, 0], runs=1, records=[3])
+    assert excluded.reasons["gain_bits"].endswith("the truth of 1 record")
+    with pytest.raises(ParameterError, match="values of record 3 are not among them"):
+        black_box_attacker(same, LETTERS, LETTERS, candidates=["a"], runs=1, records=[0, 3])
+
+
 def test_given_candidates():
     worlds = []
 
@@ -446,13 +521,15 @@ class Interrupt:
 
 @pytest.mark.parametrize("at", [1, 2, 11])
 @pytest.mark.parametrize("tail", [b"", b"[3,", b"[3,1,[0],[1]]", b"\x00\x00\x00\n"])
-def test_an_interrupted_attack_goes_on_to_the_same_result(tmp_path, at, tail):
+def test_an_interrupted_attack_goes_on_to_the_same_result(tmp_path, caplog, at, tail):
     path = tmp_path / "simulations"
     whole = black_box_attacker(resample, both(8), both(9), unknown="v", runs=4)
     with pytest.raises(KeyboardInterrupt):
         black_box_attacker(
             Interrupt(at), both(8), both(9), unknown="v", runs=4, resume=path, processes=1
         )
+    kept = "1 simulation is" if at == 2 else f"{at - 1} simulations are"
+    assert f"Interrupted: {kept} kept in {path}. The same call goes on" in caplog.text
     with path.open("ab") as file:
         file.write(tail)
     rest = Interrupt(0)
@@ -463,6 +540,18 @@ def test_an_interrupted_attack_goes_on_to_the_same_result(tmp_path, at, tail):
     again = black_box_attacker(fail, both(8), both(9), unknown="v", runs=4, resume=path)
     assert figures(again) == figures(whole)
     assert path.read_bytes().splitlines() == lines
+
+
+def test_an_attack_that_is_interrupted_again_keeps_what_it_had(tmp_path, caplog):
+    path = tmp_path / "simulations"
+    for at in (3, 4):
+        with pytest.raises(KeyboardInterrupt):
+            black_box_attacker(Interrupt(at), both(8), both(9), runs=4, resume=path)
+    assert "Interrupted: 5 simulations are kept" in caplog.text
+    caplog.clear()
+    with pytest.raises(KeyboardInterrupt):
+        black_box_attacker(Interrupt(2), both(8), both(9), runs=4)
+    assert "Interrupted" not in caplog.text
 
 
 def fail(frame, seed):

@@ -12,6 +12,7 @@ import threading
 import time
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -66,6 +67,50 @@ def test_a_frame_of_the_same_library_comes_back(program, as_frame):
 def test_codes_that_look_like_numbers_stay_text(program):
     table = pl.DataFrame({"code": ["1", "2"], "y": [1, 2]})
     assert program(COPY)(table, 1).equals(table)
+
+
+TEXTS = {
+    "zip": ["01", "10", None, "7"],
+    "truth": ["true", "false", "true", None],
+    "number": ["1.50", "2.5", "1e3", "3"],
+    "date": ["2020-01-01", "2021-05-05", "2020-1-1", None],
+    "marked": ["NA", "?", None, "a"],
+    "quoted": ['q"z', "x,y", "two\nlines", " a "],
+}
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Categorical])
+def test_texts_that_look_like_something_else_stay_text(program, kind):
+    table = pl.DataFrame(TEXTS | {"y": [1.5, None, 2.0, 3.0]}).cast(dict.fromkeys(TEXTS, kind))
+    found = program(COPY)(table, 1)
+    assert found.select(list(TEXTS)).rows() == table.select(list(TEXTS)).cast(pl.String).rows()
+    assert found["y"].to_list() == table["y"].to_list()
+    attack = black_box_attacker(program(COPY), table, table, unknown="marked", runs=1, records=[0])
+    assert set(attack.labels["marked"]) == {"?", "NA", "a", "missing"}
+
+
+def test_marks_that_the_original_does_not_have_are_missing(program):
+    table = pl.DataFrame({"x": ["a", "?", ""], "y": [1, 2, 3]})
+    found = program("open(synthetic, 'w').write('x,y\\nNA,1\\n?,2\\n,3\\n\\n')")(table, 1)
+    # The empty text is a value of x, and x has none missing.
+    assert found.rows() == [(None, 1), ("?", 2), ("", 3)]
+    table = pl.DataFrame({"x": ["a", None, ""], "y": [1, 2, 3]})
+    assert program(COPY)(table, 1)["x"].to_list() == ["a", None, None]
+
+
+def test_texts_of_a_single_column_and_in_other_dialects(program):
+    single = pl.DataFrame({"x": ["1", None, "2"]})
+    assert program(COPY)(single, 1).equals(single)
+    table = pl.DataFrame({"x": ["1", "ä"], "y": [1.5, 2.5], "z": ["p", "q"]})
+    written = "x;  y; z\n1; 1,5; p\n\nä; 2,5; q\n"
+    body = f"open(synthetic, 'w', encoding='{{}}').write({written!r})"
+    for encoding in ("utf-8", "utf-8-sig", "utf-16", "cp1252"):
+        assert program(body.format(encoding))(table, 1).equals(table)
+
+
+def test_categories_that_are_numbers_stay_numbers(program):
+    table = pd.DataFrame({"x": pd.Categorical([1, 2, 1]), "y": [1, 2, 3]})
+    assert program(COPY)(table, 1)["x"].tolist() == [1, 2, 1]
 
 
 def test_attack_with_a_command_is_that_with_a_function(program):

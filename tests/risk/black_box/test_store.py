@@ -86,6 +86,11 @@ def test_a_simulation_counts_once(path):
     with path.open("ab") as file:
         file.write(b"[2,7,[3],[9]]\n")
     assert kept(path)[1] == TWO
+    store, found = kept(path)
+    assert store.kept == len(found) == 2
+    with store:
+        store.add(1, 1, counts([1], [1]))
+    assert store.kept == 3
 
 
 @pytest.mark.parametrize("size", [0, 1, 30])

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from understudy.errors import DataError, ParameterError, unknown_columns
 from understudy.risk.black_box.candidates import Candidates
@@ -107,7 +107,7 @@ def run_seeds(random_state: RandomState, runs: int) -> tuple[int, ...]:
 
 
 def attacked_records(
-    records: Sequence[int] | NDArray[np.integer] | None, rows: int, candidates: Candidates
+    records: Sequence[int] | ArrayLike | None, rows: int, candidates: Candidates
 ) -> NDArray[np.int64]:
     """Return the attacked row numbers, after making sure that their truth is a candidate."""
     chosen = check_records(records, rows)

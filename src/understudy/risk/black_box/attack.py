@@ -59,7 +59,7 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
     synthetic: Frame,
     *,
     unknown: str | Sequence[str] = "*",
-    records: Sequence[int] | NDArray[np.integer] | None = None,
+    records: Sequence[int] | ArrayLike | None = None,
     prior: str | ArrayLike = "uniform",
     cells: str | Sequence[str] | None = None,
     candidates: Sequence[Any] | NDArray[Any] | None = None,
