@@ -10,7 +10,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from understudy import BayesNet, Cart, GaussianCopula
+from understudy import BayesNet, Cart, GaussianCopula, load
 from understudy.audit import Audit, audit, measures, samples
 from understudy.audit.collect_utility import SEEN
 from understudy.errors import DataError, ParameterError
@@ -273,7 +273,7 @@ def test_a_method_without_probabilities_is_no_trouble(people, caplog):
     copula = GaussianCopula(random_state=1).fit(people)
     with caplog.at_level(logging.INFO, "understudy"):
         found = audit(people, copula.sample(), model=copula, **QUICK).findings.releases[0]
-    assert "does not draw from tables of counts" in found.errors["strong"]
+    assert "needs a model that draws from counts" in found.errors["strong"]
     (told,) = (one for one in caplog.records if "strong was not measured" in one.getMessage())
     assert told.levelno == logging.INFO
 
@@ -409,10 +409,10 @@ def test_there_is_one_progress_bar(people, unrelated):
     with reporting(bars):
         audit(people, {"one": unrelated, "two": [people, unrelated]}, **QUICK)
     ((total, said),) = bars.bars
-    # Five measures; of the second release, three are taken of both tables.
-    assert total == 5 + 2 + 3 * 2
+    # Six measures; of the second release, four are taken of both tables.
+    assert total == 6 + 2 + 4 * 2
     assert said[0] == "one: looking keys up"
-    assert said[5] == "two: looking keys up"
+    assert said[6] == "two: looking keys up"
 
 
 def test_a_warning_is_told_once(people, unrelated, caplog):
@@ -522,3 +522,38 @@ def test_mistakes_are_told_before_any_work(people, release, model, monkeypatch):
             audit(people, nothing, **QUICK)
     with pytest.raises(DataError, match="A table is a pandas or polars"):
         audit(people, "release.csv", **QUICK)
+
+
+def test_a_copy_is_at_high_risk_whatever_the_keys():
+    survey = load("cmc")
+    found = audit(
+        survey, survey.sample(fraction=1, shuffle=True, seed=1),
+        keys=["religion", "working"], sensitive="husband_education", measures="quick",
+        random_state=1,
+    )  # fmt: skip
+    assert found.findings.releases[0].copied == 1
+    assert found.verdict.level == "high"
+    assert "copy of the original" in found.verdict.headline
+
+
+def test_a_copy_that_tells_a_rare_value_is_no_low_risk():
+    survey = load("cmc")
+    ill = ["no"] * survey.height
+    for row in (100, 500, 900):
+        ill[row] = "yes"
+    table = survey.select("age", "education", "children").with_columns(ill=pl.Series(ill))
+    found = audit(
+        table, table, keys=["age", "education", "children"], sensitive="ill", measures="quick",
+        random_state=1,
+    )  # fmt: skip
+    assert found.verdict.level != "low"
+
+
+def test_a_table_of_few_people_is_never_called_low():
+    table = pl.DataFrame({"age": [1, 1, 2, 2, 3, 3, 4, 4], "ill": list("yynnynyn")})
+    few = {"keys": ["age"], "sensitive": "ill", "measures": "quick", "random_state": 1}
+    assert audit(table, table, **few).verdict.level == "raised"
+    silent = table.with_columns(ill=pl.lit("y"))
+    told = audit(table, silent, **few).verdict
+    assert told.level == "unknown"
+    assert "too few people" in told.headline

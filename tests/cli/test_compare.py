@@ -82,7 +82,7 @@ class TestPrediction:
         assert found.findings.measures == "standard, with no classifiers"
         assert SEEN not in page
         # That the copula has no strong attacker is told in the report, and is no trouble.
-        assert "does not draw from tables of counts" in found.findings.releases[1].errors["strong"]
+        assert "needs a model that draws from counts" in found.findings.releases[1].errors["strong"]
         assert "was not measured" not in err
 
     def test_records_of_the_original(self, tested):

@@ -68,9 +68,16 @@ class _Case:
 
     @property
     def protection(self) -> Mapping[str, str | None]:
-        sensitive, target = self.findings.sensitive, self.findings.target
-        own = {sensitive: target if target != sensitive else None} if sensitive else {}
+        sensitive = self.findings.sensitive
+        own = {sensitive: self.kept_target} if sensitive else {}
         return {**(self.recipe.protects if self.recipe is not None else {}), **own}
+
+    @property
+    def kept_target(self) -> str | None:
+        """The target, to which a protected column stays linked, unless the attacker knows it."""
+        target = self.findings.target
+        known = {self.findings.sensitive, *self.findings.keys}
+        return target if target and target not in known else None
 
     def synth(self, output: str, recipe: Recipe, **changes: object) -> str:
         words = ["understudy", "synth", self.data, "-o", output, *recipe.words(**changes)]
@@ -143,8 +150,8 @@ def _against_risk(case: _Case, evidence: Evidence) -> Iterator[Advice]:
 
 
 def _protect(case: _Case, recipe: Recipe, also: str) -> Advice:
-    sensitive, target = case.findings.sensitive, case.findings.target
-    but = f"all columns but {target}" if target and target != sensitive else "all other columns"
+    sensitive, target = case.findings.sensitive, case.kept_target
+    but = f"all columns but {target}" if target is not None else "all other columns"
     return Advice(
         f"Protect {sensitive}: cut it loose from {but}, so that the keys tell nothing of it "
         f"directly. Relations of {sensitive} with other columns are lost.{also}",

@@ -23,7 +23,7 @@ from understudy.audit.collect_utility import (
     shown_classes,
     way_findings,
 )
-from understudy.audit.findings import Figure, ReleaseFindings, UtilityFindings
+from understudy.audit.findings import NAN, Figure, ReleaseFindings, UtilityFindings
 from understudy.audit.inputs import Preset
 from understudy.audit.key_sets import with_fewer_sets
 from understudy.audit.measures import LOOKED_UP, Synthesis, most_trained
@@ -70,6 +70,8 @@ def release_findings(
         anonymity=anonymity_findings(held) if (held := results.get("anonymity")) else None,
         utility=_utility(first, results),
         network=network_of(given.model),
+        copied=max((share for share, _ in results.get("copies", ())), default=NAN),
+        one_of_a_kind=max((count for _, count in results.get("copies", ())), default=0),
         errors=dict(errors),
     )
 

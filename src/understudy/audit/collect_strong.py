@@ -12,6 +12,7 @@ from understudy.audit.collect_risk import mean, spread
 from understudy.audit.findings import NAN, Figure, StrongFindings
 from understudy.audit.inputs import Given, Task
 from understudy.data.frames import Frame, to_narwhals
+from understudy.errors import NoDensityError
 from understudy.risk.posterior import StrongAttack, strong_attacker
 
 PRIOR = "informed"
@@ -30,14 +31,20 @@ _MEANING = (
 def attack_sensitive(task: Task, given: Given, synthetic: Frame) -> StrongAttack:
     """Attack the sensitive attribute of every record."""
     assert given.model is not None  # noqa: S101  # there is no such job without one
-    return strong_attacker(
-        given.model,
-        task.original,
-        synthetic,
-        unknown=task.scenario.sensitive,
-        prior=PRIOR,
-        mode="fixed",
-    )
+    try:
+        return strong_attacker(
+            given.model,
+            task.original,
+            synthetic,
+            unknown=task.scenario.sensitive,
+            prior=PRIOR,
+            mode="fixed",
+        )
+    except NoDensityError:
+        raise NoDensityError(
+            "The strong attacker needs a model that draws from counts of records, and "
+            f"{type(given.model).__name__} with these settings does not."
+        ) from None
 
 
 def attack_record(task: Task, given: Given, synthetic: Frame) -> StrongAttack | str:

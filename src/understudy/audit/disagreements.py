@@ -89,8 +89,8 @@ def _constant_target(findings: Findings, release: ReleaseFindings) -> Iterator[s
         f"DiSCO is {percent(told.disco, 2)}, yet the release tells these people's values no better "
         f"than a constant guess: always saying the release's commonest value is right for "
         f"{percent(told.disco_baseline, 2)}, which leaves {gain} where {points(noise)} are chance. "
-        f"The reason: {why}. A DiSCO that is high or rises for this reason is no disclosure; look "
-        "at its gain."
+        f"The reason: {why}. A DiSCO that is high or rises for this reason is no sign of "
+        "disclosure by itself; look at its gain."
     )
 
 

@@ -7,7 +7,7 @@ share. It rests on what the release adds to what is guessed without it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from understudy.audit.findings import Figure, Findings, ReleaseFindings, StrongFindings
@@ -36,6 +36,14 @@ DOUBLED_BITS = 1.0
 A person is not helped by a low mean, so the largest gain counts. Releases whose sensitive column
 was cut loose stay well below (0.3 bits on the bundled survey), those of single cells far above.
 """
+COPIED = 0.9
+"""A release that holds this share of the original's one-of-a-kind records is a copy of it.
+
+A model that draws from the records themselves gives back 63 % of them at most: each of n draws
+misses a record with probability 1 - 1/n.
+"""
+ENOUGH_TO_COPY = 20
+"""One-of-a-kind records from which such a share means something."""
 MAIN = ("gcap", "vote")
 """Two attackers who need nothing but the release; each is defined for every person."""
 
@@ -81,12 +89,21 @@ class Evidence:
         People who are certain to be disclosed; None if that is not known.
     doubled : bool
         Whether the strong attacker's belief in somebody's true value has doubled.
+    copy : bool
+        Whether the release holds nearly all of the original's one-of-a-kind records.
     """
 
     level: Level
     gains: tuple[Gain, ...]
     certain: int | None
     doubled: bool
+    copy: bool = False
+
+    @property
+    def too_few(self) -> bool:
+        """Whether chance alone explains what would be a large gain, by every main measure."""
+        known = [one for one in self.gains if one.size != "unknown" and one.figure.baseline < 1]
+        return bool(known) and all(one.noise >= large_gain(one.figure.baseline) for one in known)
 
     @property
     def largest(self) -> Gain | None:
@@ -116,14 +133,24 @@ def size_of(baseline: float, gain: float, records: int) -> Size:
     --------
     >>> size_of(0.5, 0.09, 100), size_of(0.5, 0.09, 10_000), size_of(0.9, 0.03, 10_000)
     ('none', 'some', 'large')
+
+    Chance explains the gain of one person, but it is half of those with a rare value:
+
+    >>> size_of(0.998, 0.001, 1_000)
+    'some'
     """
     noise = noise_of(baseline, records)
     if math.isnan(gain) or math.isnan(noise):
         return "unknown"
     if gain <= noise + _ROUNDING:
-        return "none"
-    large = min(LARGE_GAIN, LARGE_SHARE * (1 - baseline))
-    return "large" if gain >= large - _ROUNDING else "some"
+        of_few = gain >= LARGE_SHARE * (1 - baseline) - _ROUNDING and gain * records >= 1 - 1e-6
+        return "some" if of_few else "none"
+    return "large" if gain >= large_gain(baseline) - _ROUNDING else "some"
+
+
+def large_gain(baseline: float) -> float:
+    """Return the gain over a baseline from which it is large."""
+    return min(LARGE_GAIN, LARGE_SHARE * (1 - baseline))
 
 
 def gain_of(figure: Figure, records: int) -> Gain:
@@ -153,7 +180,8 @@ def weigh(findings: Findings, release: ReleaseFindings) -> Evidence:
 
     It is high if anybody is certain to be disclosed or a gain is large; raised if a gain is more
     than chance explains, or the strong attacker's belief in somebody's true value has doubled;
-    unknown if neither of the main measures is known; and low if nothing of this holds.
+    unknown if neither of the main measures is known, or there are too few people to tell; and low
+    if nothing of this holds. A release that is a copy of the original is high, whatever the keys.
     """
     figures = [release.figure(measure) for measure in MAIN]
     gains = tuple(gain_of(one, findings.rows) for one in figures if one is not None)
@@ -165,13 +193,13 @@ def weigh(findings: Findings, release: ReleaseFindings) -> Evidence:
         if not uniform_prior(strong):
             sizes.add(strong_size(strong))
     certain = strong.certain if strong is not None else None
-    level: Level
-    if certain or "large" in sizes:
+    copy = release.one_of_a_kind >= ENOUGH_TO_COPY and release.copied >= COPIED
+    evidence = Evidence("low", gains, certain, doubled, copy)
+    level: Level = "low"
+    if certain or copy or "large" in sizes:
         level = "high"
     elif doubled or "some" in sizes:
         level = "raised"
-    elif all(one.size == "unknown" for one in gains):
+    elif all(one.size == "unknown" for one in gains) or evidence.too_few:
         level = "unknown"
-    else:
-        level = "low"
-    return Evidence(level, gains, certain, doubled)
+    return replace(evidence, level=level)

@@ -256,6 +256,9 @@ class ReleaseFindings:
         How many tables, and the rows of the first.
     figures : tuple of Figure
         The measures of risk.
+    copied, one_of_a_kind : float and int
+        Of the original records that no other one is like, the share that the release holds, and
+        their number.
     errors : mapping
         What went wrong, by measure; the other measures stand.
     """
@@ -273,6 +276,8 @@ class ReleaseFindings:
     anonymity: AnonymityFindings | None = None
     utility: UtilityFindings = UtilityFindings()
     network: NetworkFindings | None = None
+    copied: float = NAN
+    one_of_a_kind: int = 0
     errors: Mapping[str, str] = field(default_factory=dict)
 
     def figure(self, measure: str) -> Figure | None:

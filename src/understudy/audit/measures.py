@@ -9,6 +9,7 @@ from typing import Any
 from understudy.audit.collect_records import RecordScores
 from understudy.audit.collect_risk import anonymity_of
 from understudy.audit.collect_strong import attack_record, attack_sensitive
+from understudy.audit.copies import copied_records
 from understudy.audit.inputs import Given, MeasureSet, Preset, Task
 from understudy.audit.key_sets import with_fewer_sets
 from understudy.audit.samples import TEST_SHARE, TOLD_APART, prediction_tables
@@ -76,6 +77,10 @@ def _records(synthesis: Synthesis) -> Any:  # noqa: ANN401
 
 def _disclosure(synthesis: Synthesis) -> Any:  # noqa: ANN401
     return disclosure_of(synthesis.prepared)
+
+
+def _copies(synthesis: Synthesis) -> Any:  # noqa: ANN401
+    return copied_records(synthesis.task.original, synthesis.table, synthesis.columns)
 
 
 def _strong(synthesis: Synthesis) -> Any:  # noqa: ANN401
@@ -206,6 +211,7 @@ def measures_for(task: Task, given: Given) -> Iterator[Measure]:
     yield Measure("attribution", "looking keys up", _attribution)
     yield Measure("records", "scoring each record", _records, first_only=True)
     yield Measure("disclosure", "counting disclosures", _disclosure)
+    yield Measure("copies", "looking for copies", _copies)
     yield Measure("marginals", "comparing tables of shares", _marginals)
     yield Measure("shares", "comparing columns", _shares, first_only=True)
     if given.model is not None:

@@ -146,6 +146,12 @@ def _judge(findings: Findings, release: ReleaseFindings) -> ReleaseVerdict:
 def _reason(findings: Findings, release: ReleaseFindings, evidence: Evidence) -> str:
     sensitive = column(findings.sensitive)
     strong, largest = release.strong, evidence.largest
+    if evidence.copy:
+        return (
+            f"the release is a copy of the original, or as good as one: it holds "
+            f"{percent(release.copied)} of the {release.one_of_a_kind:,} original records that no "
+            "other is like."
+        )
     if evidence.certain and strong is not None:
         return (
             f"{sensitive} of {evidence.certain:,} of {count_of(strong.records)} is certain to be "
@@ -161,6 +167,11 @@ def _reason(findings: Findings, release: ReleaseFindings, evidence: Evidence) ->
         return (
             f"one who knows the model and all other records learns {sensitive} of some people: "
             f"a true value becomes up to {scale(strong.max_gain_bits)} as probable."
+        )
+    if evidence.level == "unknown" and evidence.too_few:
+        return (
+            f"there are too few people, or too few with another value of {sensitive} than the "
+            "commonest, to tell a gain from chance."
         )
     if evidence.level == "unknown":
         why = "no sensitive column was named" if not findings.sensitive else ""

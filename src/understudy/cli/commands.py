@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -283,6 +284,8 @@ def demo(
 
 def main() -> None:
     """Run the command line; a user's mistake is one message and exit code 2, with no traceback."""
+    # Like Ctrl-C: what was being written vanishes, in place of lying there half.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         app()
     except UnderstudyError as error:

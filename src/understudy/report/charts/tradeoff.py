@@ -42,8 +42,8 @@ def tradeoff_chart(findings: Findings) -> Chart | None:
     return Chart(
         "tradeoff",
         "Risk against loss of use",
-        "The nearer to the lower left corner, the better: down is safer, left is more useful. The "
-        f"dashed line joins those that no other one beats beyond chance.{unnamed}",
+        "The nearer to the lower left corner, the better: down is less risk, left is more useful. "
+        f"The dashed line joins those that no other one beats beyond chance.{unnamed}",
         alt_text,
         _dots(compared, labels, alt_text),
         ("Release", "Risk", "Loss", "Choice"),
