@@ -46,9 +46,10 @@ def test_a_whole_policy(tmp_path):
     )
 
 
-def test_all_of_it_is_optional(tmp_path):
-    assert load_policy(str(saved(tmp_path, ""))).conditions == ()
+def test_either_table_is_optional(tmp_path):
     assert load_policy(saved(tmp_path, '[audit]\nsensitive = "a"')).missing == "fail"
+    with pytest.raises(ParameterError, match="empty, and would let everything pass"):
+        load_policy(str(saved(tmp_path, "")))
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,8 @@ def read_policy(content: Mapping[str, Any], source: str = "policy") -> Policy:
     problems = [
         _unknown("table", name, "a policy", _TABLES) for name in content if name not in _TABLES
     ]
+    if not content:
+        problems.append("It is empty, and would let everything pass; see [gate] and [audit].")
     tables = {}
     for name in _TABLES:
         table = content.get(name, {})
