@@ -105,9 +105,9 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     Notes
     -----
     *Quick*: attribution (GCAP, ICAP and 0CAP, for each set of keys and for each record),
-    disclosure (repU, DiSCO and their relatives), the shares of all columns and of all pairs of
-    columns, and if there is a model, the strong attacker on the sensitive attribute (prior
-    ``"marginal"``, mode ``"fixed"``).
+    disclosure (repU, DiSCO and their relatives), copies of records, the shares of all columns and
+    of all pairs of columns, and if there is a model, the strong attacker on the sensitive attribute
+    (prior ``"informed"``, mode ``"fixed"``).
 
     *Standard*: as quick, and classifiers of the preset ``"strong"``; k, l and t; shares of all
     triples of columns; association; propensity of a tree and a logistic regression with 25
