@@ -16,11 +16,11 @@ import altair as alt
 import vl_convert as vlc
 from playwright.sync_api import sync_playwright
 
+from studies.figures import draw_figure
 from understudy import BayesNet, Cart, load
-from understudy.demonstration import run_demo
+from understudy.cli.demonstration import run_demo
 from understudy.report.network import draw_network
 from understudy.risk import overview
-from understudy.studies.figures import draw_figure
 
 IMAGES = Path(__file__).parent / "images"
 

@@ -14,9 +14,9 @@ from understudy import BayesNet, Cart, GaussianCopula, load
 from understudy.audit import Audit, audit, measures, samples
 from understudy.audit.collect_utility import SEEN
 from understudy.errors import DataError, ParameterError
+from understudy.learning.jobs import Job
 from understudy.progress import reporting
 from understudy.risk import attackers, attribution, disclosure, strong_attacker
-from understudy.risk.attacker_jobs import Job
 from understudy.utility.marginals import marginals
 
 KEYS = ["age", "sex", "region"]

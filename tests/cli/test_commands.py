@@ -14,8 +14,8 @@ import pytest
 
 from understudy import Independent, Schema, Synthesizer, __version__, load, write
 from understudy.cli import main
+from understudy.cli.demonstration import parted
 from understudy.cli.options import Method
-from understudy.demonstration import parted
 from understudy.synthesis import METHODS
 
 SCRIPT = Path(sys.executable).with_name("understudy")
@@ -382,7 +382,7 @@ class TestDemo:
     def short(self, monkeypatch):
         """Let one method do for all of them."""
         monkeypatch.setattr(
-            "understudy.demonstration.methods",
+            "understudy.cli.demonstration.methods",
             lambda seed: {"independent": Independent(random_state=seed)},
         )
 

@@ -176,7 +176,7 @@ class TestMistakes:
             "understudy.synthesis.independent.Independent._fit",
             "understudy.audit.run.release_findings",
             "understudy.report.page.render_report",
-            "understudy.release_folder.readme",
+            "understudy.cli.release_folder.readme",
         ],
     )
     @pytest.mark.parametrize("earlier", [False, True])

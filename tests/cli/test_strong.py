@@ -19,7 +19,7 @@ from understudy.cli import main
 from understudy.cli.attack_options import Mode, Prior
 from understudy.errors import ParameterError
 from understudy.risk import black_box_attacker, strong_attacker
-from understudy.studies.worlds import run_worlds
+from understudy.worlds.table import run_worlds
 
 SCRIPT = Path(sys.executable).with_name("understudy")
 BOOTSTRAP = """

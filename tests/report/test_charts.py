@@ -17,7 +17,8 @@ from understudy.audit.findings import (
     SubsetRisk,
     WayFindings,
 )
-from understudy.report.charts.chart import ROWS
+from understudy.charts.chart import ROWS
+from understudy.charts.palette import DARK, LIGHT, colour, in_light
 from understudy.report.charts.columns import column_chart
 from understudy.report.charts.edges import MOST_COLUMNS, network_drawing
 from understudy.report.charts.heatmaps import MOST_COLUMNS as MOST_SQUARES
@@ -30,7 +31,6 @@ from understudy.report.charts.lines import (
     strong_chart,
     subsets_chart,
 )
-from understudy.report.charts.palette import DARK, LIGHT, colour, in_light
 from understudy.report.charts.tradeoff import MARKED, OTHER, tradeoff_chart
 from understudy.report.sections import comparison, sections
 

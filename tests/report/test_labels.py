@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.report.charts.labels import place_labels
+from understudy.charts.labels import place_labels
 
 WIDTH, HEIGHT = 400, 300
 PLACES = st.tuples(st.floats(0, WIDTH), st.floats(0, HEIGHT))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from understudy.report.trust import DEMANDS, SILENT, TRUST, YES, trust_table
-from understudy.studies.desiderata import DESIDERATA
-from understudy.studies.world_measures import CLASSIFIERS, MEASURES
-from understudy.studies.worlds import run_worlds
+from understudy.worlds.desiderata import DESIDERATA
+from understudy.worlds.measures import CLASSIFIERS, MEASURES
+from understudy.worlds.table import run_worlds
 
 
 def test_the_verdicts_are_those_of_a_new_run():

@@ -9,20 +9,19 @@ import pytest
 from scipy.stats import chi2
 from typer.testing import CliRunner
 
-from understudy.data import load, load_syntheses
-from understudy.errors import ParameterError
-from understudy.risk.posterior.attack import strong_attacker
-from understudy.studies import __main__ as command
-from understudy.studies.buyer_beware import (
-    CELLS,
+from studies import __main__ as command
+from studies.buyer_beware import (
     FOOTNOTE,
     UniqueCopies,
-    cell_counts,
     guess_last_record,
     synthesize,
     unique_copies,
 )
+from understudy.data import load, load_syntheses
+from understudy.errors import ParameterError
+from understudy.risk.posterior.attack import strong_attacker
 from understudy.synthesis import Cart
+from understudy.worlds.cells import CELLS, cell_counts
 
 
 def test_cells_are_counted_in_the_papers_order():

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from understudy.errors import DataError, ParameterError
-from understudy.studies import __main__ as command
-from understudy.studies import disclosure_counts
-from understudy.studies.disclosure_counts import (
+from studies import __main__ as command
+from studies import disclosure_counts
+from studies.disclosure_counts import (
     PAPER_COLUMNS,
     SYNTHPOP,
     DisclosureTable,
     sd2011_disclosure,
 )
+from understudy.errors import DataError, ParameterError
 
 
 def test_the_papers_averages_are_those_of_its_rows():

@@ -10,12 +10,13 @@ import pytest
 import vl_convert as vlc
 from typer.testing import CliRunner
 
+from studies import __main__ as command
+from studies.buyer_beware import guess_last_record, synthesize
+from studies.cell_charts import panel
+from studies.figures import CPS, MINBUCKETS, draw_figure, figure
 from understudy.data import load, load_syntheses
 from understudy.errors import DataError, ParameterError
-from understudy.studies import __main__ as command
-from understudy.studies.buyer_beware import CELLS, cell_counts, guess_last_record, synthesize
-from understudy.studies.cell_charts import panel
-from understudy.studies.figures import CPS, MINBUCKETS, draw_figure, figure
+from understudy.worlds.cells import CELLS, cell_counts
 
 ORIGINAL = cell_counts(load("buyer_beware"))
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from studies import __main__ as command
+from studies import marginals as module
+from studies.marginals import MarginalsLine, marginals, pair_distance
 from understudy.data import load
 from understudy.errors import DataError, ParameterError
-from understudy.studies import __main__ as command
-from understudy.studies import marginals as module
-from understudy.studies.marginals import MarginalsLine, marginals, pair_distance
 
 
 def test_a_distance_by_hand():

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from studies import __main__ as command
+from studies import networks, utility_tables
+from studies.networks import utility_adult, utility_cmc
+from studies.utility_tables import CLASSIFIERS, ORIGINAL, Published, UtilityTable
 from understudy.data import load
 from understudy.errors import DataError, ParameterError
-from understudy.studies import __main__ as command
-from understudy.studies import networks, utility_tables
-from understudy.studies.networks import utility_adult, utility_cmc
-from understudy.studies.utility_tables import CLASSIFIERS, ORIGINAL, Published, UtilityTable
 
 PAPER_AVERAGES = {  # the last column of Tables V and VI, printed to one decimal
     "V": {

@@ -5,15 +5,15 @@ import math
 import pytest
 from typer.testing import CliRunner
 
-from understudy.data import load
-from understudy.studies.__main__ import app
-from understudy.studies.sixteen_worlds import (
+from studies.__main__ import app
+from studies.sixteen_worlds import (
     RECORD,
     attacked_markdown,
     protections,
     protections_markdown,
     published_syntheses,
 )
+from understudy.data import load
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from understudy.audit.shares import column_shares
 from understudy.data.frames import Frame, to_narwhals
 from understudy.data.schema import Schema
 from understudy.errors import UnderstudyError
-from understudy.risk.attacker_jobs import Remembered
+from understudy.learning.jobs import Remembered
 from understudy.risk.attackers import attackers_on
 from understudy.risk.attribution import attributions
 from understudy.risk.disclosure import disclosure_of

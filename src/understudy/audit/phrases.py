@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from understudy.risk.plain import percent
+from understudy.wording import percent
 
 __all__ = ["column", "count_of", "ended", "listed", "percent", "points", "scale"]
 

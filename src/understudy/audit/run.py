@@ -28,8 +28,8 @@ from understudy.audit.measures import Measure, Synthesis, measures_for, personal
 from understudy.audit.result import Audit
 from understudy.data.frames import Frame, to_narwhals
 from understudy.errors import DataError, NoDensityError, ParameterError
+from understudy.learning.jobs import Remembered
 from understudy.progress import reporting, track
-from understudy.risk.attacker_jobs import Remembered
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer

@@ -189,7 +189,7 @@ class Outputs:
         files = [path for path in (self.report, self.json) if path is not None]
         session.check_outputs(files, inputs, self.force)
         if self.pictures is not None:
-            from understudy.folders import check_folder
+            from understudy.cli.folders import check_folder
 
             check_folder(self.pictures, is_picture, overwrite=self.force, inputs=[*inputs, *files])
 
@@ -202,7 +202,7 @@ class Outputs:
             if self.json is not None:
                 found.to_json(self.json, overwrite=self.force)
             if self.pictures is not None:
-                from understudy.folders import replaced_folder
+                from understudy.cli.folders import replaced_folder
                 from understudy.report.page import write_pictures
 
                 with replaced_folder(self.pictures, is_picture, overwrite=self.force) as folder:

@@ -241,7 +241,7 @@ def worlds(
 
     Example: `understudy worlds --no-classifiers`
     """
-    from understudy.studies.worlds import run_worlds
+    from understudy.worlds.table import run_worlds
 
     if json is not None:
         session.check_outputs([json], [], force)
@@ -273,7 +273,7 @@ def demo(
 
     Example: `understudy demo`
     """
-    from understudy.demonstration import run_demo
+    from understudy.cli.demonstration import run_demo
 
     with session.progress(ctx):
         result = run_demo(output, seed=seed, overwrite=force)

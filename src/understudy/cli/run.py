@@ -64,8 +64,8 @@ def run(  # Typer declares options as arguments
 
     Example: `understudy run data.csv -o release --method cart --keys age,job --sensitive ill`
     """
+    from understudy.cli.release_folder import ReleaseFolder
     from understudy.data import Schema, detect
-    from understudy.release_folder import ReleaseFolder
 
     request = auditing.read_request(
         keys=keys,

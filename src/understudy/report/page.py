@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.audit.findings import Findings
+from understudy.charts.palette import CONFIG, DARK, LIGHT
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError
 from understudy.progress import track
 from understudy.report import wording
-from understudy.report.charts.palette import CONFIG, DARK, LIGHT
 from understudy.report.comparison import comparison_table
 from understudy.report.explanations import explanations
 from understudy.report.sections import OPEN_COLUMNS, comparison, sections
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
     from understudy.audit.verdict import Verdict
-    from understudy.report.charts.chart import Chart
+    from understudy.charts.chart import Chart
 
 LEVELS = {
     "low": "Low risk",

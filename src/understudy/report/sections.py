@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from understudy.audit.findings import Findings, ReleaseFindings
-from understudy.report.charts.chart import Chart
+from understudy.charts.chart import Chart
 from understudy.report.charts.columns import column_chart, distance
 from understudy.report.charts.edges import network_drawing
 from understudy.report.charts.heatmaps import association_charts

@@ -16,7 +16,7 @@ DEMANDS: Mapping[str, str] = {
     "D4": "it rises with the information",
     "D5": "a low value is no false reassurance",
 }
-"""What a measure of risk must do; the same as `understudy.studies.desiderata.DESIDERATA`."""
+"""What a measure of risk must do; the same as `understudy.worlds.desiderata.DESIDERATA`."""
 
 NO, YES, SILENT = "no", "yes", "(yes)"
 """What is said of a measure; `SILENT` if the demand is met only as the score never changes."""

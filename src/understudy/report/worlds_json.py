@@ -9,9 +9,9 @@ from typing import Any
 
 from understudy._version import __version__
 from understudy.data.files import write_bytes
-from understudy.risk.plain import to_plain
-from understudy.studies.desiderata import DESIDERATA
-from understudy.studies.worlds import WorldsTable
+from understudy.results import to_plain
+from understudy.worlds.desiderata import DESIDERATA
+from understudy.worlds.table import WorldsTable
 
 FORMAT = "understudy worlds"
 VERSION = 1

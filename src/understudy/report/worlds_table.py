@@ -5,8 +5,8 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from understudy.studies.desiderata import DESIDERATA
-from understudy.studies.worlds import WorldsTable
+from understudy.worlds.desiderata import DESIDERATA
+from understudy.worlds.table import WorldsTable
 
 _STYLES = {"yes": "green", "(yes)": "dim", "no": "bold red"}
 

@@ -6,7 +6,7 @@ from rich.console import Group
 from rich.text import Text
 
 from understudy.report.worlds_table import worlds_table
-from understudy.studies.worlds import WorldsTable
+from understudy.worlds.table import WorldsTable
 
 _BEFORE = (
     "Every measure is put to the same test: releases of which it is known what they tell of one "

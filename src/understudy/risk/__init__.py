@@ -19,7 +19,7 @@ from understudy.risk.scenario import Scenario
 from understudy.risk.sweep import Sweep, sweep
 
 if TYPE_CHECKING:
-    from understudy.risk.fixed_radius import FixedRadiusClassifier
+    from understudy.learning.fixed_radius import FixedRadiusClassifier
 
 __all__ = [
     "Anonymity",
@@ -50,6 +50,6 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever the name stands f
     if name != "FixedRadiusClassifier":
         raise AttributeError(f"module 'understudy.risk' has no attribute {name!r}")
     # A class of scikit-learn's kind, whose import takes a second or two.
-    from understudy.risk.fixed_radius import FixedRadiusClassifier
+    from understudy.learning.fixed_radius import FixedRadiusClassifier
 
     return FixedRadiusClassifier

@@ -14,10 +14,11 @@ from understudy.data.coded import Coded
 from understudy.data.frames import Frame
 from understudy.data.together import Levels, code_together
 from understudy.errors import DataError, ParameterError
+from understudy.results import to_plain
 from understudy.risk.key_cells import KeyCells
 from understudy.risk.level_values import level_label
-from understudy.risk.plain import percent, to_plain
 from understudy.risk.scenario import Scenario
+from understudy.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.results import to_plain
 from understudy.risk.attacker_tolerance import Tolerance
-from understudy.risk.plain import percent, to_plain
 from understudy.risk.references import Baseline
 from understudy.risk.scenario import Scenario
+from understudy.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,14 +13,14 @@ from understudy.counting import group_ids
 from understudy.data import Coded
 from understudy.data.frames import Frame
 from understudy.errors import ParameterError, did_you_mean
+from understudy.learning.classifiers import CLASSIFIERS, REGRESSORS, Codes, Model
+from understudy.learning.jobs import Guesses, Job, Remembered
+from understudy.learning.processes import mapped
 from understudy.progress import track
-from understudy.risk.attacker_jobs import Guesses, Job, Remembered
-from understudy.risk.attacker_models import CLASSIFIERS, REGRESSORS, Codes, Model
 from understudy.risk.attacker_results import Attackers
 from understudy.risk.attacker_tolerance import Tolerance
 from understudy.risk.attacker_votes import Target, Truth, VoteCount
 from understudy.risk.prepare import Prepared, prepare
-from understudy.risk.processes import mapped
 from understudy.risk.scenario import Scenario
 
 RESERVED = ("ensemble", "mean", "maximum")

@@ -11,10 +11,11 @@ import numpy as np
 
 from understudy.errors import ParameterError
 from understudy.progress import track
+from understudy.results import to_plain
 from understudy.risk.attribution_scores import Attack, Scores, Unmatched
-from understudy.risk.plain import percent, to_plain
 from understudy.risk.references import Baseline
 from understudy.risk.scenario import Scenario
+from understudy.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl

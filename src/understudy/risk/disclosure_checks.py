@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from understudy.data.levels import Levels, Value, in_words
 from understudy.errors import ParameterError
+from understudy.results import to_plain
 from understudy.risk.key_cells import KeyCells
 from understudy.risk.level_values import level_value, plain_level
-from understudy.risk.plain import to_plain
 from understudy.risk.scenario import Scenario
 
 Threshold = tuple[int, float]

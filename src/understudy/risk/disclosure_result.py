@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from understudy.data.levels import Value, in_words
 from understudy.errors import ParameterError, did_you_mean
+from understudy.results import to_plain
 from understudy.risk.disclosure_checks import OneWayCheck, TwoWayCheck
 from understudy.risk.exclusions import Exclusions
 from understudy.risk.key_tally import RATES, Tally
 from understudy.risk.level_values import plain_level
-from understudy.risk.plain import percent, to_plain
 from understudy.risk.scenario import Scenario
+from understudy.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl

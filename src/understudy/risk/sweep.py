@@ -13,11 +13,12 @@ import numpy as np
 from understudy.data.frames import Frame
 from understudy.errors import ParameterError, did_you_mean
 from understudy.progress import track
+from understudy.results import to_plain
 from understudy.risk.key_cells import KeyCells
 from understudy.risk.key_tally import RATES, Tally
-from understudy.risk.plain import percent, to_plain
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
+from understudy.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.risk.plain import to_plain
+from understudy.results import to_plain
 
 if TYPE_CHECKING:
     import polars as pl

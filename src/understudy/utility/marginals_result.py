@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from understudy.errors import ParameterError, unknown_columns
-from understudy.risk.plain import percent, to_plain
+from understudy.results import to_plain
 from understudy.utility.grouped import Grouped
+from understudy.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl

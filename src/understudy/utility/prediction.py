@@ -15,10 +15,10 @@ from understudy.data import Coded
 from understudy.data.frames import Frame
 from understudy.data.together import code_together
 from understudy.errors import DataError
+from understudy.learning.classifiers import Codes, Model
+from understudy.learning.jobs import Guesses, Job
+from understudy.learning.processes import mapped
 from understudy.progress import track
-from understudy.risk.attacker_jobs import Guesses, Job
-from understudy.risk.attacker_models import Codes, Model
-from understudy.risk.processes import mapped
 from understudy.utility.arguments import check_whole
 from understudy.utility.draws import check_seed, content_order
 from understudy.utility.prediction_models import chosen_models

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from understudy.errors import ParameterError, did_you_mean
-from understudy.risk.attacker_models import CLASSIFIERS, Model
+from understudy.learning.classifiers import CLASSIFIERS, Model
 
 TREES = 100
 """Trees of the papers' random forest: scikit-learn's standard, which was 10 until version 0.22."""

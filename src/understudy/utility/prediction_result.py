@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from understudy.errors import ParameterError, did_you_mean
-from understudy.risk.plain import percent, to_plain
+from understudy.results import to_plain
 from understudy.utility.prediction_scores import ClassScore, Trained
+from understudy.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl

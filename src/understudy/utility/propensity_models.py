@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from understudy.data.together import Levels
 from understudy.errors import ParameterError
-from understudy.risk.attacker_models import Codes, encode
+from understudy.learning.classifiers import Codes, encode
 
 MOST_LEVELS = 50
 """Levels of a column that have an indicator in the logistic regression; the rest share one."""

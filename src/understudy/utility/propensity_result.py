@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from understudy.risk.plain import percent, to_plain
+from understudy.results import to_plain
+from understudy.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl

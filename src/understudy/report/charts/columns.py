@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from understudy.audit.findings import ColumnShares
-from understudy.report.charts.chart import Chart, cells, drawing, role_scales
+from understudy.charts.chart import Chart, cells, drawing, role_scales
 from understudy.report.wording import share
 
 _SERIES = {"synthetic": "Release", "original": "Original"}

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from understudy.audit.findings import NetworkFindings
-from understudy.report.charts.chart import Chart, cells
-from understudy.report.charts.palette import colour
+from understudy.charts.chart import Chart, cells
+from understudy.charts.palette import colour
 from understudy.report.network import edges_chart
 from understudy.report.wording import listing, number, short
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from understudy.audit.findings import AssociationFindings
-from understudy.report.charts.chart import Chart, Value, cells, drawing
-from understudy.report.charts.palette import colour
+from understudy.charts.chart import Chart, Value, cells, drawing
+from understudy.charts.palette import colour
 from understudy.report.wording import number
 
 MOST_COLUMNS = 30

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from understudy.audit.findings import Histogram
-from understudy.report.charts.chart import Chart, cells, drawing, role_scales
-from understudy.report.charts.palette import colour
+from understudy.charts.chart import Chart, cells, drawing, role_scales
+from understudy.charts.palette import colour
 
 _SERIES = {"synthetic": "With the release", "original": "With the original data"}
 _HEIGHT = 230

@@ -14,8 +14,8 @@ from understudy.audit.findings import (
     SubsetRisk,
     WayFindings,
 )
-from understudy.report.charts.chart import Chart
-from understudy.report.charts.number_line import Line, Words, number_line
+from understudy.charts.chart import Chart
+from understudy.charts.number_line import Line, Words, number_line
 from understudy.report.wording import listing, model_name, models_in_words, times
 
 RISK_SERIES = {

@@ -7,9 +7,9 @@ from typing import Any
 
 from understudy.audit.findings import Findings
 from understudy.audit.tradeoff import Place, Tradeoff, tradeoff
-from understudy.report.charts.chart import Chart, cells, drawing
-from understudy.report.charts.labels import place_labels
-from understudy.report.charts.palette import colour
+from understudy.charts.chart import Chart, cells, drawing
+from understudy.charts.labels import place_labels
+from understudy.charts.palette import colour
 from understudy.report.wording import listing, short
 
 MARKED = "Worth a choice"

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from understudy.counting import group_ids
 from understudy.data.coded import Coded, Codes
 from understudy.errors import ParameterError, UnderstudyError
+from understudy.learning.processes import mapped
 from understudy.progress import quietly, track
 from understudy.risk.posterior.candidates import Candidates
 from understudy.risk.posterior.release import Release
-from understudy.risk.processes import mapped
 from understudy.synthesis import Synthesizer
 
 MOST_COMPLETIONS = 4096

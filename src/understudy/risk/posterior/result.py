@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.errors import ParameterError
-from understudy.risk.plain import percent, to_plain
+from understudy.results import to_plain
+from understudy.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl

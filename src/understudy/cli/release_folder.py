@@ -1,0 +1,220 @@
+"""A release as a folder: what may leave the building, and apart from it what must not.
+
+The synthetic tables and a README.md are at the top. In ``confidential`` are the model, from which
+records of the original can be learnt, the report and the findings, which were measured on the
+original, and the schema, which holds its ranges and levels. If the release failed its gate, the
+tables are in ``confidential``, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from understudy.cli.folders import check_folder, replaced_folder
+from understudy.data.dialect import Dialect, is_parquet
+from understudy.data.files import SUFFIXES, write_bytes
+
+if TYPE_CHECKING:
+    from understudy.audit import Audit
+    from understudy.synthesis import Synthesizer
+
+CONFIDENTIAL = "confidential"
+README = "README.md"
+
+_TABLE = rf"synthetic(-[0-9]+)?({'|'.join(map(re.escape, SUFFIXES))})"
+_INSIDE = {
+    "report.html": "the report, to open in a browser",
+    "audit.json": "all findings, for programs",
+    "model.us": "the model, as confidential as the data",
+    "schema.toml": "what the columns are, with their levels and ranges in the original",
+}
+
+
+@dataclass(frozen=True)
+class ReleaseFolder:
+    """Where a release is to be, and what its tables are called.
+
+    Parameters
+    ----------
+    path : Path
+        The folder.
+    tables : tuple of str
+        The names of the synthetic tables.
+    overwrite : bool
+        Whether a release that is there already may be replaced.
+    """
+
+    path: Path
+    tables: tuple[str, ...]
+    overwrite: bool
+
+    @classmethod
+    def planned(cls, path: Path, data: Path, copies: int, *, overwrite: bool) -> ReleaseFolder:
+        """Return the folder for so many synthetic tables, in the format of the original."""
+        suffix = data.suffix.lower() if data.suffix.lower() in SUFFIXES else ".csv"
+        if data.is_file() and is_parquet(data):
+            suffix = ".parquet"
+        numbers = [""] if copies == 1 else [f"-{copy}" for copy in range(1, copies + 1)]
+        return cls(path, tuple(f"synthetic{number}{suffix}" for number in numbers), overwrite)
+
+    def check(self, inputs: Sequence[Path | None]) -> None:
+        """Raise before any work if the folder cannot be written, or holds what is read."""
+        check_folder(self.path, _is_ours, overwrite=self.overwrite, inputs=inputs)
+
+    @contextmanager
+    def being_made(self) -> Iterator[ReleaseInProgress]:
+        """Give the release to be filled; it is there as a whole at the end of the block."""
+        with replaced_folder(self.path, _is_ours, overwrite=self.overwrite) as folder:
+            inside = folder / CONFIDENTIAL
+            inside.mkdir(mode=0o700)
+            yield ReleaseInProgress(folder, inside, self.tables)
+
+    def contents(self, *, failed: bool) -> Mapping[Path, str]:
+        """Return the files of the finished release, and what each of them is."""
+        tables = self.path / CONFIDENTIAL if failed else self.path
+        what = "a synthetic table that failed the gate" if failed else "the synthetic table"
+        return {
+            **{tables / name: what for name in self.tables},
+            self.path / README: "what the release is, and what of it may leave",
+            **{self.path / CONFIDENTIAL / name: text for name, text in _INSIDE.items()},
+        }
+
+
+def _is_ours(name: str) -> bool:
+    inside = name.removeprefix(f"{CONFIDENTIAL}/")
+    if re.fullmatch(_TABLE, inside):
+        return True
+    return inside in _INSIDE if inside != name else name in (README, CONFIDENTIAL)
+
+
+@dataclass(frozen=True)
+class ReleaseInProgress:
+    """A release that is being filled, in a temporary folder."""
+
+    folder: Path
+    inside: Path
+    tables: tuple[str, ...]
+
+    def draw(
+        self, model: Synthesizer, rows: int | None, dialect: Dialect | None
+    ) -> tuple[Path, ...]:
+        """Draw the synthetic tables from a fitted model, and return where they are for now."""
+        paths = tuple(self.folder / name for name in self.tables)
+        for copy, path in enumerate(paths):
+            same = None if path.suffix == ".tsv" else dialect
+            model.sample_to(path, rows, copy=copy, dialect=same)
+        return paths
+
+    def describe(self, model: Synthesizer, found: Audit, *, failed: bool) -> None:
+        """Add the report, the findings, the model, the schema and the README.
+
+        Parameters
+        ----------
+        model : Synthesizer
+            The model that the tables were drawn from.
+        found : Audit
+            Their audit.
+        failed : bool
+            Whether the release failed its gate; then the tables are put with what is confidential.
+        """
+        found.to_html(self.inside / "report.html")
+        found.to_json(self.inside / "audit.json")
+        model.save(self.inside / "model.us")
+        model.schema_.save(self.inside / "schema.toml")
+        if failed:
+            for name in self.tables:
+                (self.folder / name).rename(self.inside / name)
+        text = readme(model, found, self.tables, failed=failed)
+        write_bytes(text.encode(), self.folder / README)
+
+
+def readme(model: Synthesizer, found: Audit, tables: Sequence[str], *, failed: bool) -> str:
+    """Return the README of a release, which may leave with it.
+
+    It holds no figure of the original, and no seed: who knows the seed can draw again what the
+    model drew.
+    """
+    findings, verdict = found.findings, found.verdict
+    release = findings.releases[0]
+    names = ", ".join(map(code, model.schema_.names))
+    files = ", ".join(map(code, tables))
+    parts = [
+        "# Synthetic data",
+        *_warning(failed=failed),
+        f"{files}: {release.rows:,} rows and {len(model.schema_)} columns ({names}). The records "
+        "are drawn from a statistical model of a confidential table, not taken from it. "
+        "Shares and relations resemble those of the original as far as the model keeps them; "
+        "check what matters on the original before you rely on it.",
+        "## How it was made",
+        f"By understudy {findings.version}, method {code(model.method)}, on "
+        f"{findings.created[:10]}.{_protection(model)}{_kept(model)}",
+        "## How it was checked",
+        f"It was attacked by one who wants to learn {code(findings.sensitive)} and knows "
+        f"{_knowledge(findings.keys, findings.known)}. The risk by what was tried: "
+        f"**{verdict.level}**. Who knows more, or tries something else, may learn more.",
+        "## What may leave, and what must stay",
+        "| | |\n|---|---|\n" + "\n".join(_rows(tables, failed=failed)),
+        f"Delete the folder {code(CONFIDENTIAL)} from any copy that you pass on, or pass on the "
+        "other files by themselves.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _warning(*, failed: bool) -> Iterator[str]:
+    if failed:
+        yield (
+            "**This release failed its gate. Nothing in this folder may leave.** The report says "
+            f"why; the synthetic data are in {code(CONFIDENTIAL)}."
+        )
+
+
+def _protection(model: Synthesizer) -> str:
+    protected: Mapping[str, str | None] = getattr(model, "protect", None) or {}
+    return "".join(
+        f" {code(sensitive)} was cut loose from all other columns"
+        + (f" but {code(target)}" if target else "")
+        + ": do not study its relations with them here."
+        for sensitive, target in protected.items()
+    )
+
+
+def _kept(model: Synthesizer) -> str:
+    kept = getattr(model, "keep", None) or ()
+    names = [kept] if isinstance(kept, str) else list(kept)
+    if not names:
+        return ""
+    listed = ", ".join(map(code, names))
+    return f" **The values of {listed} are those of the original, person by person.**"
+
+
+def _knowledge(keys: Sequence[str], known: int | None) -> str:
+    listed = ", ".join(map(code, keys))
+    return listed if known in (None, len(keys)) else f"any {known} of {listed}"
+
+
+def _rows(tables: Sequence[str], *, failed: bool) -> Iterator[str]:
+    may = "may leave, if whoever answers for the original agrees"
+    must = "**must stay**: confidential"
+    for name in tables:
+        shown = f"{CONFIDENTIAL}/{name}" if failed else name
+        yield f"| {code(shown)} | {must if failed else may} |"
+    yield f"| {code(README)} | {must if failed else may} |"
+    for name, what in _INSIDE.items():
+        yield f"| {code(f'{CONFIDENTIAL}/{name}')} | {must}; {what} |"
+
+
+def code(name: str) -> str:
+    r"""Return a name as code in Markdown, whatever characters it has.
+
+    Examples
+    --------
+    >>> code("age"), code("a|b`c")
+    ('`age`', '`` a\\|b`c ``')
+    """
+    plain = " ".join(name.split()).replace("|", "\\|")
+    return f"`{plain}`" if "`" not in plain else f"`` {plain} ``"

@@ -1,0 +1,103 @@
+"""Training of one model for one set of keys, here or in other processes."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.together import Levels
+from understudy.learning.classifiers import Codes, Model, encode
+
+Guesses = NDArray[Any] | str
+"""What a model guesses, or why it failed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One model to train for one set of keys, and the records to guess."""
+
+    model: Model
+    keys: Codes
+    truth: NDArray[Any]
+    asked: Codes
+    levels: tuple[Levels, ...]
+    seed: int
+    may_recur: bool = False
+    """Whether attacks on other releases have the same job: it learns from the original."""
+
+    def guesses(self) -> Guesses:
+        """Return what the model guesses, or why it failed."""
+        if not len(self.truth):
+            return "there is no number to learn from"
+        if (self.truth == self.truth[0]).all() or (self.keys == self.keys[0]).all():
+            return np.full(len(self.asked), self._commonest())
+        try:
+            found = np.asarray(self._trained())
+        except Exception as error:  # noqa: BLE001  # a user's model may raise anything
+            return f"{type(error).__name__}: {error}"
+        if found.shape != (len(self.asked),):
+            return f"it returned an array of shape {found.shape} for {len(self.asked)} records"
+        if self._of_numbers:
+            finite = found.dtype.kind in "fiu" and np.isfinite(found).all()
+            return found if finite else "it guessed what is no number"
+        known = np.isin(found, self.truth).all()
+        return found.astype(np.int64) if known else "it guessed a level that it was not shown"
+
+    @property
+    def _of_numbers(self) -> bool:
+        return self.truth.dtype.kind == "f"
+
+    def _commonest(self) -> Any:  # noqa: ANN401  # a code or a number
+        if self._of_numbers:
+            return np.sort(self.truth)[(len(self.truth) - 1) // 2]
+        return np.bincount(self.truth).argmax()
+
+    def _trained(self) -> Any:  # noqa: ANN401  # whatever the model predicts
+        from sklearn.exceptions import ConvergenceWarning
+        from threadpoolctl import threadpool_limits
+
+        shown, asked = encode(self.model.encoding, self.keys, self.asked, self.levels)
+        model = self.model.new(self.seed, len(self.truth), self.levels)
+        with threadpool_limits(1), warnings.catch_warnings():
+            if self.model.is_ours:
+                # The papers' settings, or a thousand steps: a fit that could be a little better is
+                # an attacker like any other, and nothing that the user could mend.
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            return model.fit(shown, self.truth).predict(asked)
+
+    def content(self) -> bytes:
+        """Return what tells this job from any other of the same model."""
+        found = hashlib.blake2b(repr(self.seed).encode())
+        for array in (self.keys, self.truth, self.asked):
+            found.update(f"{array.dtype.str}{array.shape}".encode())
+            found.update(np.ascontiguousarray(array).tobytes())
+        for levels in self.levels:
+            found.update(repr((levels.labels, levels.missing)).encode())
+            found.update(b"" if levels.numbers is None else levels.numbers.tobytes())
+        return found.digest()
+
+
+@dataclass(eq=False)
+class Remembered:
+    """What models guessed that learnt from the original, for attacks on its other releases.
+
+    A job is the same only if all that it is given is: the same records, in the same order, with
+    the same levels. A release with levels of its own has jobs of its own.
+    """
+
+    _found: dict[tuple[Model, bytes], Guesses] = field(default_factory=dict)
+
+    def guesses(self, job: Job) -> Guesses:
+        """Return what the job's model guesses; it is trained once."""
+        if not job.may_recur:
+            return job.guesses()
+        # The model itself is the key, so that none of the same place in memory can follow it.
+        known = job.model, job.content()
+        if known not in self._found:
+            self._found[known] = job.guesses()
+        return self._found[known]

@@ -1,0 +1,126 @@
+"""The measures that are put to the test, each as a score of one record, or of the whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from understudy.risk.attackers import attackers
+from understudy.risk.attribution_scores import Unmatched
+from understudy.risk.overview import Overview, overview
+from understudy.risk.posterior.attack import strong_attacker
+from understudy.worlds.cells import CELLS
+from understudy.worlds.releases import KEYS, RECORD, TARGET, Release
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of risk, and what its score can be.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    about : {"record", "table"}
+        Whether it is the score of the one record, or that of the whole table.
+    baseline : float
+        Its score without the release: of one who knows which values there can be, and no more, or
+        of a table in which nothing is found.
+    meaning : str
+        What is counted, in words.
+    maximum : float
+        The highest score.
+    """
+
+    name: str
+    about: Literal["record", "table"]
+    baseline: float
+    meaning: str
+    maximum: float = 1.0
+
+    @property
+    def label(self) -> str:
+        """The name, with what the score is about.
+
+        Examples
+        --------
+        >>> MEASURES[0].label
+        '0CAP, record'
+        """
+        return f"{self.name}, {self.about}"
+
+
+_VALUES = 2  # that the target can have
+_CAP = "share of the synthetic records with its keys that have its value; "
+MEASURES = (
+    Measure("0CAP", "record", 1 / _VALUES, f"{_CAP}0 if none has its keys"),
+    Measure("ICAP", "record", 1 / _VALUES, f"{_CAP}left out if none has its keys"),
+    Measure("GCAP", "record", 1 / _VALUES, f"{_CAP}the nearest ones if none has its keys"),
+    Measure("classifiers", "record", 1 / _VALUES, "whether six classifiers vote for its value"),
+    Measure("repU", "record", 0, "whether its keys are unique in both tables"),
+    Measure("DiSCO", "record", 0, "whether all records with its keys have one value, and its own"),
+    Measure("DiSCO gain", "record", 0, "DiSCO less what a constant guess gets right"),
+    Measure("repU", "table", 0, "share of the records that it counts"),
+    Measure("DiSCO", "table", 0, "share of the records that it counts"),
+    Measure("DiSCO gain", "table", 0, "DiSCO less the share that a constant guess gets right"),
+    Measure("strong attacker", "record", 1 / len(CELLS), "posterior probability of the record"),
+)
+"""All measures, in the order of the table."""
+CLASSIFIERS, STRONG = MEASURES[3], MEASURES[-1]
+
+
+def scores_of(
+    release: Release, original: pl.DataFrame, *, classifiers: bool = True
+) -> Mapping[Measure, float]:
+    """Return the score of each measure for one release.
+
+    Parameters
+    ----------
+    release : Release
+        The table, and what it was drawn from.
+    original : polars.DataFrame
+        The simulated data.
+    classifiers : bool
+        Whether to train classifiers, which take more time than all else.
+    """
+    found = overview(original, release.table, keys=KEYS, sensitive=TARGET, classifiers=None)
+    attack = strong_attacker(
+        release.model,
+        original,
+        release.table,
+        unknown="*",
+        prior="uniform",
+        mode="refit",
+        records=[RECORD],
+    )
+    scores = _by_matching(found) | {STRONG.label: float(attack.posterior[0])}
+    if classifiers:
+        # Of the original, only the record: the same models trained on all of it for a reference
+        # would take as long again.
+        record = original[RECORD : RECORD + 1]
+        votes = attackers(record, release.table, keys=KEYS, sensitive=TARGET, preset="papers")
+        scores[CLASSIFIERS.label] = float(votes.per_record()["ensemble"][0])
+    return {measure: scores[measure.label] for measure in MEASURES if measure.label in scores}
+
+
+def _by_matching(found: Overview) -> dict[str, float]:
+    """Return the scores of all attacks that need nothing but the two tables, by label."""
+    rules: dict[str, Unmatched] = {"0CAP": "zero", "ICAP": "ignore", "GCAP": "nearest"}
+    scores = {
+        f"{name}, record": float(found.attribution[rule].per_record()["cap"][RECORD])
+        for name, rule in rules.items()
+    }
+    told = found.disclosure
+    record = told.per_record().row(RECORD, named=True)
+    return scores | {
+        "repU, record": float(record["replicated"]),
+        "DiSCO, record": float(record["correct"]),
+        "DiSCO gain, record": float(record["correct"]) - float(record["constant"]),
+        "repU, table": told.repu,
+        "DiSCO, table": told.disco,
+        "DiSCO gain, table": told.disco_gain,
+    }

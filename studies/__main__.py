@@ -1,0 +1,227 @@
+"""The studies as commands: ``python -m studies --help``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from studies.buyer_beware import unique_copies
+from studies.disclosure_counts import KEYS, TARGET, sd2011_disclosure
+from studies.figures import draw_figure
+from studies.marginals import marginals, marginals_markdown
+from studies.networks import utility_adult, utility_cmc
+from understudy.errors import UnderstudyError
+from understudy.progress import reporting
+
+
+class CodingName(StrEnum):
+    """How numbers become bins and bins numbers."""
+
+    paper = "paper"
+    understudy = "understudy"
+
+
+class FigureNumber(StrEnum):
+    """The figures of the paper on CART."""
+
+    one = "1"
+    two = "2"
+    three = "3"
+    four = "4"
+    sensitivity = "A.1"
+
+
+class TableName(StrEnum):
+    """The tables of the study of marginals."""
+
+    cmc = "cmc"
+    sd2011 = "sd2011"
+    adult = "adult"
+
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Make a table of a paper again, and print it as Markdown, or draw a figure of it.",
+)
+Parents = Annotated[str, typer.Option(help="Values of k, separated by commas.")]
+Structures = Annotated[str, typer.Option(help="Searches, separated by commas.")]
+Seeds = Annotated[int, typer.Option(min=1, help="Runs of each row.")]
+SvmSeeds = Annotated[int, typer.Option(min=1, help="Runs that include the slow SV.")]
+CodingOption = Annotated[CodingName, typer.Option(help="How numbers are cut into bins.")]
+Trees = Annotated[int, typer.Option(min=1, help="Trees of the random forest.")]
+Processes = Annotated[int, typer.Option(min=1, help="Runs at the same time.")]
+Drop = Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")]
+Seed = Annotated[int, typer.Option(min=0, help="Decides the syntheses.")]
+
+
+@app.command("utility-cmc")
+def print_cmc(
+    parents: Parents = "1,2,3,4",
+    structures: Structures = "genetic,greedy",
+    seeds: Seeds = 10,
+    coding: CodingOption = CodingName.paper,
+    trees: Trees = 100,
+    processes: Processes = 1,
+) -> None:
+    """Make Table V of the paper on networks: utility on Contraceptive Method Choice."""
+    with _progress():
+        table = utility_cmc(
+            _whole_numbers(parents),
+            _names(structures),  # type: ignore[arg-type]  # checked by the function
+            seeds=seeds,
+            coding=coding.value,
+            trees=trees,
+            processes=processes,
+        )
+    typer.echo(table.to_markdown())
+
+
+@app.command("utility-adult")
+def print_adult(  # noqa: PLR0913, PLR0917  # Typer declares options as arguments
+    parents: Parents = "1,2,3,4",
+    structures: Structures = "genetic,greedy",
+    seeds: Seeds = 10,
+    svm_seeds: SvmSeeds = 3,
+    coding: CodingOption = CodingName.paper,
+    trees: Trees = 100,
+    drop: Drop = "fnlwgt,education",
+    processes: Processes = 1,
+) -> None:
+    """Make Table VI of the paper on networks: utility on Adult, from your files of it."""
+    with _progress():
+        table = utility_adult(
+            _whole_numbers(parents),
+            _names(structures),  # type: ignore[arg-type]  # checked by the function
+            seeds=seeds,
+            svm_seeds=svm_seeds,
+            coding=coding.value,
+            trees=trees,
+            drop=_names(drop),
+            processes=processes,
+        )
+    typer.echo(table.to_markdown())
+
+
+@app.command("figure")
+def draw(
+    number: Annotated[FigureNumber, typer.Argument(help="Its number in the paper.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .svg or .png.")],
+    seed: Seed = 0,
+    copies: Annotated[int, typer.Option(min=1, help="Syntheses in Figures 2 to A.1.")] = 10,
+    published: Annotated[
+        bool, typer.Option("--published", help="The syntheses that the paper prints (1 and 2).")
+    ] = False,
+    synthesis: Annotated[
+        int, typer.Option(min=1, max=10, help="Of the paper's: the release in Figure 3.")
+    ] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """Draw a figure of the paper on CART: what becomes of its one disclosive record."""
+    with _progress():
+        draw_figure(
+            number.value,
+            output,
+            copies=copies,
+            published=published,
+            synthesis=synthesis,
+            random_state=seed,
+            overwrite=force,
+        )
+
+
+@app.command("unique-record")
+def print_unique_record(
+    syntheses: Annotated[int, typer.Option(min=1, help="Tables to draw.")] = 1000,
+    minbucket: Annotated[int, typer.Option(min=1, help="Least records of a leaf.")] = 5,
+    cp: Annotated[float, typer.Option(min=0, help="Least gain of a split.")] = 1e-8,
+    seed: Seed = 0,
+) -> None:
+    """Count the copies of the disclosive record in many syntheses, and say what is expected."""
+    with _progress():
+        found = unique_copies(syntheses, minbucket=minbucket, cp=cp, random_state=seed)
+    typer.echo(found.to_markdown())
+
+
+@app.command("sixteen-worlds")
+def print_sixteen_worlds(
+    releases: Annotated[int, typer.Option(min=2, help="Releases with each setting of CART.")] = 100,
+    seed: Seed = 0,
+) -> None:
+    """Attack the paper's syntheses, and many others, as one who knows all records but the last."""
+    from studies import sixteen_worlds
+
+    with _progress():
+        published = sixteen_worlds.published_syntheses()
+        settings = sixteen_worlds.protections(releases, seed)
+    typer.echo(sixteen_worlds.attacked_markdown(published))
+    typer.echo("")
+    typer.echo(sixteen_worlds.protections_markdown(settings))
+
+
+@app.command("marginals")
+def print_marginals(
+    table: Annotated[TableName, typer.Argument(help="The table to synthesize.")],
+    seeds: Annotated[int, typer.Option(min=1, help="Syntheses.")] = 20,
+    bootstraps: Annotated[int, typer.Option(min=1, help="Samples to compare them with.")] = 100,
+) -> None:
+    """Compare the two-column tables of CART syntheses with those of bootstrap samples."""
+    with _progress():
+        lines = marginals(table.value, seeds=seeds, bootstraps=bootstraps)
+    typer.echo(marginals_markdown(lines))
+
+
+@app.command("sd2011-disclosure")
+def print_sd2011_disclosure(
+    seeds: Annotated[int, typer.Option(min=1, help="Syntheses.")] = 20,
+) -> None:
+    """Make Table A.4 of the paper on CART: risks on Social Diagnosis 2011, from your file of it."""
+    with _progress():
+        tables = [sd2011_disclosure(seeds), sd2011_disclosure(seeds, columns=None)]
+    typer.echo(f"Keys: {', '.join(KEYS)}. Target: {TARGET}.")
+    for table in tables:
+        typer.echo(f"\nSynthesized, {len(table.columns)} columns: {', '.join(table.columns)}.\n")
+        typer.echo(table.to_markdown())
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _whole_numbers(text: str) -> list[int]:
+    try:
+        return [int(number) for number in _names(text)]
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} is not a list of whole numbers.") from error
+
+
+@contextmanager
+def _progress() -> Iterator[None]:
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    from understudy.report.terminal import TerminalProgress
+
+    with TerminalProgress(Console(stderr=True)) as bars, reporting(bars):
+        yield
+
+
+def main() -> None:
+    """Run the command; a user's mistake is one message and exit code 2, with no traceback."""
+    try:
+        app()
+    except UnderstudyError as error:
+        typer.echo(f"Error: {error}", err=True)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()
