@@ -248,13 +248,13 @@ def worlds(
     with session.progress(ctx):
         found = run_worlds(seed, releases=releases, classifiers=classifiers)
     if not ctx.obj["quiet"]:
-        from understudy.report.worlds_text import worlds_text
+        from understudy.report.worlds_report import worlds_text
 
         session.show(worlds_text(found))
     for sentence in found.failures():
         logging.getLogger("understudy").info("%s", sentence)
     if json is not None:
-        from understudy.report.worlds_json import write_worlds
+        from understudy.report.worlds_report import write_worlds
 
         write_worlds(json, found, {"seed": seed, "releases": releases}, overwrite=force)
         session.say(ctx, f"Wrote {json}: all verdicts and scores.")

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 
+from understudy.arguments import check_choice, check_seed
 from understudy.data.frames import Frame, to_narwhals
-from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
+from understudy.data.schema import Schema
+from understudy.errors import (
+    DataError,
+    ParameterError,
+    UnderstudyError,
+    did_you_mean,
+    unknown_columns,
+)
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
 
 MeasureSet = Literal["quick", "standard", "full"]
+LEVELS: tuple[MeasureSet, ...] = get_args(MeasureSet)
+"""Sets of measures; each holds those before it."""
 Preset = Literal["strong", "papers"]
 """Which classifiers attack."""
 
@@ -139,43 +149,29 @@ def _read_models(model: object, names: Sequence[str], *, by_name: bool) -> dict[
 
 def read_measures(measures: object) -> MeasureSet:
     """Return the name of a set of measures, or say which there are."""
-    for known in get_args(MeasureSet):
-        if measures == known:
-            return known  # type: ignore[no-any-return]
-    known = get_args(MeasureSet)
-    raise ParameterError(
-        f"measures is one of {', '.join(known)}; got {measures!r}."
-        f"{did_you_mean(str(measures), known)}"
-    )
+    return cast("MeasureSet", check_choice("measures", measures, LEVELS))
 
 
 def read_classifiers(classifiers: object) -> Preset | None:
     """Return the name of a preset of classifiers, None for none, or say which there are."""
     if classifiers is None:
         return None
-    known = get_args(Preset)
-    for name in known:
-        if classifiers == name:
-            return name  # type: ignore[no-any-return]
-    raise ParameterError(
-        f"classifiers is one of {', '.join(known)}, or None for none; got {classifiers!r}."
-        f"{did_you_mean(str(classifiers), known)}"
-    )
+    presets = get_args(Preset)
+    return cast("Preset", check_choice("classifiers", classifiers, presets, ", or None for none"))
 
 
 def read_seed(random_state: object) -> int:
-    """Return the seed; a fresh one if none is given, so that it can be told.
-
-    Raises
-    ------
-    ParameterError
-        If it is something else than a whole number from 0 to 2**32 - 1.
-    """
-    from understudy.utility.draws import check_seed
-
+    """Return the seed; a fresh one if none is given, so that it can be told."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
     return check_seed(random_state)
+
+
+def read_groups(groups: object) -> dict[str, int]:
+    """Return the numbers of groups by column."""
+    if groups is not None and not isinstance(groups, Mapping):
+        raise ParameterError(f"groups is a mapping such as {{'age': 5}}; got {groups!r}.")
+    return dict(groups or {})
 
 
 def check_task(task: Task) -> None:
@@ -224,3 +220,18 @@ def _tables(
     if task.test is not None and task.target is not None:
         tables.append(("test", task.test, (task.target,)))
     return tables
+
+
+def personal_columns(task: Task) -> frozenset[str]:
+    """Return the columns in which nearly every original record has a value of its own.
+
+    An identifier is made up anew, and a text in one's own words is like no other: comparing them
+    says nothing. Columns that the audit is about are not among them.
+    """
+    try:
+        schema = Schema.infer(task.original)
+    except UnderstudyError:
+        return frozenset()
+    named = {*task.scenario.keys, task.scenario.sensitive, task.target}
+    personal = {column.name for column in schema if column.kind in ("identifier", "text")}
+    return frozenset(personal - named)

@@ -1,4 +1,4 @@
-"""Some of the sets of keys of an attacker, where all of them would take too long."""
+"""One table of a release, made ready to be measured."""
 
 from __future__ import annotations
 
@@ -7,8 +7,53 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from understudy.audit.task import Given, Task
+from understudy.data.frames import Frame
+from understudy.learning.jobs import Remembered
 from understudy.risk.prepare import Prepared
 from understudy.risk.scenario import Scenario
+
+
+@dataclass(frozen=True, eq=False)
+class Synthesis:
+    """One table of a release, made ready.
+
+    Parameters
+    ----------
+    task : Task
+        What the audit is about.
+    given : Given
+        The release.
+    number : int
+        Which of its tables this is, from 1.
+    table : frame
+        The table.
+    prepared : Prepared
+        Keys and sensitive attribute of all tables, coded alike.
+    columns : tuple of str
+        What is compared with the original: identifiers are not.
+    remembered : Remembered
+        What classifiers guessed that learnt from the original, for all syntheses.
+    """
+
+    task: Task
+    given: Given
+    number: int
+    table: Frame
+    prepared: Prepared
+    columns: tuple[str, ...]
+    remembered: Remembered
+
+    def with_fewer_sets(self, most: int) -> tuple[Prepared, str]:
+        """Return tables whose attack has at most so many sets of keys, and what was left out."""
+        scenario = self.prepared.scenario
+        if len(scenario) <= most:
+            return self.prepared, ""
+        note = (
+            f"{most:,} of the {len(scenario):,} sets of keys, drawn at random: all of them would "
+            "take too long."
+        )
+        return replace(self.prepared, scenario=DrawnSets(scenario, most, self.task.seed)), note
 
 
 @dataclass(frozen=True, init=False)
@@ -51,15 +96,3 @@ class DrawnSets(Scenario):
     def __len__(self) -> int:
         """Return how many sets of keys are attacked."""
         return len(self.chosen)
-
-
-def with_fewer_sets(prepared: Prepared, most: int, seed: int) -> tuple[Prepared, str]:
-    """Return tables whose attack has at most so many sets of keys, and what was left out."""
-    scenario = prepared.scenario
-    if len(scenario) <= most:
-        return prepared, ""
-    note = (
-        f"{most:,} of the {len(scenario):,} sets of keys, drawn at random, for all would take too "
-        "long."
-    )
-    return replace(prepared, scenario=DrawnSets(scenario, most, seed)), note

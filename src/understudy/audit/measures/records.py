@@ -1,15 +1,18 @@
-"""Single records: how their risk is distributed, and which have the highest."""
+"""Single people: how clearly the release points to their value, and whom it exposes most."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.audit.findings import Histogram, WorstRecord
+from understudy.audit.measures.attribution import LOOKED_UP
+from understudy.audit.measures.declaration import Collected, Measure, Part
+from understudy.audit.synthesis import Synthesis
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
 from understudy.data.together import code_together
@@ -33,9 +36,9 @@ class RecordScores:
     Parameters
     ----------
     synthetic, original : ndarray of float64
-        By one who looks the keys up in the release, and in the original itself.
+        By looking the keys up in the release, and in the original itself.
     expected : ndarray of float64
-        By one who guesses each value as often as it occurs: the share of the record's own value.
+        By guessing each value as often as it occurs: the share of the record's own value.
     """
 
     synthetic: Floats
@@ -63,7 +66,9 @@ class RecordScores:
     def histogram(self) -> Histogram:
         """Count the records by their scores."""
         edges = np.linspace(0, 1, BINS + 1)
-        synthetic, original = (_counts(held, edges) for held in (self.synthetic, self.original))
+        synthetic, original = (
+            counts_between(held, edges) for held in (self.synthetic, self.original)
+        )
         return Histogram(tuple(edges.round(10).tolist()), synthetic, original)
 
 
@@ -76,31 +81,8 @@ def _scores(attack: Attack, scenario: Scenario) -> Floats:
     return mean
 
 
-def gain_histogram(attack: StrongAttack) -> Histogram:
-    """Count the records by what the release tells of them, in bits.
-
-    What is beyond the first or last edge, such as minus infinity, counts in the interval there.
-    """
-    gains = attack.gain_bits[~np.isnan(attack.gain_bits)]
-    finite = gains[np.isfinite(gains)]
-    if not len(finite):
-        return Histogram((0.0, 1.0), (0,))
-    low, high = float(finite.min()), float(finite.max())
-    step = _round_step((high - low) / BINS)
-    first, last = math.floor(low / step), math.ceil(high / step)
-    edges: Floats = np.arange(first, max(last, first + 1) + 1, dtype=np.float64) * step
-    return Histogram(tuple(edges.round(10).tolist()), _counts(gains, edges))
-
-
-def _round_step(least: float) -> float:
-    """Return the next of 1, 2 and 5 times a power of ten."""
-    if least < 1e-6:
-        return 1e-6
-    power = 10.0 ** math.floor(math.log10(least))
-    return next(power * unit for unit in (1, 2, 5, 10) if power * unit >= least * (1 - 1e-9))
-
-
-def _counts(values: Floats, edges: Floats) -> tuple[int, ...]:
+def counts_between(values: Floats, edges: Floats) -> tuple[int, ...]:
+    """Count values between edges; what is beyond the ends counts in the interval there."""
     counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
     return tuple(counts.tolist())
 
@@ -108,7 +90,7 @@ def _counts(values: Floats, edges: Floats) -> tuple[int, ...]:
 def worst_records(
     scores: RecordScores | None, strong: StrongAttack | None, values: Mapping[str, list[str]]
 ) -> tuple[WorstRecord, ...]:
-    """Return the records of which the release tells most, if it tells anything of them.
+    """Return the records that the release exposes most, if it exposes any.
 
     Parameters
     ----------
@@ -153,3 +135,18 @@ def values_to_show(original: Frame, scenario: Scenario) -> dict[str, list[str]]:
         name: [together.levels[name].labels[code] for code in coded[name].tolist()]
         for name in names
     }
+
+
+def _collect(_first: Synthesis, found: Sequence[RecordScores]) -> Collected:
+    return Collected(release={"attribution": found[0].histogram()})
+
+
+RECORDS = Measure(
+    "records",
+    "scoring each record",
+    lambda synthesis: RecordScores.of(synthesis.with_fewer_sets(LOOKED_UP)[0]),
+    _collect,
+    first_only=True,
+    found=lambda release: release.attribution or release.worst,
+    part=Part("people", "Who is exposed", 2),
+)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from understudy.audit.findings import Figure, Findings, ReleaseFindings, StrongFindings
+from understudy.audit.measures import main_figures
 
 Level = Literal["low", "raised", "high", "unknown"]
 Size = Literal["none", "some", "large", "unknown"]
@@ -18,14 +19,14 @@ Size = Literal["none", "some", "large", "unknown"]
 STANDARD_ERRORS = 2.0
 """A gain within so many standard errors of 0 counts as none.
 
-If the release told nothing, the share of right guesses among n people would still vary about the
+If the release told nothing, the share of correct guesses among n people would still vary about the
 baseline b, with the standard error sqrt(b (1 - b) / n); it stays within two of them 19 times out
 of 20. A wider limit would call gains none that are most likely real.
 """
 LARGE_GAIN = 0.10
-"""A gain of this share of all people is large: one in ten is guessed right who was not before."""
+"""A gain of this share of all people is large: one in ten is guessed who was not before."""
 LARGE_SHARE = 0.25
-"""So is one that sets right this share of the guesses that were wrong without the release.
+"""So is one that corrects this share of the guesses that were wrong without the release.
 
 Where nearly everybody has the same value, few are left to learn something about, and they are
 those with the rare value. A small gain over all people may then be most of these.
@@ -39,14 +40,11 @@ was cut loose stay well below (0.3 bits on the bundled survey), those of single 
 COPIED = 0.9
 """A release that holds this share of the original's one-of-a-kind records is a copy of it.
 
-A model that draws from the records themselves gives back 63 % of them at most: each of n draws
+A model that draws from the records themselves gives back 63% of them at most: each of n draws
 misses a record with probability 1 - 1/n.
 """
 ENOUGH_TO_COPY = 20
 """One-of-a-kind records from which such a share means something."""
-MAIN = ("gcap", "vote")
-"""Two attackers who need nothing but the release; each is defined for every person."""
-
 _ROUNDING = 1e-12
 
 
@@ -161,7 +159,7 @@ def gain_of(figure: Figure, records: int) -> Gain:
 
 
 def strong_size(strong: StrongFindings) -> Size:
-    """Return how much the strong attacker's share of right guesses gains; see `uniform_prior`."""
+    """Return how much the strong attacker's share of correct guesses gains; see `uniform_prior`."""
     gain = strong.accuracy_after - strong.accuracy_before
     return size_of(strong.accuracy_before, gain, strong.records)
 
@@ -169,7 +167,7 @@ def strong_size(strong: StrongFindings) -> Size:
 def uniform_prior(strong: StrongFindings) -> bool:
     """Tell whether all values were alike before the release.
 
-    Then the first guess is no guess, and the smallest hint turns it: shares of right guesses jump
+    Then the first guess is no guess, and the smallest hint turns it: shares of correct guesses jump
     where hardly anything was learnt. Only the bits tell.
     """
     return strong.prior == "uniform"
@@ -183,7 +181,7 @@ def weigh(findings: Findings, release: ReleaseFindings) -> Evidence:
     unknown if neither of the main measures is known, or there are too few people to tell; and low
     if nothing of this holds. A release that is a copy of the original is high, whatever the keys.
     """
-    figures = [release.figure(measure) for measure in MAIN]
+    figures = [release.figure(measure) for measure in main_figures("ordinary")]
     gains = tuple(gain_of(one, findings.rows) for one in figures if one is not None)
     sizes = {one.size for one in gains}
     strong = release.strong

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from understudy.audit.findings import NAN
+from understudy.audit.measures.declaration import Collected, Measure
+from understudy.audit.synthesis import Synthesis
 from understudy.counting import group_ids
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
@@ -46,3 +49,17 @@ def copied_records(original: Frame, synthetic: Frame, columns: Sequence[str]) ->
     if not alone.any():
         return math.nan, 0
     return float(np.mean(released[alone] > 0)), int(np.count_nonzero(alone))
+
+
+def _run(synthesis: Synthesis) -> tuple[float, int]:
+    return copied_records(synthesis.task.original, synthesis.table, synthesis.columns)
+
+
+def _collect(_first: Synthesis, found: Sequence[tuple[float, int]]) -> Collected:
+    shares, counts = zip(*found, strict=True)
+    return Collected(
+        release={"copied": max(shares, default=NAN), "one_of_a_kind": max(counts, default=0)}
+    )
+
+
+COPIES = Measure("copies", "looking for copies", _run, _collect)
