@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.data import Coded
-from understudy.data.frames import Frame
+from understudy.data.frames import Backend, Frame, Layout
 from understudy.data.together import Levels, code_together
 from understudy.errors import DataError, ParameterError
 from understudy.risk.scenario import Scenario
@@ -34,6 +34,8 @@ class Prepared:
         Records that were not used for the synthesis.
     levels : dict
         What the codes of each column stand for.
+    backend : {"polars", "pandas", "pyarrow"}
+        The kind of frame that the original came in, which results give back.
     """
 
     scenario: Scenario
@@ -41,6 +43,7 @@ class Prepared:
     syntheses: tuple[Coded, ...]
     control: Coded | None
     levels: dict[str, Levels]
+    backend: Backend = "polars"
 
 
 def prepare(
@@ -98,6 +101,7 @@ def prepare(
         tuple(together[name] for name in named),
         together.tables.get("control"),
         together.levels,
+        Layout.of(original).backend,
     )
 
 

@@ -20,8 +20,7 @@ from understudy.audit.measures.declaration import (
 )
 from understudy.audit.synthesis import Synthesis
 from understudy.risk.attribution import attributions
-from understudy.risk.attribution_result import Attribution
-from understudy.risk.attribution_scores import Unmatched
+from understudy.risk.attribution_result import TITLES, Attribution, Unmatched
 
 LOOKED_UP = 1_000
 """Sets of keys that are looked up at most."""
@@ -31,18 +30,18 @@ Found = Mapping[Unmatched, Attribution]
 KINDS: Mapping[Unmatched, FigureKind] = {
     "nearest": FigureKind(
         "gcap",
-        "GCAP",
+        TITLES["nearest"],
         "Share of people whose value is guessed by looking up their keys in the table, or the "
         "nearest keys where none are the same",
         question="ordinary",
         chart="Share of people whose value is guessed by looking up their keys.",
     ),
     "ignore": FigureKind(
-        "icap", "ICAP", "The same, counting only people whose keys are in the table"
+        "icap", TITLES["ignore"], "The same, counting only people whose keys are in the table"
     ),
     "zero": FigureKind(
         "zero_cap",
-        "0CAP",
+        TITLES["zero"],
         "The same, counting a wrong guess for people whose keys are not in the table",
     ),
 }
