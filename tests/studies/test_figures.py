@@ -198,7 +198,7 @@ def test_the_command_keeps_an_existing_file_unless_forced(tmp_path, monkeypatch,
     with pytest.raises(SystemExit) as stopped:
         command.main()
     assert stopped.value.code == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert path.read_text() == "mine"
     result = CliRunner().invoke(command.app, [*arguments, "--force"])
     assert result.exit_code == 0

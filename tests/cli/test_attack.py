@@ -10,13 +10,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import get_args
 
 import polars as pl
 import pytest
 
 from understudy import Cart, load, read, write
 from understudy.cli import main
-from understudy.cli.attack_options import Mode, Prior
+from understudy.cli.strong_options import Mode, Prior
 from understudy.errors import ParameterError
 from understudy.risk import black_box_attacker, strong_attacker
 from understudy.worlds.table import run_worlds
@@ -116,24 +117,24 @@ class TestModel:
         expected = from_python(unknown=["var3", "var4"], records=range(990, 1000))
         assert pl.read_parquet(folder / "r.parquet").equals(expected.to_frame())
 
-    @pytest.mark.parametrize("prior", Prior)
+    @pytest.mark.parametrize("prior", get_args(Prior))
     def test_priors(self, attack, folder, prior):
-        options = ("--prior", prior.value, "--records", "999,5,0-2,1", "--json", "a.json")
+        options = ("--prior", prior, "--records", "999,5,0-2,1", "--json", "a.json")
         assert attack("--model", "m.us", "--strong", "var4", *options)[0] == 0
         content = json.loads((folder / "a.json").read_text())
-        expected = from_python(unknown="var4", prior=prior.value, records=[0, 1, 2, 5, 999])
+        expected = from_python(unknown="var4", prior=prior, records=[0, 1, 2, 5, 999])
         assert content["strong"] == expected.to_dict()
         assert content["settings"]["strong"]["records"] == "999,5,0-2,1"
 
-    @pytest.mark.parametrize("mode", Mode)
+    @pytest.mark.parametrize("mode", get_args(Mode))
     def test_modes_and_the_whole_record(self, attack, folder, mode):
-        options = ("--mode", mode.value, "--records", "999", "--json", "a.json")
+        options = ("--mode", mode, "--records", "999", "--json", "a.json")
         assert attack("--model", "m.us", "--strong", "*", *options)[0] == 0
         content = json.loads((folder / "a.json").read_text())["strong"]
-        assert content == from_python(mode=mode.value, records=[999]).to_dict()
+        assert content == from_python(mode=mode, records=[999]).to_dict()
         assert (content["unknown"], content["mode"]) == (
             ["var1", "var2", "var3", "var4"],
-            mode.value,
+            mode,
         )
 
     def test_the_number_of_processes_reaches_the_fits(self, attack, monkeypatch):
@@ -383,7 +384,7 @@ class TestMistakes:
     def test_outputs(self, fails, attack, folder):
         strong = ("--strong", "var4", "--model", "m.us")
         (folder / "r.csv").write_text("precious")
-        fails(*strong, "--strong-output", "r.csv", says="r.csv is there already")
+        fails(*strong, "--strong-output", "r.csv", says="r.csv already exists")
         fails(*strong, "--strong-output", "r.xlsx", says="should end in one of .csv")
         fails(*strong, "--strong-output", "s.csv", "--force", says="already an input or output")
         same = ("--strong-output", "a.csv", "--json", "a.csv")
@@ -420,7 +421,7 @@ class TestWorlds:
     def test_an_existing_file_is_kept(self, run, folder):
         (folder / "w.json").write_text("precious")
         code, _, err = run("worlds", "--json", "w.json")
-        assert (code, "w.json is there already" in err) == (2, True)
+        assert (code, "w.json already exists" in err) == (2, True)
         assert (folder / "w.json").read_text() == "precious"
 
     def test_one_release_is_too_few(self, run):
