@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, Literal
 
@@ -44,6 +44,8 @@ class Advice:
         needs beside the tables; for a description, its arguments.
     output : str
         What the result can be called.
+    release : str
+        The release that it is about.
     unsaid : tuple of str
         Parameters that were set for the release and are not in `parameters`, since they may hold
         values of the data.
@@ -55,6 +57,7 @@ class Advice:
     method: str = ""
     parameters: Mapping[str, object] = field(default_factory=dict)
     output: str = ""
+    release: str = ""
     unsaid: tuple[str, ...] = ()
 
     @property
@@ -137,7 +140,9 @@ class _Case:
         made = made or self.made
         assert made is not None  # noqa: S101  # the callers looked
         parameters = dict(made.parameters) | changes
-        return Advice(text, effect, "synthesize", made.method, parameters, output, made.unsaid)
+        return Advice(
+            text, effect, "synthesize", made.method, parameters, output, unsaid=made.unsaid
+        )
 
     def audit(self, text: str, output: str = "", **more: object) -> Advice:
         """Return the advice to audit a table in the same way."""
@@ -168,7 +173,8 @@ def give_advice(
         made += _against_risk(case, evidence)
     elif evidence.level == "low" and is_poor(release.utility):
         made += _for_use(case)
-    return (*made, *_then(case, made), *_measure_more(case, evidence))
+    found = (*made, *_then(case, made), *_measure_more(case, evidence))
+    return tuple(replace(one, release=release.name) for one in found)
 
 
 def guessed_method(name: str) -> MadeBy | None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 import typer
 
 from understudy.cli import options, session
+from understudy.cli.advice_commands import AdviceCommands, shell
 from understudy.cli.attacker import Attacker
 from understudy.cli.option_groups import option
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
@@ -204,12 +205,12 @@ class AuditOutputs:
 
             check_folder(self.png, _is_picture, overwrite=self.force, inputs=[*inputs, *files])
 
-    def write(self, ctx: typer.Context, found: Audit) -> None:
+    def write(self, ctx: typer.Context, found: Audit, commands: AdviceCommands) -> None:
         """Write what was asked for, each file whole or not at all."""
         shown = " It shows values of original records." if found.shows_records else ""
         with session.progress(ctx):
             if self.output is not None:
-                found.to_html(self.output, overwrite=self.force)
+                found.to_html(self.output, overwrite=self.force, commands=commands)
             if self.json is not None:
                 found.to_json(self.json, overwrite=self.force)
             if self.png is not None:
@@ -230,7 +231,7 @@ def _is_picture(name: str) -> bool:
     return name.endswith(".png")
 
 
-def show_audit(ctx: typer.Context, found: Audit) -> None:
+def show_audit(ctx: typer.Context, found: Audit, commands: AdviceCommands | None = None) -> None:
     """Show the verdict and the table, unless it should be quiet."""
     if ctx.obj["quiet"]:
         return
@@ -238,12 +239,10 @@ def show_audit(ctx: typer.Context, found: Audit) -> None:
 
     session.show(audit_table(found))
     # Not through Rich, which would break long commands into lines.
-    for line in next_steps(found):
+    for line in next_steps(found, commands):
         typer.echo(line)
 
 
 def _typed() -> str:
     """Return the command as it was typed, for the record."""
-    from understudy.audit.commands import shell
-
     return shell(["understudy", *sys.argv[1:]])

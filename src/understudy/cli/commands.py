@@ -12,6 +12,7 @@ import typer
 
 from understudy._version import __version__
 from understudy.cli import options, session
+from understudy.cli.advice_commands import AdviceCommands
 from understudy.cli.attack import attack
 from understudy.cli.attacker import Model
 from understudy.cli.audit_options import AuditOptions, AuditOutputs, show_audit
@@ -233,8 +234,9 @@ def audit(
     with session.progress(ctx):
         first, *tables = map(csv.read, (original, *synthetic))
         found = asked.audit(first, {name: tables}, models, seed, csv.read)
-    show_audit(ctx, found)
-    outputs.write(ctx, found)
+    commands = AdviceCommands(original, csv, {name: synthetic[0]})
+    show_audit(ctx, found, commands)
+    outputs.write(ctx, found, commands)
     asked.tell(ctx, asked.judge(found))
 
 
@@ -277,8 +279,9 @@ def run(
         drawn = [csv.read(path) for path in tables]
         found = asked.audit(original, {name: drawn}, {name: model}, 0, csv.read)
         result = asked.judge(found)
-        made.describe(model, found, failed=bool(result.failed))
-    show_audit(ctx, found)
+        commands = AdviceCommands(data, csv, {name: output / folder.tables[0]})
+        made.describe(model, found, commands, failed=bool(result.failed))
+    show_audit(ctx, found, commands)
     for path, what in folder.contents(failed=bool(result.failed)).items():
         by = f" ({how.method}, seed {model.random_state})" if path.name in folder.tables else ""
         session.say(ctx, f"Wrote {path}: {what}{by}.")
@@ -318,14 +321,15 @@ def compare(
         releases = {name: list(map(csv.read, paths)) for name, paths in files.items()}
         releases |= compared.synthesize(first, made)
         found = asked.audit(first, releases, models | made, seed, csv.read)
-    show_audit(ctx, found)
-    outputs.write(ctx, found)
+    commands = AdviceCommands(original, csv, {name: paths[0] for name, paths in files.items()})
+    show_audit(ctx, found, commands)
+    outputs.write(ctx, found, commands)
     asked.tell(ctx, asked.judge(found))
 
 
 def _release_name(synthetic: list[Path]) -> str:
     """Return what a release is called: its file, if it is one."""
-    from understudy.audit.inputs import RELEASE
+    from understudy.audit.task import RELEASE
 
     return str(synthetic[0]) if len(synthetic) == 1 else RELEASE
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from understudy.cli.option_groups import option
+from understudy.cli.option_groups import option, spelled
 from understudy.errors import DataError, unknown_columns
 
 if TYPE_CHECKING:
@@ -125,6 +125,19 @@ class Csv:
         from understudy.data import detect
 
         return detect(path, **self._written)
+
+    def words(self) -> list[str]:
+        """Return these options as they are typed."""
+        given = self._written | {"missing": self.missing or []}
+        return [
+            word
+            for name, values in given.items()
+            for value in ([values] if isinstance(values, str) else values or [])
+            # A value that begins like an option is typed together with its own.
+            for word in (
+                [f"{spelled(name)}={value}"] if value[:1] == "-" else [spelled(name), value]
+            )
+        ]
 
     @property
     def _written(self) -> dict[str, Any]:

@@ -30,18 +30,18 @@ Found = Mapping[Unmatched, Attribution]
 KINDS: Mapping[Unmatched, FigureKind] = {
     "nearest": FigureKind(
         "gcap",
-        TITLES["nearest"],
+        TITLES["nearest"][0],
         "Share of people whose value is guessed by looking up their keys in the table, or the "
         "nearest keys where none are the same",
         question="ordinary",
         chart="Share of people whose value is guessed by looking up their keys.",
     ),
     "ignore": FigureKind(
-        "icap", TITLES["ignore"], "The same, counting only people whose keys are in the table"
+        "icap", TITLES["ignore"][0], "The same, counting only people whose keys are in the table"
     ),
     "zero": FigureKind(
         "zero_cap",
-        TITLES["zero"],
+        TITLES["zero"][0],
         "The same, counting a wrong guess for people whose keys are not in the table",
     ),
 }

@@ -21,6 +21,8 @@ from understudy.audit.measures.declaration import (
 )
 from understudy.audit.synthesis import Synthesis
 from understudy.risk.disclosure import disclosure_of
+from understudy.risk.disclosure_result import DISCO as NAMED_DISCO
+from understudy.risk.disclosure_result import REPU as NAMED_REPU
 from understudy.risk.disclosure_result import Disclosure
 from understudy.wording import signed_points
 
@@ -28,7 +30,7 @@ _SOME_GROUP = "a group of numbers"
 
 REPU = FigureKind(
     "repu",
-    "repU",
+    NAMED_REPU[0],
     "Share of people whose keys are unique in the original and belong to exactly one synthetic "
     "record",
     chart="Share of people whose keys are unique in the original and in the release.",
@@ -36,7 +38,7 @@ REPU = FigureKind(
 )
 DISCO = FigureKind(
     "disco",
-    "DiSCO",
+    NAMED_DISCO[0],
     "Share of people for whom all synthetic records with their keys have the same sensitive value, "
     "and it is theirs",
     chart="Share of people whose keys have one sensitive value in the release, and it is theirs.",
