@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from understudy.audit.findings import Histogram, WorstRecord
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
-from understudy.data.together import code_together
+from understudy.data.joint_coding import code_together
 from understudy.risk.attribution_scores import Attack
 from understudy.risk.packed import Records
 from understudy.risk.posterior import StrongAttack

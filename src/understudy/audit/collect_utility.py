@@ -15,7 +15,7 @@ from understudy.audit.findings import (
 )
 from understudy.audit.shares import NOT_SHOWN
 from understudy.data.frames import Frame
-from understudy.data.together import code_together
+from understudy.data.joint_coding import code_together
 from understudy.utility.association_result import Association, Matrix
 from understudy.utility.marginals_result import Marginals
 from understudy.utility.prediction_result import Comparison, Prediction

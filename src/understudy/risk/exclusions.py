@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.together import Levels
+from understudy.data.joint_coding import Levels
 from understudy.errors import ParameterError, did_you_mean
 from understudy.risk.key_cells import KeyCells
 from understudy.risk.level_values import find_level
