@@ -31,12 +31,11 @@ from understudy.learning.classifiers import CLASSIFIERS, Model, NearestMedian, e
 from understudy.learning.fixed_radius import FixedRadiusClassifier
 from understudy.learning.jobs import Job, Remembered
 from understudy.progress import reporting
-from understudy.risk.attacker_tolerance import Tolerance
-from understudy.risk.attacker_votes import majority
+from understudy.risk.attacker_votes import Tolerance, majority
 from understudy.risk.attackers import attackers, attackers_on
 from understudy.risk.attribution import attribution
+from understudy.risk.baseline import Baseline
 from understudy.risk.prepare import prepare
-from understudy.risk.references import Baseline
 from understudy.risk.scenario import Scenario
 
 HUSBAND = ["age", "education", "children", "religion", "working"]

@@ -13,8 +13,8 @@ from understudy.audit.findings import Histogram, WorstRecord
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import code_together
-from understudy.risk.attribution_scores import Attack
-from understudy.risk.packed import Records
+from understudy.learning.packed import Records
+from understudy.risk.attribution_result import Attack
 from understudy.risk.posterior import StrongAttack
 from understudy.risk.prepare import Prepared
 from understudy.risk.scenario import Scenario

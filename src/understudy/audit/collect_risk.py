@@ -20,8 +20,7 @@ from understudy.audit.findings import (
 from understudy.data.coded import Coded
 from understudy.risk.anonymity import Anonymity, anonymity
 from understudy.risk.attacker_results import Attackers, Score
-from understudy.risk.attribution_result import Attribution
-from understudy.risk.attribution_scores import Unmatched
+from understudy.risk.attribution_result import Attribution, Unmatched
 from understudy.risk.disclosure_result import Disclosure
 from understudy.risk.prepare import Prepared
 

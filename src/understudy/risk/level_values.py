@@ -37,7 +37,7 @@ def find_level(name: str, levels: Levels, value: object) -> int:
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         if levels.missing is None:
-            raise ParameterError(f"{name!r} has no missing values to exclude.")
+            raise ParameterError(f"{name!r} has no missing values to leave out.")
         return levels.missing
     for code, held in enumerate(levels.values):
         if held is not None and _same(held, value):
@@ -51,8 +51,8 @@ def find_level(name: str, levels: Levels, value: object) -> int:
             return code
     hint = did_you_mean(text, levels.labels[: levels.missing])
     raise ParameterError(
-        f"{name!r} has no level {value!r} in these tables.{hint} Give the value itself, or None "
-        "for missing."
+        f"{name!r} does not have the value {value!r} in these tables.{hint} Give the value "
+        "itself, or None for missing."
     )
 
 
@@ -76,21 +76,20 @@ def _moment(day: dt.date) -> dt.datetime:
     return dt.datetime.combine(day, dt.time())
 
 
-def level_value(levels: Levels, code: int) -> Value:
-    """Return the value that a code stands for, as Python has it; None for missing.
-
-    Examples
-    --------
-    >>> levels = Levels((0, 1.5, None), np.array([0, 1.5, np.nan]), 2)
-    >>> [level_value(levels, code) for code in range(3)]
-    [0, 1.5, None]
-    """
-    return levels.values_of([code])[0]
-
-
 def level_label(levels: Levels, code: int) -> str | None:
     """Return the text of what a code stands for; None for missing."""
     return None if code == levels.missing else levels.label(code)
+
+
+def shown_level(value: Value) -> str:
+    """Return a level for a sentence: text in quotes, and other values in words.
+
+    Examples
+    --------
+    >>> shown_level("no"), shown_level(2.0), shown_level(None)
+    ("'no'", '2', 'missing')
+    """
+    return repr(value) if isinstance(value, str) else in_words(value)
 
 
 def plain_level(value: Value) -> str | float | None:

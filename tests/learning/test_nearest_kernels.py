@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.risk.attribution_kernels import BLOCK, new_store, stored_entries
-from understudy.risk.nearest_kernels import add_agreeing, compare_all
+from understudy.learning.matching_kernels import BLOCK, new_store, stored_entries
+from understudy.learning.nearest_kernels import add_agreeing, compare_all
 
 ROOMS = {"cells": 0, "entries": 10**5}
 in_both_stores = pytest.mark.parametrize("room", ROOMS.values(), ids=ROOMS)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.data import Coded
-from understudy.risk import nearest
-from understudy.risk.nearest import Search
-from understudy.risk.packed import Records
+from understudy.learning import nearest
+from understudy.learning.nearest import Search
+from understudy.learning.packed import Records
 
 WAYS = {
     "as planned": {},

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from understudy.counting.compiling import announce_compilation
-from understudy.risk.attribution_kernels import (
+from understudy.learning.matching_kernels import (
     BLOCK,
     add_count,
     clear_counts,
@@ -24,7 +24,7 @@ from understudy.risk.attribution_kernels import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from understudy.risk.attribution_kernels import Store
+    from understudy.learning.matching_kernels import Store
 
 announce_compilation()
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.risk.attribution_kernels import (
+from understudy.learning.matching_kernels import (
     BLOCK,
     add_count,
     clear_counts,

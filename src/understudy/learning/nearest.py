@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.risk.packed import Records, Words
+from understudy.learning.packed import Records, Words
 
 Entries = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]
 """Where each key's entries start, and each entry's sensitive value and weight."""
@@ -96,7 +96,7 @@ class Search:
         nearest : bool
             Whether to take those at the smallest distance where none agrees on all.
         """
-        from understudy.risk.attribution_kernels import score_matches
+        from understudy.learning.matching_kernels import score_matches
 
         groups, entries, (asked, rows, wanted), found = self._grouped(places)
         ids, firsts, known = groups
@@ -138,7 +138,7 @@ class Search:
 
     def _grouped(self, places: Sequence[int]) -> tuple[Groups, Entries, Any, Any]:
         """Group the records of both sides by some attributes, and score the queries that match."""
-        from understudy.risk.attribution_kernels import match_keys
+        from understudy.learning.matching_kernels import match_keys
 
         mask = self.reference.mask(places)
         used = np.flatnonzero(mask) if mask.any() else np.zeros(1, np.int64)
@@ -200,7 +200,7 @@ class _Unmatched:
         entries: Entries,
         room: int,
     ) -> None:
-        from understudy.risk.attribution_kernels import new_store
+        from understudy.learning.matching_kernels import new_store
 
         self._search = search
         self._places = places
@@ -229,7 +229,7 @@ class _Unmatched:
 
     def found(self) -> Iterator[tuple[Entries, NDArray[np.int32]]]:
         """Yield the values that were counted and how far away they are, for some keys at a time."""
-        from understudy.risk.attribution_kernels import stored_entries
+        from understudy.learning.matching_kernels import stored_entries
 
         cells, heads, chains, state = self._store
         # An entry takes more memory than a cell.
@@ -272,7 +272,7 @@ class _Unmatched:
 
     def _agree_on_all_but(self, distance: int) -> None:
         """Add what the keys at this distance say, for every set of attributes that they share."""
-        from understudy.risk.nearest_kernels import add_agreeing
+        from understudy.learning.nearest_kernels import add_agreeing
 
         mask, sizes = self._search.reference.mask, self._search.reference.coded.cardinalities
         places = sorted(self._places, key=lambda place: -sizes[place])
@@ -295,7 +295,7 @@ class _Unmatched:
 
         They are packed; with the line of each, and where each part starts.
         """
-        from understudy.risk.attribution_kernels import sort_by_group
+        from understudy.learning.matching_kernels import sort_by_group
 
         rows = self._others if lines is None else self._keys[lines]
         numbers = np.arange(len(rows), dtype=np.int32) if lines is None else lines
@@ -309,7 +309,7 @@ class _Unmatched:
         self._left = self._left[self.distance[self._left] == 0]
 
     def _compare(self, lines: NDArray[np.int32]) -> None:
-        from understudy.risk.nearest_kernels import compare_all
+        from understudy.learning.nearest_kernels import compare_all
 
         others, ends = self._search.bytes_of(self._places, self._others)
         portion = max(_PAIRS // len(self._others), 1)

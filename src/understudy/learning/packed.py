@@ -59,7 +59,7 @@ class Records:
 
     @cached_property
     def _different(self) -> tuple[Words, NDArray[np.int32], NDArray[np.int32]]:
-        from understudy.risk.attribution_kernels import number_rows
+        from understudy.learning.matching_kernels import number_rows
 
         words = np.zeros((self.fields[-1][0] + 1, len(self.coded)), np.uint64)
         for column, (word, shift, _) in zip(self.coded.columns, self.fields, strict=True):

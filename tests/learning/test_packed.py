@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from understudy.data import Coded
-from understudy.risk.packed import Records
+from understudy.learning.packed import Records
 
 
 def coded(sizes, rows, seed=0):
