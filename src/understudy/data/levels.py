@@ -62,6 +62,10 @@ class Levels:
         """Return some levels in words, in which different levels are different."""
         return self._decoded(codes)[1]
 
+    def value(self, code: int) -> Value:
+        """Return a level as a value; None for missing."""
+        return self.values_of([code])[0]
+
     def values_of(self, codes: Sequence[int] | NDArray[np.integer]) -> list[Value]:
         """Return some levels as values, as in the first table that has them; None for missing.
 
