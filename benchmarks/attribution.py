@@ -28,7 +28,7 @@ from rich.table import Table
 
 from understudy import BayesNet, Independent, fetch, load, simulate
 from understudy.data import Coded
-from understudy.data.together import Levels
+from understudy.data.joint_coding import Levels
 from understudy.errors import DataError
 from understudy.risk.attribution import attribution, attributions
 from understudy.risk.prepare import Prepared, prepare

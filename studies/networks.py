@@ -27,7 +27,7 @@ from studies.utility_tables import (
     published,
 )
 from understudy.data import Schema, fetch, load
-from understudy.data.together import code_together
+from understudy.data.joint_coding import code_together
 from understudy.errors import ParameterError
 from understudy.learning.classifiers import encode
 from understudy.progress import track

@@ -13,7 +13,7 @@ from understudy.audit.synthesis import Synthesis
 from understudy.counting import group_ids
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
-from understudy.data.together import code_together
+from understudy.data.joint_coding import code_together
 
 
 def copied_records(original: Frame, synthetic: Frame, columns: Sequence[str]) -> tuple[float, int]:

@@ -26,7 +26,7 @@ from understudy.audit.measures.declaration import (
 from understudy.audit.shares import NOT_SHOWN
 from understudy.audit.synthesis import Synthesis
 from understudy.data.frames import Frame, to_narwhals
-from understudy.data.together import code_together
+from understudy.data.joint_coding import code_together
 from understudy.utility.prediction import prediction
 from understudy.utility.prediction_result import Comparison, Prediction
 from understudy.utility.prediction_scores import Trained

@@ -15,7 +15,7 @@ from understudy.audit.measures.declaration import Collected, Measure, Part
 from understudy.audit.synthesis import Synthesis
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
-from understudy.data.together import code_together
+from understudy.data.joint_coding import code_together
 from understudy.learning.packed import Records
 from understudy.risk.attribution_result import Attack
 from understudy.risk.posterior import StrongAttack

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame, to_narwhals
-from understudy.data.together import Levels, code_together
+from understudy.data.joint_coding import Levels, code_together
 from understudy.progress import track
 from understudy.risk.black_box.arguments import (
     Settings,

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.data.together import code_together
+from understudy.data.joint_coding import CodedTables, code_together, encode
 from understudy.errors import DataError, ParameterError
 
 
@@ -25,8 +25,8 @@ def column(values, kind=None):
 def code(*tables, **options):
     """Return the codes of column x in each table, and its levels."""
     frames = {f"table {place}": table for place, table in enumerate(tables)}
-    together = code_together(frames, ["x"], **options)
-    return [together[name]["x"].tolist() for name in frames], together.levels["x"]
+    coded = code_together(frames, ["x"], **options)
+    return [coded[name]["x"].tolist() for name in frames], coded.levels["x"]
 
 
 def test_codes_by_hand(as_frame):
@@ -251,6 +251,101 @@ def test_groups_are_in_the_order_of_their_numbers(values, groups):
     assert len(levels) <= groups
     distinct = len(set(values))
     assert len(levels) == distinct or distinct > groups
+
+
+# Tables that are encoded once, and selections of them
+
+KINDS = {
+    "whole": (st.integers(-3, 3), pl.Int64),
+    "large": (st.integers(2**53 - 1, 2**53 + 2), pl.Int64),
+    "double": (st.sampled_from([-0.0, 0.1, 0.5, 2.0, math.nan, math.inf]), pl.Float64),
+    "single": (st.sampled_from([0.1, 0.5, 2.0]), pl.Float32),
+    "day": (st.sampled_from([dt.date(2020, 1, 1), dt.date(1999, 1, 1)]), pl.Date),
+    "time": (
+        st.sampled_from([dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, 12)]),  # noqa: DTZ001
+        pl.Datetime,
+    ),
+    "category": (st.sampled_from(["low", "high", "b"]), pl.Enum(["low", "high", "b"])),
+    "text": (st.sampled_from(["low", "high", "c"]), pl.String),
+}
+COMPARABLE = [("whole", "large", "double", "single"), ("day", "time"), ("category", "text")]
+
+
+@st.composite
+def three_tables(draw):
+    kinds = draw(st.sampled_from(COMPARABLE))
+    tables = {}
+    for name in ("one", "two", "three"):
+        values, kind = KINDS[draw(st.sampled_from(kinds))]
+        rows = draw(st.lists(st.none() | values, min_size=1, max_size=6))
+        tables[name] = column(rows, kind).with_columns(y=pl.lit(1))
+    return tables
+
+
+def assert_same(found, expected):
+    assert list(found.tables) == list(expected.tables)
+    assert all(found[name] == expected[name] for name in expected.tables)
+    for name, levels in expected.levels.items():
+        same = found.levels[name]
+        held, expected_values = (one.values_of(range(len(one))) for one in (same, levels))
+        assert held == expected_values
+        assert list(map(type, held)) == list(map(type, expected_values))
+        assert (same.labels, same.missing) == (levels.labels, levels.missing)
+        assert (same.numbers is None) == (levels.numbers is None)
+        if levels.numbers is not None:
+            np.testing.assert_array_equal(same.numbers, levels.numbers)
+
+
+@given(three_tables(), st.permutations(["one", "two", "three"]), st.integers(1, 3))
+def test_a_selection_is_as_if_it_alone_were_coded(frames, names, size):
+    encoded = {name: encode(frame) for name, frame in frames.items()}
+    chosen = names[:size]
+    found = code_together(encoded, ["x", "y"]).select(chosen, ["x"])
+    assert_same(found, code_together({name: frames[name] for name in chosen}, ["x"]))
+
+
+@given(three_tables(), st.lists(st.integers(0, 5), min_size=1, max_size=6))
+def test_some_records_are_as_if_they_alone_were_coded(frames, rows):
+    frame = frames["one"]
+    rows = np.array([row % frame.height for row in rows])
+    taken = {"one": encode(frame).take(rows), "two": frames["two"]}
+    found = code_together(taken, ["x"])
+    assert_same(found, code_together({"one": frame[rows], "two": frames["two"]}, ["x"]))
+
+
+def test_groups_can_be_made_afterwards():
+    frames = {"one": column([*range(9), None]), "two": column([-8, 4, 100])}
+    options = {"groups": {"x": 2}, "special": {"x": [-8]}}
+    direct = code_together(frames, ["x"], **options)
+    tables = code_together(frames, ["x"])
+    assert_same(tables.grouped(**options), direct)
+    assert_same(
+        tables.grouped(**options).select(["one"]),
+        code_together({"one": frames["one"]}, ["x"], **options),
+    )
+    assert_same(tables.grouped(None), tables)
+    with pytest.raises(ParameterError, match="got 'y'"):
+        tables.grouped({"y": 2})
+
+
+def test_a_table_is_encoded_once_and_only_the_columns_that_are_used():
+    table = encode(pl.DataFrame({"x": [2, 1], "other": [[1], [2]]}))
+    tables = CodedTables.of({"original": table, "synthetic": table})
+    assert tables.columns == ("x", "other")
+    assert tables.select(columns=["x"])["synthetic"]["x"].tolist() == [1, 0]
+    assert (
+        tables.select(columns=["x"])["original"]["x"]
+        is tables.select(columns=["x"])["original"]["x"]
+    )
+    with pytest.raises(DataError, match="Column 'other' holds"):
+        tables.tables  # noqa: B018  # this column is a list, which no measure can use
+    assert (len(table), table.backend, encode(table) is table) == (2, "polars", True)
+
+
+def test_a_table_without_rows_is_told():
+    frames = {"original": column([1]), "synthetic": column([], pl.Int64)}
+    with pytest.raises(DataError, match="The synthetic table has no rows"):
+        CodedTables.of(frames).check_rows()
 
 
 # Mistakes
