@@ -27,10 +27,11 @@ demo: .venv/.installed  ## install, synthesize and attack the bundled survey, sh
 test: .venv/.installed-test  ## run all tests, the examples in the documentation included
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-lint: .venv/.installed-dev  ## check style, format and types
+lint: .venv/.installed-dev  ## check style, format, types and who imports whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
 
 format: .venv/.installed-dev  ## mend style and format where a tool can
 	$(BIN)/ruff check --fix .
