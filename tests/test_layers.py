@@ -17,7 +17,8 @@ MODULES = [
 # An option, which a variable of a stylesheet is not, or a command with what follows it; its name
 # alone is that of a file format.
 WORDS = re.compile(
-    r"(?<![-\w])(?<!var\()--[a-z][a-z-]*|\bunderstudy (?:attack|audit|compare|run|schema|synth)(?= )"
+    r"(?<![-\w])(?<!var\()--[a-z][a-z-]*"
+    r"|\bunderstudy (?:attack|audit|compare|run|schema|synth|worlds)(?= )"
 )
 
 
