@@ -244,7 +244,8 @@ def make_all(
         try:
             _make(path, shlex.split(command), force=force)
         except DataError as error:
-            typer.echo(f"{path} is left out: {error}")
+            reason, *_ = str(error).split(". ")
+            typer.echo(f"{path} is left out. {reason}.")
         else:
             typer.echo(f"{path}: {time.monotonic() - start:.0f} s ({command})")
 

@@ -94,6 +94,7 @@ def test_a_table_has_a_line_for_each_row_and_classifier(table):
     assert len(table.to_markdown().split("\n")) == 4
 
 
+@pytest.mark.slow
 def test_the_same_seeds_give_the_same_table_in_one_process_or_two(table):
     again = utility_cmc([3], ["genetic"], seeds=1, processes=2)
     assert again.scores == {cell: found[:1] for cell, found in table.scores.items()}

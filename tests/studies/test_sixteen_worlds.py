@@ -57,6 +57,7 @@ def test_table(published):
     assert lines[3].startswith("| synthesis 2 | 0 | 0.00% | 6.60% | 0.0240 | 0.0240 | 0 |")
 
 
+@pytest.mark.slow
 def test_larger_leaves_and_dearer_splits_protect():
     default, leaves, splits = protections(10)
     assert default.certain > 0
