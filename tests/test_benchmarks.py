@@ -10,7 +10,7 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
+FOLDER = Path(__file__).parents[1] / "benchmarks"
 if not FOLDER.is_dir():
     pytest.skip(f"there are no benchmarks here: {FOLDER}", allow_module_level=True)
 
@@ -117,6 +117,7 @@ def test_a_figure_of_the_strong_attacker_must_be_below_its_limit(strong, capsys)
     assert "Limits that hold: 1 of 2 that were checked." in printed
 
 
+@pytest.mark.slow
 def test_the_strong_attacker_says_which_tables_were_skipped(strong, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("UNDERSTUDY_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / name)
@@ -156,6 +157,7 @@ def test_the_strong_attacker_is_set_beside_what_others_took(strong, monkeypatch,
     assert "was not measured here: it is for one record" in printed
 
 
+@pytest.mark.slow
 def test_the_black_box_stands_beside_the_exact_posterior(strong, capsys):
     strong.black_box(runs=[2])
     found = [
