@@ -13,7 +13,7 @@ from understudy.audit.findings import NAN, Figure, StrongFindings
 from understudy.audit.inputs import Given, Task
 from understudy.data.frames import Frame, to_narwhals
 from understudy.errors import NoDensityError
-from understudy.risk.posterior import StrongAttack, strong_attacker
+from understudy.risk.strong import StrongAttack, strong_attacker
 
 PRIOR = "informed"
 """With any other, guesses after the release would forget what the other records tell."""

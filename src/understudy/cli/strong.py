@@ -169,7 +169,8 @@ class StrongOptions:
 
     def per_record(self, found: StrongAttack) -> pl.DataFrame:
         """Return the table to write; with what tells values only if records may be shown."""
-        return found.to_frame(values=self.show_records)
+        frame: pl.DataFrame = found.to_frame(values=self.show_records, backend="polars")
+        return frame
 
     def settings(self) -> dict[str, Any] | None:
         """Return what a file of results says of how they were made."""

@@ -9,13 +9,12 @@ from understudy.risk.attacker_results import Attackers
 from understudy.risk.attackers import attackers
 from understudy.risk.attribution import attribution
 from understudy.risk.attribution_result import Attribution
-from understudy.risk.black_box import Command, black_box_attacker
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure, Disclosures
 from understudy.risk.overview import Overview, overview
-from understudy.risk.posterior import StrongAttack, strong_attacker
 from understudy.risk.references import Baseline, wilson_interval
 from understudy.risk.scenario import Scenario
+from understudy.risk.strong import Command, StrongAttack, black_box_attacker, strong_attacker
 from understudy.risk.sweep import Sweep, sweep
 
 if TYPE_CHECKING:
