@@ -18,9 +18,9 @@ from understudy.data.frames import Frame
 from understudy.data.joint_coding import code_together
 from understudy.learning.packed import Records
 from understudy.risk.attribution_result import Attack
-from understudy.risk.posterior import StrongAttack
 from understudy.risk.prepare import Prepared
 from understudy.risk.scenario import Scenario
+from understudy.risk.strong import StrongAttack
 
 WORST = 20
 """How many of the records with the highest risk are listed."""

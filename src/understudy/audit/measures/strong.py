@@ -26,7 +26,7 @@ from understudy.audit.measures.records import BINS, counts_between
 from understudy.audit.synthesis import Synthesis
 from understudy.data.frames import to_narwhals
 from understudy.errors import NoDensityError
-from understudy.risk.posterior import StrongAttack, strong_attacker
+from understudy.risk.strong import StrongAttack, strong_attacker
 from understudy.wording import number
 
 PRIOR = "informed"

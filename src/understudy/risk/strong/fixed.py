@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from understudy.counting import group_ids
 from understudy.data.coded import Coded
-from understudy.risk.posterior.candidates import Candidates
-from understudy.risk.posterior.counts import TableCounts, columns_of
-from understudy.risk.posterior.release import Release
+from understudy.risk.strong.candidates import Candidates
+from understudy.risk.strong.counts import TableCounts, columns_of
+from understudy.risk.strong.release import Release
 from understudy.synthesis.sampler import SamplingTable
+from understudy.wording import quoted
 
 if TYPE_CHECKING:
-    from understudy.risk.posterior.kernels import Standing
+    from understudy.risk.strong.kernels import Standing
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +73,15 @@ class FixedLikelihood:
         """All columns that decide the likelihood, and the predictions."""
         every = (*self.tables, *self.unseen)
         return frozenset().union(*(counts.table.columns for counts in every))
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what a reader of a result should know of columns whose draws could not be used."""
+        if not self.left_out:
+            return ()
+        return (
+            f"What {quoted(self.left_out)} tells is not counted, because it was drawn from columns "
+            "that the release does not show. The gain may be larger; mode='refit' counts it.",
+        )
 
     @cached_property
     def _logs(self) -> NDArray[np.float64]:
@@ -155,7 +165,7 @@ class FixedLikelihood:
         *,
         of_prior: bool,
     ) -> NDArray[np.float64]:
-        from understudy.risk.posterior.kernels import add_predictions, add_shifts
+        from understudy.risk.strong.kernels import add_predictions, add_shifts
 
         total = np.zeros(len(pairs[0]))
         if of_prior:

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from understudy.counting.compiling import announce_compilation
+from understudy.risk.strong.beliefs import HALF_RECORD
 from understudy.synthesis.sampler import IMPOSSIBLE
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ announce_compilation()
 
 RECORDS, RELEASED, DRAWN = 0, 1, 2
 """Columns of counts: original records, synthetic records, and those drawn from the very node."""
-
-SMOOTHING = 0.5
-"""Records that an attacker's own prediction spreads evenly over all values."""
 
 
 class Tally(NamedTuple):
@@ -273,7 +271,7 @@ def add_predictions(
     own_values, own_nodes, _ = own
     values, nodes, cells = other
     records, candidates = pairs
-    spread = SMOOTHING / tally.cardinality
+    spread = HALF_RECORD / tally.cardinality
     for pair in range(len(records)):
         i, c = records[pair], candidates[pair]
         if values[c] < 0:
@@ -293,4 +291,4 @@ def add_predictions(
             cell_count = cell_counts[cell, RECORDS] if cell >= 0 else 0
             if inside and own_values[i] == values[c]:
                 cell_count -= 1
-        total[pair] += np.log((cell_count + spread) / (count + SMOOTHING))
+        total[pair] += np.log((cell_count + spread) / (count + HALF_RECORD))

@@ -1,4 +1,4 @@
-"""What the unknown attributes of a record may be: the candidates that an attacker compares."""
+"""The values that candidates put into a record, so that its world can be simulated."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from understudy.counting.groups import Groups, group_ids
-from understudy.data.coded import Coded
+from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.data.frames import Frame, Layout, to_arrow, to_narwhals
-from understudy.data.joint_coding import CodedTables, code_together
+from understudy.data.joint_coding import CodedTables, Levels, code_together
 from understudy.data.values import to_numpy
 from understudy.errors import ParameterError
+from understudy.risk.strong.candidates import Candidates
+from understudy.wording import quoted
 
 MOST_CANDIDATES = 256
 """More candidates than this take a number of simulations that nobody means to run."""
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
-    """The worlds of one record: what its unknown attributes may be.
+class CandidateValues:
+    """The candidates of any record, and the values that they put into it.
 
     Parameters
     ----------
-    unknown : tuple of str
-        The attributes.
+    candidates : Candidates
+        Their codes, among the levels that some candidate has.
+    labels : dict from str to tuple of str
+        What these levels of each attribute are called.
     values : dict from str to pyarrow.Array
         The value that each candidate puts into the record, in the original's type.
-    codes : ndarray of int64
-        A row for each candidate, a column for each attribute: its level among `levels`.
-    levels : dict from str to tuple of str
-        What the levels of each attribute are called.
     truth : ndarray of int64
         The candidate that stands for the true values of each original record; -1 if none does.
     unchanged : ndarray of bool
@@ -44,29 +44,12 @@ class Candidates:
         Which candidates there are, in words.
     """
 
-    unknown: tuple[str, ...]
+    candidates: Candidates
+    labels: dict[str, tuple[str, ...]]
     values: dict[str, pa.Array]
-    codes: NDArray[np.int64]
-    levels: dict[str, tuple[str, ...]]
     truth: NDArray[np.int64]
     unchanged: NDArray[np.bool_]
     notes: tuple[str, ...]
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    @property
-    def counts(self) -> NDArray[np.int64]:
-        """How many original records each candidate is true of."""
-        return np.bincount(self.truth[self.truth >= 0], minlength=len(self))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Each candidate in words."""
-        return tuple(
-            ", ".join(self.levels[name][code] for name, code in zip(self.unknown, row, strict=True))
-            for row in self.codes.tolist()
-        )
 
 
 def find_candidates(
@@ -76,7 +59,7 @@ def find_candidates(
     *,
     groups: Mapping[str, int],
     given: Sequence[Any] | NDArray[Any] | None = None,
-) -> Candidates:
+) -> CandidateValues:
     """Return the candidates for the unknown attributes of any record.
 
     For one attribute they are the values that occur in the original; for several, the
@@ -118,9 +101,9 @@ def find_candidates(
     places = np.arange(rows, len(stacked)) if given is not None else found.representatives[chosen]
     if given is None and found.count > MOST_CANDIDATES:
         raise ParameterError(
-            f"The unknown attributes have {found.count:,} candidates, and a world is simulated "
-            f"for each; {MOST_CANDIDATES} are the most. Put numbers in groups (groups=), choose "
-            "the candidates (candidates=), or take fewer attributes as unknown."
+            f"The unknown attributes have {found.count:,} candidates, and each needs simulations "
+            f"of its own; {MOST_CANDIDATES} is the most. Put numbers in groups (groups=), choose "
+            "the candidates (candidates=), or ask for fewer attributes."
         )
     stand_ins = _middles(original, together, grouped) if given is None else {}
     held, values = _held(frames, stacked, unknown, places, stand_ins)
@@ -131,15 +114,32 @@ def find_candidates(
         )
     chosen, places = chosen[held], places[held]
     truth = _truth(found, rows, chosen)
-    return Candidates(
-        unknown,
+    candidates, labels = _relevelled(stacked.take(places), together.levels)
+    return CandidateValues(
+        candidates,
+        labels,
         values,
-        np.stack([stacked[name][places].astype(np.int64) for name in unknown], axis=1),
-        {name: together.levels[name].labels for name in unknown},
         truth,
         _unchanged(original, values, list(grouped), truth),
         _notes(unknown, len(chosen), given is not None, released, int((~held).sum())),
     )
+
+
+def _relevelled(
+    coded: Coded, levels: Mapping[str, Levels]
+) -> tuple[Candidates, dict[str, tuple[str, ...]]]:
+    """Return candidates with codes of only the levels that some of them has, and their labels."""
+    columns: list[Codes] = []
+    labels = {}
+    for name, codes in zip(coded.names, coded.columns, strict=True):
+        if len(coded.names) == 1:
+            own, number = codes, np.arange(len(codes))  # in the order of the candidates
+        else:
+            own, number = np.unique(codes, return_inverse=True)
+        columns.append(number.astype(code_dtype(len(own))))
+        labels[name] = tuple(levels[name].labels[code] for code in own.tolist())
+    sizes = tuple(len(own) for own in labels.values())
+    return Candidates(Coded(coded.names, tuple(columns), sizes)), labels
 
 
 def _given_table(given: Sequence[Any] | NDArray[Any], unknown: tuple[str, ...]) -> pa.Table:
@@ -152,7 +152,7 @@ def _given_table(given: Sequence[Any] | NDArray[Any], unknown: tuple[str, ...]) 
         if not isinstance(row, tuple | list) or len(row) != len(unknown):
             raise ParameterError(
                 f"Each of candidates is a tuple of {len(unknown)} values, for "
-                f"{', '.join(unknown)}; got {row!r}."
+                f"{quoted(unknown)}; got {row!r}."
             )
     columns = {}
     for name, values in zip(unknown, zip(*rows, strict=True), strict=True):
@@ -276,7 +276,7 @@ def _notes(
     ]
     if dropped:
         notes.append(
-            f"Combinations of the synthetic table that the original's columns cannot hold are left "
+            "Combinations of the synthetic table that the original's columns cannot hold are left "
             f"out: {dropped:,}."
         )
     return tuple(notes)

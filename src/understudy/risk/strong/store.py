@@ -18,8 +18,8 @@ import numpy as np
 
 from understudy.data.files import check_writable
 from understudy.errors import DataError
-from understudy.risk.black_box.cells import CellCounts
-from understudy.risk.black_box.wording import counted
+from understudy.risk.strong.cells import CellCounts
+from understudy.wording import counted
 
 _FORMAT = "understudy simulations 1"
 

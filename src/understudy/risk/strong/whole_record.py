@@ -16,63 +16,71 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.counting import marginal_counts
 from understudy.data.coded import Coded
 from understudy.errors import ParameterError
 from understudy.progress import track
-from understudy.risk.posterior.candidates import Candidates
-from understudy.risk.posterior.counts import TableCounts, columns_of
-from understudy.risk.posterior.elimination import Factor, log_total, log_weight, marginals
-from understudy.risk.posterior.elimination_order import Plan, plan_elimination
-from understudy.risk.posterior.fixed import FixedLikelihood
-from understudy.risk.posterior.listing import Setting, left_out_notes
-from understudy.risk.posterior.priors import attribute_logs
-from understudy.risk.posterior.ranking import most_probable
-from understudy.risk.posterior.result import StrongAttack
+from understudy.risk.strong.beliefs import Beliefs, attribute_logs
+from understudy.risk.strong.candidates import Candidates
+from understudy.risk.strong.counts import TableCounts, columns_of
+from understudy.risk.strong.elimination import (
+    Factor,
+    log_total,
+    log_weight,
+    marginals,
+    most_probable,
+)
+from understudy.risk.strong.elimination_order import Plan, plan_elimination
+from understudy.risk.strong.fixed import FixedLikelihood
+from understudy.risk.strong.question import Question
+from understudy.risk.strong.result import StrongAttack
 
 if TYPE_CHECKING:
-    from understudy.risk.posterior.kernels import Standing
+    from understudy.risk.strong.kernels import Standing
 
 MOST_RANKED = 100_000
 """Combinations that are more probable than the truth are counted up to this many."""
 
 
-def by_elimination(setting: Setting, likelihood: FixedLikelihood) -> StrongAttack:
+def by_elimination(question: Question, likelihood: FixedLikelihood) -> StrongAttack:
     """Attack all combinations of the unknown attributes, record by record."""
-    if setting.prior_name == "given":
+    release = likelihood.release
+    combinations = math.prod(release.sizes(question.unknown))
+    if question.prior_name == "given":
         raise ParameterError(
-            f"prior: {setting.combinations:,} combinations of {len(setting.unknown)} attributes "
-            "are too many for an array of weights; use a prior by name."
+            f"prior: {combinations:,} combinations of {len(question.unknown)} attributes are too "
+            "many for an array of weights. Use a prior by name."
         )
-    first, number = setting.distinct({*likelihood.columns, *setting.unknown})
-    attack = _Elimination(setting, likelihood)
+    first, number = question.distinct(release.original, {*likelihood.columns, *question.unknown})
+    attack = _Elimination(question, likelihood)
     verdicts = [
-        attack.verdict(setting.release.original.take(slice(row, row + 1)))
+        attack.verdict(release.original.take(slice(row, row + 1)))
         for row in track(first.tolist(), "Attacking records")
     ]
-    ranks = np.array([verdict.rank for verdict in verdicts])
+    beliefs = Beliefs(
+        np.array([verdict.prior for verdict in verdicts]),
+        np.array([verdict.posterior for verdict in verdicts]),
+        np.arange(len(verdicts)),
+        np.array([verdict.right_before for verdict in verdicts]),
+        np.array([verdict.guess == verdict.truth for verdict in verdicts]),
+        np.array([verdict.rank for verdict in verdicts]),
+        tuple(np.array(own) for own in zip(*(v.marginals for v in verdicts), strict=True)),
+    ).take(number)
+    labels = question.labels.values()
+    guesses = [
+        ", ".join(own[code] for own, code in zip(labels, verdict.guess, strict=True))
+        for verdict in verdicts
+    ]
     reasons = {}
-    if np.isnan(ranks).any():
+    if np.isnan(beliefs.rank).any():
         reasons["rank"] = f"more than {MOST_RANKED:,} combinations are more probable"
-    guesses = [verdict.guess for verdict in verdicts]
-    return StrongAttack(
-        setting.unknown,
+    return question.answer(
         "fixed",
-        setting.prior_name,
-        setting.rows,
-        np.array([verdict.prior for verdict in verdicts])[number],
-        np.array([verdict.posterior for verdict in verdicts])[number],
-        tuple(attack.in_words(guesses[place]) for place in number.tolist()),
-        np.array([verdict.right_before for verdict in verdicts])[number],
-        np.array([verdict.guess == verdict.truth for verdict in verdicts])[number],
-        np.full(len(number), min(setting.combinations, np.iinfo(np.int64).max)),
-        {"rank": ranks[number]},
-        {
-            name: np.array([verdict.marginals[place] for verdict in verdicts])[number]
-            for place, name in enumerate(setting.unknown)
-        },
-        setting.labels,
-        reasons,
-        setting.notes(left_out_notes(likelihood)),
+        beliefs,
+        [guesses[place] for place in beliefs.guess.tolist()],
+        combinations,
+        reasons=reasons,
+        notes=(*release.notes(), *likelihood.notes()),
     )
 
 
@@ -93,8 +101,18 @@ class _Verdict:
 class _Elimination:
     """The factors of each record's posterior, and what follows from them."""
 
-    setting: Setting
+    question: Question
     likelihood: FixedLikelihood
+
+    @property
+    def _sizes(self) -> tuple[int, ...]:
+        return self.likelihood.release.sizes(self.question.unknown)
+
+    @cached_property
+    def _counts(self) -> dict[str, NDArray[np.int64]]:
+        """How many records have each value of each unknown attribute."""
+        own = self.likelihood.release.original.select(self.question.unknown)
+        return dict(zip(own.names, marginal_counts(own), strict=True))
 
     @cached_property
     def _tables(self) -> tuple[TableCounts, ...]:
@@ -107,7 +125,7 @@ class _Elimination:
         return [
             tuple(
                 place
-                for place, name in enumerate(self.setting.unknown)
+                for place, name in enumerate(self.question.unknown)
                 if name in counts.table.columns
             )
             for counts in self._tables
@@ -115,16 +133,16 @@ class _Elimination:
 
     @cached_property
     def _prior_scopes(self) -> list[tuple[int, ...]]:
-        if self.setting.prior_name == "informed":
+        if self.question.prior_name == "informed":
             return self._scopes
-        if self.setting.prior_name == "marginal":
-            return [(place,) for place in range(len(self.setting.unknown))]
+        if self.question.prior_name == "marginal":
+            return [(place,) for place in range(len(self.question.unknown))]
         return []
 
     @cached_property
     def _plans(self) -> tuple[Plan, Plan]:
         """How to sum the prior, and how to sum the posterior."""
-        sizes = self.setting.sizes
+        sizes = self._sizes
         return (
             plan_elimination(sizes, self._prior_scopes),
             plan_elimination(
@@ -135,7 +153,7 @@ class _Elimination:
     @cached_property
     def _grids(self) -> list[Candidates]:
         """All values of the unknown attributes that each table depends on."""
-        names, sizes = self.setting.unknown, self.setting.sizes
+        names, sizes = self.question.unknown, self._sizes
         return [
             Candidates.grid(tuple(names[n] for n in scope), tuple(sizes[n] for n in scope))
             for scope in self._scopes
@@ -166,24 +184,24 @@ class _Elimination:
         return found
 
     def _prior_factors(self, record: Coded) -> list[Factor]:
-        if self.setting.prior_name == "informed":
+        if self.question.prior_name == "informed":
             return self._factors(record, of_prior=True)
-        if self.setting.prior_name == "uniform":
+        if self.question.prior_name == "uniform":
             return []
         return [
-            Factor((place,), attribute_logs(self.setting.shares[name], record[name])[0])
-            for place, name in enumerate(self.setting.unknown)
+            Factor((place,), attribute_logs(self._counts[name], record[name])[0])
+            for place, name in enumerate(self.question.unknown)
         ]
 
     def verdict(self, record: Coded) -> _Verdict:
         """Return what is believed of one record, a table of one row."""
-        truth = tuple(int(record[name][0]) for name in self.setting.unknown)
+        truth = tuple(int(record[name][0]) for name in self.question.unknown)
         before_plan, plan = self._plans
         before = self._prior_factors(record)
         factors = [*self._factors(record, of_prior=False), *before]
         sums, best = marginals(plan, factors), most_probable(plan, factors)
         rank = best.rank_of(truth, limit=MOST_RANKED)
-        if self.setting.prior_name == "uniform":
+        if self.question.prior_name == "uniform":
             guessed = self._most_frequent(record)
         else:
             guessed = most_probable(before_plan, before).assignment
@@ -200,8 +218,8 @@ class _Elimination:
     @cached_property
     def _frequent(self) -> tuple[Candidates, NDArray[np.int64]]:
         """The combinations that occur, and how many records have each."""
-        original = self.setting.release.original
-        occurring = Candidates.occurring(self.setting.unknown, [original])
+        original = self.likelihood.release.original
+        occurring = Candidates.occurring(self.question.unknown, [original])
         return occurring, np.bincount(occurring.find(original), minlength=len(occurring))
 
     def _most_frequent(self, record: Coded) -> tuple[int, ...]:
@@ -211,12 +229,6 @@ class _Elimination:
         others[occurring.find(record)[0]] -= 1
         chosen = int(others.argmax())
         return tuple(int(codes[chosen]) for codes in occurring.codes.columns)
-
-    def in_words(self, codes: tuple[int, ...]) -> str:
-        """Return a combination of values in words."""
-        labels = self.setting.labels
-        names = zip(self.setting.unknown, codes, strict=True)
-        return ", ".join(labels[name][code] for name, code in names)
 
 
 def _probability(log: float) -> float:

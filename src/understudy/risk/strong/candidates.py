@@ -1,4 +1,4 @@
-"""What the attacked record might be: the candidate values of its unknown attributes."""
+"""What is unknown of which records, and what it might be: the candidates."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from understudy.arguments import as_names
 from understudy.counting import group_ids
-from understudy.data.codec import Codec
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.errors import ParameterError, unknown_columns
 
@@ -19,35 +19,68 @@ WHOLE = "*"
 """Stands for all attributes: nothing of the record is known."""
 
 
-def read_unknown(unknown: str | Sequence[str], codec: Codec) -> tuple[str, ...]:
-    """Return the names of the unknown attributes, in the order of the table.
+def read_unknown(
+    unknown: str | Iterable[str], columns: Sequence[str], identifiers: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return the names of the unknown attributes, in the order in which they were given.
 
     Examples
     --------
-    >>> import polars as pl
-    >>> codec = Codec.fit(pl.DataFrame({"sex": ["f", "m"], "smokes": [True, False]}))
-    >>> read_unknown("smokes", codec), read_unknown("*", codec)
+    >>> read_unknown("smokes", ["sex", "smokes"]), read_unknown("*", ["sex", "smokes"])
     (('smokes',), ('sex', 'smokes'))
     """
-    if isinstance(unknown, str) and unknown == WHOLE and WHOLE not in codec.names:
-        return codec.names
-    if not isinstance(unknown, str) and not isinstance(unknown, Iterable):
+    if isinstance(unknown, str) and unknown == WHOLE and WHOLE not in columns:
+        return tuple(columns)
+    if not isinstance(unknown, Iterable):
         raise ParameterError(
             f'unknown is a column, a list of columns, or "*" for the whole record; got {unknown!r}.'
         )
-    names = [unknown] if isinstance(unknown, str) else list(unknown)
+    names = as_names(unknown if isinstance(unknown, str) else tuple(unknown))
+    for name in names:
+        if name in identifiers:
+            raise ParameterError(
+                f"unknown: {name!r} is an identifier. The release makes up new identifiers, so "
+                "there is nothing to learn."
+            )
+    if WHOLE in names and WHOLE not in columns:
+        raise ParameterError('unknown: write "*" alone, for the whole record.')
+    return read_columns("unknown", names, columns)
+
+
+def read_columns(argument: str, given: object, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return one column or several as a tuple of names, or raise."""
+    if not isinstance(given, Iterable):
+        raise ParameterError(f"{argument} is a column or a list of columns; got {given!r}.")
+    names = as_names(given if isinstance(given, str) else tuple(given))
     if not names:
-        raise ParameterError("unknown: name at least one column.")
-    made_up = [name for name in names if name in codec.schema.identifiers]
-    if made_up:
-        raise ParameterError(
-            f"unknown: {made_up[0]!r} is an identifier, which the release makes up anew."
-        )
-    problems = unknown_columns(names, codec.names)
+        raise ParameterError(f"{argument}: name at least one column.")
+    problems = unknown_columns(names, columns)
     if problems:
-        whole = ' Write unknown="*" for the whole record.' if WHOLE in names else ""
-        raise ParameterError(f"unknown: {' '.join(problems)}{whole}")
-    return tuple(name for name in codec.names if name in names)
+        raise ParameterError(f"{argument}: {' '.join(problems)}")
+    return names
+
+
+def check_records(records: Sequence[int] | ArrayLike | None, rows: int) -> NDArray[np.int64]:
+    """Return the row numbers of the records to attack, all of them by default."""
+    if records is None:
+        return np.arange(rows)
+    try:
+        found = np.atleast_1d(np.asarray(records))
+    except ValueError:
+        found = np.empty((0, 0))
+    if found.dtype.kind == "b" and found.shape == (rows,):
+        found = np.flatnonzero(found)
+    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+        raise ParameterError(f"records are row numbers from 0; got {records!r}.")
+    found = found.astype(np.int64)
+    outside = found[(found < 0) | (found >= rows)]
+    if len(outside):
+        raise ParameterError(
+            f"records: there is no row {outside[0]}; the original has rows 0 to {rows - 1}."
+        )
+    if not len(found):
+        raise ParameterError("records: name at least one row.")
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
-"""What the strong attacker learns of each record, and of all together."""
+"""What the strong attacker learns about each record, and about all together."""
 
 from __future__ import annotations
 
+import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.arguments import check_whole
+from understudy.data.frames import Backend, Frame
 from understudy.errors import ParameterError
-from understudy.results import to_plain
-from understudy.wording import percent
+from understudy.results import Result, draw_number_line, html_table, to_plain
+from understudy.wording import counted, percent, quoted, sentence
 
 if TYPE_CHECKING:
-    import polars as pl
+    from understudy.charts.number_line import Line
 
 CERTAIN = 1e-12
 """A posterior this close to 1 counts as certain: all other worlds together are a rounding error."""
@@ -25,7 +28,7 @@ Mode = Literal["fixed", "refit", "black box"]
 
 
 @dataclass(frozen=True, eq=False)
-class StrongAttack:
+class StrongAttack(Result):
     """What an attacker who knows all records but one learns of that one; see `strong_attacker`.
 
     Parameters
@@ -109,18 +112,16 @@ class StrongAttack:
 
     def share_above(self, threshold: float) -> float:
         """Return the share of records whose true values have a posterior of more than this."""
-        if not isinstance(threshold, int | float | np.number) or not 0 <= threshold <= 1:
-            raise ParameterError(f"threshold lies between 0 and 1; got {threshold!r}.")
-        return self._mean(self.posterior > threshold)
+        return self._mean(self.posterior > _checked_share("threshold", threshold))
 
     @property
     def accuracy_before(self) -> float:
-        """Share of records guessed right without the release."""
+        """Share of records guessed correctly without the release."""
         return self._mean(self.right_before)
 
     @property
     def accuracy_after(self) -> float:
-        """Share of records guessed right with the release."""
+        """Share of records guessed correctly with the release."""
         return self._mean(self.right_after)
 
     @property
@@ -135,8 +136,7 @@ class StrongAttack:
 
     def quantile_gain(self, share: float = 0.99) -> float:
         """Return the gain in bits that this share of the records does not exceed."""
-        if not isinstance(share, int | float | np.number) or not 0 <= share <= 1:
-            raise ParameterError(f"share lies between 0 and 1; got {share!r}.")
+        _checked_share("share", share)
         gains = self.gain_bits[~np.isnan(self.gain_bits)]
         # The gain of one of the records: between two of them, one may be minus infinity.
         return float(np.quantile(gains, share, method="higher")) if len(gains) else math.nan
@@ -145,7 +145,9 @@ class StrongAttack:
     def _mean(values: NDArray[Any]) -> float:
         return float(np.mean(values)) if len(values) else math.nan
 
-    def to_frame(self, *, worst_first: bool = False, values: bool = True) -> pl.DataFrame:
+    def to_frame(
+        self, *, worst_first: bool = False, values: bool = True, backend: Backend | None = None
+    ) -> Frame:
         """Return a row for each record.
 
         Parameters
@@ -156,6 +158,8 @@ class StrongAttack:
             Whether to include what may tell a record's values: the guess, whether the guess before
             was right, and, unless the prior is uniform, the prior and the gain. The share of a
             value often says which it is.
+        backend : {"polars", "pandas", "pyarrow"}, optional
+            The kind of frame; that of the original if not given.
         """
         import polars as pl
 
@@ -176,17 +180,16 @@ class StrongAttack:
             if self.prior_name != "uniform":
                 telling = (*telling, "prior", "gain_bits")
             frame = frame.drop(telling)
-        return frame[self._worst_first()] if worst_first else frame
+        return self._framed(frame[self._worst_first()] if worst_first else frame, backend)
 
-    def per_record(self) -> pl.DataFrame:
+    def per_record(self, *, backend: Backend | None = None) -> Frame:
         """Return the same as `to_frame`, as all measures have it."""
-        return self.to_frame()
+        return self.to_frame(backend=backend)
 
-    def worst(self, count: int = 10) -> pl.DataFrame:
-        """Return the records of which the release tells most."""
-        if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
-            raise ParameterError(f"count is a whole number from 0; got {count!r}.")
-        return self.to_frame(worst_first=True).head(int(count))
+    def worst(self, count: int = 10, *, backend: Backend | None = None) -> Frame:
+        """Return the records most exposed by the release."""
+        most = check_whole("count", count, 0)
+        return self._framed(self.to_frame(worst_first=True, backend="polars").head(most), backend)
 
     def _worst_first(self) -> NDArray[np.int64]:
         gains = np.where(np.isnan(self.gain_bits), -np.inf, self.gain_bits)
@@ -223,25 +226,39 @@ class StrongAttack:
 
     def summary(self) -> str:
         """Return the result in a few plain sentences."""
-        what, attacked = named(self.unknown), f"{len(self):,} records"
+        of_whom = counted(len(self), "record") if len(self) != 1 else "one record"
         certain = f"{self.certain:,} are" if self.certain != 1 else "1 is"
         return (
-            f"Knowing all other records, an attacker guesses {what} right for "
-            f"{percent(self.accuracy_before)} of {attacked if len(self) != 1 else 'one record'} "
-            f"without the release and for {percent(self.accuracy_after)} with it. {certain} "
-            f"certain to be disclosed. {self._gain_in_words()}"
+            f"An attacker who knows all other records guesses {named(self.unknown)} correctly for "
+            f"{percent(self.accuracy_before)} of {of_whom} without the release, and for "
+            f"{percent(self.accuracy_after)} with it. {certain} certain to be disclosed. "
+            f"{self._gain_in_words()}"
         )
 
     def _gain_in_words(self) -> str:
         if math.isnan(self.mean_gain):
-            return f"How much the release tells is undefined: {'; '.join(self.reasons.values())}."
+            reasons = "; ".join(self.reasons.values())
+            return f"How much the release tells is undefined: {sentence(reasons)}"
         return (
-            f"The release tells {self.mean_gain:.3f} bits of a record on average, and "
+            f"The release tells {self.mean_gain:.3f} bits about a record on average, and "
             f"{self.max_gain:.2f} at most."
         )
 
     def __str__(self) -> str:
         return self.summary()
+
+    def _lines(self) -> list[Line]:
+        from understudy.charts.number_line import Line
+
+        values = {"baseline": self.accuracy_before, "synthetic": self.accuracy_after}
+        about = f"Share of records whose {named(self.unknown)} the attacker guesses"
+        return [Line("Guessed correctly", about, values)]
+
+    def _repr_html_(self) -> str:
+        """Return the number line and the most exposed records, without what tells their values."""
+        drawn = draw_number_line("Strong attacker", self._lines())
+        table = html_table(self.to_frame(worst_first=True, values=False, backend="polars"))
+        return f"<div><p>{html.escape(self.summary())}</p>{drawn}{table}</div>"
 
 
 def named(unknown: Sequence[str], most: int = 4) -> str:
@@ -250,8 +267,12 @@ def named(unknown: Sequence[str], most: int = 4) -> str:
     Examples
     --------
     >>> named(("method",)), named(("age", "sex")), named(tuple("abcde"))
-    ('method', 'age and sex', 'all 5 unknown attributes')
+    ("'method'", "'age' and 'sex'", 'all 5 unknown attributes')
     """
-    if len(unknown) > most:
-        return f"all {len(unknown)} unknown attributes"
-    return unknown[0] if len(unknown) == 1 else f"{', '.join(unknown[:-1])} and {unknown[-1]}"
+    return quoted(unknown) if len(unknown) <= most else f"all {len(unknown)} unknown attributes"
+
+
+def _checked_share(name: str, value: float) -> float:
+    if not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
+        raise ParameterError(f"{name} lies between 0 and 1; got {value!r}.")
+    return value

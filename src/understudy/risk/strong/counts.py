@@ -13,9 +13,10 @@ from understudy.counting import group_ids
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.errors import DataError
 from understudy.synthesis.sampler import ABSENT, IMPOSSIBLE, SamplingTable
+from understudy.wording import counted
 
 if TYPE_CHECKING:
-    from understudy.risk.posterior.kernels import Standing, Tally
+    from understudy.risk.strong.kernels import Standing, Tally
 
 _MOST_INDEXED = 2**22
 """Keys up to which a table of all of them is held, in place of a search among those that exist."""
@@ -46,14 +47,14 @@ class TableCounts:
             If the model was fitted to other records than `original`, or could not have drawn
             `synthetic`.
         """
-        from understudy.risk.posterior.kernels import DRAWN, RECORDS, RELEASED
+        from understudy.risk.strong.kernels import DRAWN, RECORDS, RELEASED
 
         tally, donors = _count(table, original, synthetic)
         # Where rules decide of all records, a tree was grown on these, but nothing is drawn of it.
         if len(donors) and not np.array_equal(donors, table.donors):
             raise DataError(
                 f"The model was not fitted to this original: its records of {table.name!r} differ. "
-                "Give the table that it was fitted to."
+                "Give the table that the model was fitted to."
             )
         drawn, cells = tally.node_counts[0], tally.cell_counts
         impossible = int(cells[cells[:, RECORDS] == 0, DRAWN].sum())
@@ -61,15 +62,15 @@ class TableCounts:
             impossible = int(drawn[RELEASED])
         if impossible:
             raise DataError(
-                f"{impossible:,} synthetic records hold a value of {table.name!r} that this model "
-                "cannot draw where they stand, so it did not make this table. Give the model that "
-                "did, or attack it as a black box."
+                f"{counted(impossible, 'synthetic record')} hold a value of {table.name!r} that "
+                "this model cannot draw there, so it did not make this table. Give the model that "
+                "did, or attack the table as a black box (black_box_attacker)."
             )
         return cls(table, tally)
 
     def locate(self, known: Mapping[str, Codes], rows: int) -> Standing:
         """Return where records stand in the table; `known` holds their codes."""
-        from understudy.risk.posterior.kernels import Standing, locate
+        from understudy.risk.strong.kernels import Standing, locate
 
         entries = self.table.entries(known, rows)
         parents = np.empty((len(entries.parents), rows), np.int64)
@@ -90,7 +91,7 @@ def _count(
     table: SamplingTable, original: Coded, synthetic: Coded
 ) -> tuple[Tally, NDArray[np.int64]]:
     """Return the counts, and the values of the original records by node and value."""
-    from understudy.risk.posterior.kernels import Tally
+    from understudy.risk.strong.kernels import Tally
 
     parents, values, records, released = _distinct_cells(table, original, synthetic)
     # For each level, the node of each distinct cell of the deepest level.
@@ -148,8 +149,8 @@ def _distinct_cells(
         entries = table.entries(columns_of(coded), len(coded))
         if (entries.values == IMPOSSIBLE).any():
             raise DataError(
-                f"Records hold a combination of {table.name} that no record had when the model was "
-                "fitted."
+                f"Records hold a combination of {table.name!r} that no record had when the model "
+                "was fitted."
             )
         part = np.flatnonzero(entries.values != ABSENT)
         both.append([*(codes[part] for codes in entries.parents), entries.values[part]])

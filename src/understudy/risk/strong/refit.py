@@ -19,9 +19,10 @@ from understudy.data.coded import Coded, Codes
 from understudy.errors import ParameterError, UnderstudyError
 from understudy.learning.processes import mapped
 from understudy.progress import quietly, track
-from understudy.risk.posterior.candidates import Candidates
-from understudy.risk.posterior.release import Release
+from understudy.risk.strong.candidates import Candidates
+from understudy.risk.strong.release import Release
 from understudy.synthesis import Synthesizer
+from understudy.wording import quoted
 
 MOST_COMPLETIONS = 4096
 """Combinations of withheld values that are summed over, at most."""
@@ -66,12 +67,12 @@ class RefitLikelihood:
         """The distinct synthetic records with all values that withheld columns may have had."""
         shown, _ = self._distinct
         withheld = self.release.withheld
-        sizes = tuple(shown.cardinality(name) for name in withheld)
+        sizes = self.release.sizes(withheld)
         if math.prod(sizes) > MOST_COMPLETIONS:
             raise ParameterError(
                 f"There are {math.prod(sizes):,} combinations of the withheld columns "
-                f"{', '.join(map(repr, withheld))}, too many to sum over. Use mode='fixed', or "
-                "attack the release as a black box (black_box_attacker)."
+                f"{quoted(withheld)}, too many to sum over. Use mode='fixed', or attack the "
+                "release as a black box (black_box_attacker)."
             )
         ways = Candidates.grid(withheld, sizes)
         columns = ways.worlds(shown, shown.names)

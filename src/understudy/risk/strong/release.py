@@ -15,7 +15,8 @@ from understudy.data.coded import Coded, code_dtype
 from understudy.data.exact import ValueCoder
 from understudy.data.frames import Frame, to_arrow, to_narwhals
 from understudy.errors import DataError, ParameterError, SchemaError
-from understudy.synthesis import Cart, Synthesizer
+from understudy.synthesis import Synthesizer
+from understudy.wording import counted, quoted
 
 _BY_CHANCE = math.log(1e-9)
 """A constant column that the model draws less often than this is none of its draws."""
@@ -71,7 +72,7 @@ class Release:
         if len(coded) != model.n_rows_:
             raise DataError(
                 f"The model was fitted to {model.n_rows_:,} records, and the original has "
-                f"{len(coded):,}. Give the table that it was fitted to."
+                f"{len(coded):,}. Give the table that the model was fitted to."
             )
         hidden: tuple[str, ...] = ()
         if isinstance(synthetic, Coded):
@@ -80,7 +81,8 @@ class Release:
             drawn, hidden = _read_release(model.codec_, codec, synthetic)
         if not len(drawn):
             raise DataError("The synthetic table has no rows, so there is nothing to learn from.")
-        ruled = _ruled(model)
+        # Where a rule sets a column, it may be constant though the original's is not.
+        ruled = model.columns_set_by_rules
         withheld = tuple(
             name
             for name in coded.names
@@ -88,18 +90,24 @@ class Release:
         )
         if withheld:
             logging.getLogger("understudy").warning(
-                "The release holds nothing, or one and the same value, in %s, which the model "
-                "would not draw: what it drew there counts as withheld.",
-                ", ".join(map(repr, withheld)),
+                "The release holds nothing, or the same value everywhere, in %s. The model would "
+                "not draw that, so what it drew there counts as withheld.",
+                quoted(withheld),
             )
         return cls(coded, _blank(drawn, withheld), withheld)
 
+    def sizes(self, names: Sequence[str]) -> tuple[int, ...]:
+        """Return the number of values of each of these columns."""
+        return tuple(self.original.cardinality(name) for name in names)
 
-def _ruled(model: Synthesizer) -> set[str]:
-    """Return the columns that rules set: these may be constant though the original's are not."""
-    if not isinstance(model, Cart):
-        return set()
-    return {model.codec_.names[step.column] for step in model.plan_.steps if step.rules}
+    def notes(self) -> tuple[str, ...]:
+        """Return what a reader of a result should know of the release."""
+        if not self.withheld:
+            return ()
+        return (
+            f"The release shows nothing of {quoted(self.withheld)}: no such column, or a constant "
+            "that the model would not draw. What was drawn there counts as unknown.",
+        )
 
 
 def _check_smoothing(codec: Codec) -> None:
@@ -110,8 +118,8 @@ def _check_smoothing(codec: Codec) -> None:
     ]
     if moved:
         raise ParameterError(
-            f"{', '.join(map(repr, moved))}: numbers of the release are smoothed, so it cannot be "
-            "seen which were drawn. Attack the release as a black box (black_box_attacker)."
+            f"{quoted(moved)}: numbers of the release are smoothed, so nobody can see which were "
+            "drawn. Attack the release as a black box (black_box_attacker)."
         )
 
 
@@ -141,9 +149,7 @@ def _read_release(whole: Codec, codec: Codec, synthetic: Frame) -> tuple[Coded, 
     """
     frame = to_narwhals(synthetic)
     if not set(whole.names) & set(frame.columns):
-        raise DataError(
-            f"The release shows none of the model's columns {', '.join(map(repr, whole.names))}."
-        )
+        raise DataError(f"The release shows none of the model's columns {quoted(whole.names)}.")
     table = _selected(synthetic, codec.names)
     shown = [
         name
@@ -157,11 +163,12 @@ def _read_release(whole: Codec, codec: Codec, synthetic: Frame) -> tuple[Coded, 
     coded, seen = codec.select(shown).encode_seen(
         table.drop_columns([name for name in hidden if name in table.column_names])
     )
-    if not seen.all():
+    strange = np.flatnonzero(~seen)
+    if len(strange):
         raise DataError(
-            f"{np.count_nonzero(~seen):,} rows of the release hold a value that the model cannot "
-            f"draw; the first is row {np.flatnonzero(~seen)[0]}. Give the model that made it, or "
-            "attack the release as a black box (black_box_attacker)."
+            f"{counted(len(strange), 'row')} of the release hold a value that the model cannot "
+            f"draw; the first is row {strange[0]}. Give the model that made the release, or attack "
+            "it as a black box (black_box_attacker)."
         )
     columns = tuple(
         coded[name] if name in shown else np.zeros(len(coded), code_dtype(size))
