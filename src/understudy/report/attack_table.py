@@ -59,9 +59,9 @@ def percentage(share: float) -> str:
     Examples
     --------
     >>> percentage(0.4271), percentage(math.nan)
-    ('42.71 %', '-')
+    ('42.71%', '-')
     """
-    return "-" if math.isnan(share) else f"{100 * share:.2f} %"
+    return "-" if math.isnan(share) else f"{100 * share:.2f}%"
 
 
 def difference(gain: float) -> Text:
