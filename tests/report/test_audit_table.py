@@ -51,14 +51,14 @@ def cells(found, first):
 
 def test_one_release_has_a_row_for_each_measure():
     found = audited(ReleaseFindings("r", "", 1, 400, figures=(figure("gcap", 0.75),)))
-    assert cells(found, "GCAP") == "GCAP 50.00 % 75.00 % 90.00 % +25.00"
+    assert cells(found, "GCAP") == "GCAP 50.00% 75.00% 90.00% +25.00"
     assert lines(found)[0].startswith("High risk")
     assert "control" not in " ".join(lines(found))
 
 
 def test_control_has_a_column_if_there_is_one():
     found = audited(ReleaseFindings("r", "", 1, 400, figures=(figure("gcap", 0.75, control=0.6),)))
-    assert cells(found, "GCAP") == "GCAP 50.00 % 75.00 % 90.00 % 60.00 % +25.00"
+    assert cells(found, "GCAP") == "GCAP 50.00% 75.00% 90.00% 60.00% +25.00"
 
 
 def test_several_releases_have_a_row_each_between_the_references():
