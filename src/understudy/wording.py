@@ -117,6 +117,17 @@ def people(count: float) -> str:
     return "1 person" if rounded == 1 else f"{rounded:,} people"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2_000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def listed(names: Sequence[str]) -> str:
     """Return names for a sentence.
 

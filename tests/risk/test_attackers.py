@@ -24,7 +24,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 from understudy.data import load
-from understudy.data.together import Levels
+from understudy.data.joint_coding import Levels
 from understudy.errors import DataError, ParameterError
 from understudy.learning import processes as risk_processes
 from understudy.learning.classifiers import CLASSIFIERS, Model, NearestMedian, encode

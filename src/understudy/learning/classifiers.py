@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.together import Levels
+from understudy.data.joint_coding import Levels
 
 if TYPE_CHECKING:
     from understudy.learning.packed import Records

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from understudy.report.attack_table import difference, percentage
-from understudy.risk.posterior.result import CERTAIN, StrongAttack, named
+from understudy.risk.strong.result import CERTAIN, StrongAttack, named
 
 _NOTICEABLE = 0.01
 """A gain of more bits than this is shown in colour."""

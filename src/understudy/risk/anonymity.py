@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from understudy.data.coded import Coded
 from understudy.data.frames import Backend, Frame, Layout
-from understudy.data.together import Levels, code_together
+from understudy.data.joint_coding import Levels, code_together
 from understudy.errors import DataError, ParameterError
 from understudy.results import Result, to_plain
 from understudy.risk.key_cells import KeyCells

@@ -203,7 +203,7 @@ class _Attack:
             **rates,
             max_cell=int(sizes.max(initial=0)),
             mean_cell=float(sizes.mean()) if len(sizes) else math.nan,
-            constant=decode[scenario.sensitive].values[tally.constant],
+            constant=decode[scenario.sensitive].value(tally.constant),
             repu_interval=self._interval(rates["repu"], tally.rows),
             disco_interval=interval,
             check_1way=one_way_check(

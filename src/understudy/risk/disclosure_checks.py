@@ -171,7 +171,7 @@ def one_way_check(
     code = int(by_level.argmax())  # of equals, the first in the order of levels
     found = int(by_level[code])
     return OneWayCheck(
-        decode[scenario.sensitive].values[code],
+        decode[scenario.sensitive].value(code),
         int(original.sum()),
         int(original[cells.value == code].sum()),
         total,
@@ -219,8 +219,8 @@ def two_way_checks(
         found += [
             TwoWayCheck(
                 name,
-                decode[name].values[pair // values],
-                decode[target].values[pair % values],
+                decode[name].value(pair // values),
+                decode[target].value(pair % values),
                 *(int(told[at]), int(both[at]), int(key_records[pair // values])),
             )
             for at, pair in sorted(enumerate(pairs.tolist()), key=lambda item: item[1] % values)

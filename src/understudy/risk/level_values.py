@@ -31,7 +31,7 @@ def find_level(name: str, levels: Levels, value: object) -> int:
 
     Examples
     --------
-    >>> levels = Levels(("0", "1.5", "missing"), np.array([0, 1.5, np.nan]), 2, (0, 1.5, None))
+    >>> levels = Levels((0, 1.5, None), np.array([0, 1.5, np.nan]), 2)
     >>> find_level("x", levels, 1.5), find_level("x", levels, "0"), find_level("x", levels, None)
     (1, 0, 2)
     """
@@ -78,7 +78,7 @@ def _moment(day: dt.date) -> dt.datetime:
 
 def level_label(levels: Levels, code: int) -> str | None:
     """Return the text of what a code stands for; None for missing."""
-    return None if code == levels.missing else levels.labels[code]
+    return None if code == levels.missing else levels.label(code)
 
 
 def shown_level(value: Value) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -249,6 +249,21 @@ class Synthesizer(Parametrized, ABC):
     def fit_is_known(self) -> bool:
         """Whether `refit` draws at random what this model drew."""
         return self._fit_seed is not None or isinstance(self.random_state, int | np.integer)
+
+    @property
+    def random_fit(self) -> Literal["records", "search"] | None:
+        """What a fit draws at random: the records that it uses, a search's steps, or nothing."""
+        return None
+
+    @property
+    def kept_columns(self) -> tuple[str, ...]:
+        """The columns that a release takes from the original as they are."""
+        return ()
+
+    @property
+    def columns_set_by_rules(self) -> frozenset[str]:
+        """The columns that rules set, for some records or for all."""
+        return frozenset()
 
     @property
     def _known_seed(self) -> RandomState:

@@ -270,6 +270,11 @@ class BayesNet(Synthesizer):
         rooted.root = self.network_.names[0]
         return super(BayesNet, rooted).refit(coded)
 
+    @property
+    def random_fit(self) -> Literal["search"] | None:
+        """What a fit draws at random: a genetic or optimal search, its steps."""
+        return "search" if self.structure in ("genetic", "optimal") else None
+
     def sampling_tables(self) -> list[SamplingTable]:
         """Return the table of each column given its parents, in the order of drawing."""
         self._require_fit()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -300,9 +300,9 @@ class Cart(Synthesizer):
 
     def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
         if self.plan_.kept and n is not None and n != self.n_rows_:
-            kept = [self.codec_.names[place] for place in self.plan_.kept]
+            kept = ", ".join(map(repr, self.kept_columns))
             raise ParameterError(
-                f"n: {', '.join(map(repr, kept))} of all {self.n_rows_:,} records are kept as they "
+                f"n: {kept} of all {self.n_rows_:,} records are kept as they "
                 f"are, so there are as many synthetic ones; got {n!r}."
             )
         return super()._blocks(n, seed, copy)
@@ -334,6 +334,21 @@ class Cart(Synthesizer):
                 "counts are not those of the original."
             )
         return list(tree_tables(self._recipe, self.sequences_))
+
+    @property
+    def random_fit(self) -> Literal["records"] | None:
+        """What a fit draws at random: with `proper`, the records that trees are grown on."""
+        return "records" if self.proper else None
+
+    @property
+    def kept_columns(self) -> tuple[str, ...]:
+        """The columns that a release takes from the original as they are."""
+        return tuple(self.codec_.names[place] for place in self.plan_.kept)
+
+    @property
+    def columns_set_by_rules(self) -> frozenset[str]:
+        """The columns that rules set, for some records or for all."""
+        return frozenset(self.codec_.names[step.column] for step in self.plan_.steps if step.rules)
 
     def trees(self) -> list[TreeSummary]:
         """Return what each tree is like: its size, its smallest leaf, and what it looks at most.
