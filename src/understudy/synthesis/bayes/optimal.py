@@ -13,7 +13,7 @@ import numpy as np
 
 from understudy.progress import track
 from understudy.synthesis.bayes.genetic import fixed_point, in_bits
-from understudy.synthesis.bayes.structure import Structure
+from understudy.synthesis.bayes.network import Structure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
