@@ -261,7 +261,7 @@ class TestMistakes:
             (("--json", "r.html", "-o", "r.html"), "r.html is already an input or output"),
             (("--png", "old"), "old already exists"),
             (("--png", "old", "--force"), "old holds 'letter.txt', which does not belong there"),
-            (("--png", "."), "people.csv is in ., which is to be written"),
+            (("--png", "."), "people.csv is in ., which would be replaced"),
             (("--png", "old.html"), "is not a folder"),
             (("--png", "no/charts"), "There is no folder no"),
         ],
