@@ -32,7 +32,7 @@ from understudy.errors import ParameterError
 from understudy.learning.classifiers import encode
 from understudy.progress import track
 from understudy.synthesis import BayesNet
-from understudy.utility.prediction_models import papers_models
+from understudy.utility.prediction import papers_models
 
 Coding = Literal["paper", "understudy"]
 Structure = Literal["genetic", "greedy"]

@@ -16,11 +16,11 @@ from understudy.audit.findings import (
 from understudy.audit.shares import NOT_SHOWN
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import code_together
-from understudy.utility.association_result import Association, Matrix
-from understudy.utility.marginals_result import Marginals
-from understudy.utility.prediction_result import Comparison, Prediction
-from understudy.utility.prediction_scores import Trained
-from understudy.utility.propensity_result import Propensity
+from understudy.utility.association import Association
+from understudy.utility.marginals import Marginals
+from understudy.utility.pair_measures import Matrix
+from understudy.utility.prediction_result import Comparison, Prediction, Trained
+from understudy.utility.propensity import Propensity
 
 SEEN = (
     "The release was made from the test records, too, unless they were kept from it, and real "

@@ -171,7 +171,7 @@ def read_seed(random_state: object) -> int:
     ParameterError
         If it is something else than a whole number from 0 to 2**32 - 1.
     """
-    from understudy.utility.draws import check_seed
+    from understudy.arguments import check_seed
 
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
