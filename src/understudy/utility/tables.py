@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import as_names
+from understudy.counting.groups import joint_codes
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import CodedTables
@@ -63,5 +64,4 @@ def content_order(table: Coded) -> NDArray[np.intp]:
     >>> content_order(Coded.from_arrays({"b": [1, 0, 0], "a": [0, 1, 0]})).tolist()
     [2, 0, 1]
     """
-    rows: NDArray[np.intp] = np.lexsort([table[name] for name in sorted(table.names, reverse=True)])
-    return rows
+    return np.argsort(joint_codes(table, sorted(table.names))[0], kind="stable")
