@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -16,10 +18,15 @@ from understudy.audit.measures.prediction import (
     shown_classes,
 )
 from understudy.audit.measures.propensity import findings_of
+from understudy.data.joint_coding import CodedTables, encode
 from understudy.utility.association import association
 from understudy.utility.marginals import marginals
 from understudy.utility.prediction import prediction
 from understudy.utility.propensity import propensity
+
+
+def tables(**columns):
+    return CodedTables.of({"synthetic": pl.DataFrame(columns)})
 
 
 def test_distances_are_means_and_the_worst_tables_are_the_firsts(people, unrelated):
@@ -66,7 +73,7 @@ def test_propensity_is_beside_shuffled_records(people, unrelated):
     ],
 )
 def test_classes_that_the_release_lacks_are_not_named(labels, held, shown):
-    assert shown_classes(labels, pl.DataFrame({"x": held}), "x", grouped=False) == shown
+    assert shown_classes(labels, tables(x=held), "x", grouped=False) == shown
 
 
 def test_precision_is_that_of_the_positive_class_or_a_mean(people):
@@ -93,37 +100,47 @@ def test_a_positive_class_that_the_release_lacks_is_not_named(people):
     )
     release = people.with_columns(ill=pl.lit("no"))
     result = prediction(rare, release, target="ill", test=rare)
-    classes = shown_classes(result.labels, release, "ill", grouped=False)
+    coded = CodedTables.of({"synthetic": release})
+    classes = shown_classes(result.labels, coded, "ill", grouped=False)
     found = prediction_findings([result], classes)
     assert (result.positive, found.positive) == ("qqzz", "not in the release")
     assert "qqzz" not in repr(found)
 
 
-TABLE = pl.DataFrame({"x": range(100)})
+TABLE = encode(pl.DataFrame({"x": range(100)}))
 
 
-def test_records_are_drawn_once_and_keep_their_order(as_frame):
-    drawn = sample(as_frame({"x": list(range(100))}), 40, seed=1)
-    values = list(drawn["x"].to_pylist() if hasattr(drawn["x"], "to_pylist") else drawn["x"])
-    assert len(values) == len(set(values)) == 40
-    assert values == sorted(values)
-    assert values == sample(TABLE, 40, seed=1)["x"].to_list()
+def values(table):
+    column = table.column("x")
+    return column.values.to_numpy()[column.codes].tolist()
+
+
+def test_records_are_drawn_once_and_keep_their_order():
+    drawn = values(sample(TABLE, 40, seed=1))
+    assert len(drawn) == len(set(drawn)) == 40
+    assert drawn == sorted(drawn)
 
 
 def test_the_seed_and_the_stream_decide():
-    first = sample(TABLE, 40, seed=1)
-    assert first.equals(sample(TABLE, 40, seed=1))
-    assert not first.equals(sample(TABLE, 40, seed=2))
-    assert not first.equals(sample(TABLE, 40, seed=1, stream=1))
+    first = values(sample(TABLE, 40, seed=1))
+    assert first == values(sample(TABLE, 40, seed=1))
+    assert first != values(sample(TABLE, 40, seed=2))
+    assert first != values(sample(TABLE, 40, seed=1, stream=1))
 
 
 def test_tables_of_the_size_are_left_as_they_are(monkeypatch):
     monkeypatch.setattr(module, "LEARNT_FROM", 70)
+
+    def given(**held):
+        frames = {"original": TABLE} | held
+        coded = CodedTables.of(frames, ())
+        return SimpleNamespace(tables=coded, task=SimpleNamespace(seed=1))
+
     # Of 100 records 30 are held out, so that 70 are left to learn from.
-    original, synthetic, test = prediction_tables(TABLE, TABLE[:70], None, seed=1)
-    assert original is TABLE
-    assert (len(synthetic), test) == (70, None)
+    found = prediction_tables(given(synthetic=TABLE.take(np.arange(70))), test=False).encoded
+    assert found["original"] is TABLE
+    assert [len(table) for table in found.values()] == [100, 70]
     # With test records, none are held out.
-    original, _, test = prediction_tables(TABLE, TABLE, TABLE, seed=1)
-    assert len(original) == 70
-    assert test is TABLE
+    found = prediction_tables(given(synthetic=TABLE, control=TABLE), test=True).encoded
+    assert len(found["original"]) == 70
+    assert found["test"] is TABLE

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.audit.shares import column_shares
+from understudy.utility.shares import column_shares_of
+from understudy.utility.tables import both_tables
 
 
 def shares(original, synthetic):
-    (found,) = column_shares(pl.DataFrame({"x": original}), pl.DataFrame({"x": synthetic}), ["x"])
+    frames = pl.DataFrame({"x": original}), pl.DataFrame({"x": synthetic})
+    (found,) = column_shares_of(both_tables(*frames))
     return found
 
 

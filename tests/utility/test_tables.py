@@ -1,15 +1,13 @@
-"""Orders that content alone decides."""
+"""Tables to compare, and orders that content alone decides."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.data import Coded
-from understudy.errors import ParameterError
-from understudy.utility.draws import check_seed, content_order
+from understudy.utility.tables import content_order
 
 
 @given(
@@ -23,14 +21,3 @@ def test_the_same_records_have_the_same_order(rows, shuffle):
     one, two = (table.take(content_order(table)) for table in (first, second))
     assert one == two.select("ab")
     assert list(zip(*one.columns, strict=True)) == sorted(rows)
-
-
-@pytest.mark.parametrize("seed", [-1, 2**32, 1.5, True, None, "7"])
-def test_other_seeds_are_refused(seed):
-    with pytest.raises(ParameterError, match="random_state is a whole number from 0"):
-        check_seed(seed)
-
-
-def test_seeds():
-    assert check_seed(np.int64(3)) == 3
-    assert check_seed(2**32 - 1) == 2**32 - 1
