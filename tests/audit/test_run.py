@@ -461,7 +461,7 @@ def test_identifiers_are_not_compared(people, release):
         "Not compared, since nearly every record has a value of its own: 'name'.",
     )
     found = audit(personal, release, **QUICK).findings.releases[0]
-    assert found.utility.notes == ("The release has no column 'name'.",)
+    assert found.utility.notes == ("The release lacks the column 'name'.",)
 
 
 def test_no_value_of_the_original_alone_is_told(people, release):

@@ -81,6 +81,7 @@ def sample(table: EncodedTable, most: int, seed: int, stream: int = 0) -> Encode
     Examples
     --------
     >>> import polars as pl
+    >>> from understudy.data.joint_coding import encode
     >>> table = encode(pl.DataFrame({"x": range(9)}))
     >>> len(sample(table, 4, seed=1)), sample(table, 9, seed=1) is table
     (4, True)
