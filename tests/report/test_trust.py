@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from understudy.report.trust import DEMANDS, SILENT, TRUST, YES, trust_table
 from understudy.worlds.desiderata import DESIDERATA
 from understudy.worlds.measures import CLASSIFIERS, MEASURES
 from understudy.worlds.table import run_worlds
 
 
+@pytest.mark.slow
 def test_the_verdicts_are_those_of_a_new_run():
     # The classifiers are left out, since they take most of the time.
     found = run_worlds(releases=8, classifiers=False)
