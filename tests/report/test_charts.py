@@ -39,7 +39,7 @@ def table(chart):
     return [dict(zip(chart.headings, row, strict=True)) for row in chart.rows]
 
 
-@pytest.mark.parametrize("which", ["rich", "hostile"])
+@pytest.mark.parametrize("which", ["rich", pytest.param("hostile", marks=pytest.mark.slow)])
 def test_every_drawing_fits_the_schema_and_its_table(which, request):
     findings = request.getfixturevalue(which)
     charts = [*comparison(findings)]

@@ -293,6 +293,7 @@ def test_links_within_the_page_lead_somewhere(rich_page):
     assert targets <= set(ids)
 
 
+@pytest.mark.slow
 def test_the_page_stays_small_with_many_columns_and_releases(single):
     wide = single.releases[0].utility.shares[0]
     shares = tuple(replace(wide, column=f"column {place}") for place in range(300))
@@ -327,6 +328,7 @@ def test_drawings_that_are_alike_are_in_the_page_once(single):
     assert one == other
 
 
+@pytest.mark.slow
 def test_the_page_of_many_releases_stays_small(single):
     many = tuple(replace(single.releases[0], name=f"release {place}") for place in range(40))
     assert len(render_report(replace(single, releases=many)).encode()) < 3_000_000

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from understudy.audit.measures import MEASURES as DECLARED
 from understudy.report.trust import SILENT, YES, trust_table, words_for
 from understudy.worlds.measures import CLASSIFIERS, MEASURES
@@ -10,6 +12,7 @@ from understudy.worlds.table import run_worlds
 TRUST = {(one.measure, one.about): words_for(one) for measure in DECLARED for one in measure.trust}
 
 
+@pytest.mark.slow
 def test_the_verdicts_are_those_of_a_new_run():
     # The classifiers are left out, since they take most of the time.
     found = run_worlds(releases=8, classifiers=False)

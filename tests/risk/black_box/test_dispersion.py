@@ -130,6 +130,7 @@ def noisy(frame, seed):
     return pl.DataFrame({"x": (rng.random(1000) < share).astype(int)})
 
 
+@pytest.mark.slow
 def test_noise_on_a_count_agrees_with_the_closed_form():
     from scipy.stats import binom
 
@@ -151,6 +152,7 @@ def test_noise_on_a_count_agrees_with_the_closed_form():
         assert attack.posterior[0] == pytest.approx(exact, abs=0.03)
 
 
+@pytest.mark.slow
 def test_cart_on_bootstrap_samples_agrees_with_the_closed_form():
     from scipy.stats import binom
 
