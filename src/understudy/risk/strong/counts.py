@@ -62,9 +62,9 @@ class TableCounts:
             impossible = int(drawn[RELEASED])
         if impossible:
             raise DataError(
-                f"{counted(impossible, 'synthetic record')} hold a value of {table.name!r} that "
-                "this model cannot draw there, so it did not make this table. Give the model that "
-                "did, or attack the table as a black box (black_box_attacker)."
+                f"This model did not make the release: in {counted(impossible, 'record')} of it, "
+                f"{table.name!r} has a value that the model cannot draw there. Give the model that "
+                "did, or attack the release as a black box (black_box_attacker)."
             )
         return cls(table, tally)
 

@@ -166,7 +166,7 @@ def _read_release(whole: Codec, codec: Codec, synthetic: Frame) -> tuple[Coded, 
     strange = np.flatnonzero(~seen)
     if len(strange):
         raise DataError(
-            f"{counted(len(strange), 'row')} of the release hold a value that the model cannot "
+            f"The release has {counted(len(strange), 'row')} with a value that the model cannot "
             f"draw; the first is row {strange[0]}. Give the model that made the release, or attack "
             "it as a black box (black_box_attacker)."
         )
