@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from typing import get_args
 
 import polars as pl
 import pytest
@@ -26,7 +27,7 @@ from understudy.audit.findings import (
     WayFindings,
 )
 from understudy.audit.recipe import CLASSES, Recipe
-from understudy.cli.options import Method
+from understudy.cli.synthesis import Method
 from understudy.synthesis import METHODS
 
 HIGH, LOW = 0.3, 0.0
@@ -245,7 +246,7 @@ def test_every_parameter_that_the_command_line_has():
 
 def test_methods_and_defaults_are_those_of_the_package():
     assert {cls.__name__: name for name, cls in METHODS.items()} == CLASSES
-    assert {method.value for method in Method} == set(CLASSES.values())
+    assert set(get_args(Method)) == set(CLASSES.values())
     assert BayesNet().parents == DEFAULT_PARENTS
     assert (Cart().minbucket, Cart().cp) == (DEFAULT_MINBUCKET, DEFAULT_CP)
 

@@ -142,7 +142,7 @@ def test_files_that_cannot_be_read_are_told(tmp_path):
 def test_a_file_is_kept_unless_it_may_be_replaced(found, tmp_path):
     path = tmp_path / "audit.json"
     path.write_text("mine")
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         found.to_json(path)
     assert path.read_text() == "mine"
     found.to_json(path, overwrite=True)

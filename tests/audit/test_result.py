@@ -96,7 +96,7 @@ def test_the_report_is_a_page(found, tmp_path):
     text = found.to_html(path)
     assert text == path.read_text(encoding="utf-8")
     assert text.lstrip().lower().startswith("<!doctype html>")
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         found.to_html(path)
     assert "<html" in found.to_html()
 

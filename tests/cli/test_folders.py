@@ -75,7 +75,7 @@ class TestChecks:
 
     def test_what_is_there_already(self, tmp_path):
         make(tmp_path / "new", "one")
-        self.refused(tmp_path / "new", "new is there already. Choose", overwrite=False)
+        self.refused(tmp_path / "new", "new already exists. Choose", overwrite=False)
         check_folder(tmp_path / "new", is_text, overwrite=True)
         (tmp_path / "new" / "deep.txt").mkdir()
         (tmp_path / "new" / "deep.txt" / "photo.jpg").write_text("precious")
@@ -86,7 +86,7 @@ class TestChecks:
         (tmp_path / "folder").mkdir()
         (tmp_path / "link").symlink_to(tmp_path / "folder")
         for name in ("file", "link"):
-            self.refused(tmp_path / name, f"{name} is there already and is no folder")
+            self.refused(tmp_path / name, f"{name} already exists and is not a folder")
 
     def test_one_that_holds_what_is_read(self, tmp_path):
         make(tmp_path / "new", "one")

@@ -128,7 +128,7 @@ class TestMistakes:
             (("--protect", "ill"), "--protect is SENSITIVE:TARGET"),
             (("-o", "no/out"), "There is no folder no"),
             (("-o", "people.csv"), "people.csv is in people.csv, which is to be written"),
-            (("-o", "model.us"), "model.us is there already and is no folder"),
+            (("-o", "model.us"), "model.us already exists and is not a folder"),
             (("--schema", "s.toml"), "there is no file s.toml"),
         ],
     )
@@ -139,7 +139,7 @@ class TestMistakes:
         run("--seed", "1")
         before = content(people)
         code, _, err = run("--seed", "2")
-        assert (code, "out is there already" in err) == (2, True)
+        assert (code, "out already exists" in err) == (2, True)
         assert content(people) == before
         assert run("--seed", "2", "--force")[0] == 0
         assert content(people) != before

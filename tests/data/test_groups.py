@@ -7,7 +7,7 @@ import math
 import polars as pl
 import pytest
 
-from understudy.data.together import code_together
+from understudy.data.joint_coding import code_together
 from understudy.errors import ParameterError
 
 

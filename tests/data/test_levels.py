@@ -8,7 +8,7 @@ from decimal import Decimal
 import polars as pl
 import pytest
 
-from understudy.data.together import code_together
+from understudy.data.joint_coding import code_together
 
 
 def column(values, kind=None):

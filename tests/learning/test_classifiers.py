@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy.learning import nearest
 from understudy.learning.classifiers import NearestMedian
-from understudy.risk import nearest
 
 keys = st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 3))
 beyond = st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9))

@@ -16,8 +16,9 @@ from sklearn.preprocessing import OrdinalEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from understudy.errors import DataError
+from understudy.learning import nearest
 from understudy.learning.fixed_radius import FixedRadiusClassifier
-from understudy.risk import attribution, nearest
+from understudy.risk import attribution
 
 
 # No check is expected to fail. One skips itself: that of other array libraries, which needs an

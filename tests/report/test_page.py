@@ -334,7 +334,7 @@ def test_the_page_of_many_releases_stays_small(single):
 def test_a_report_is_written_whole_and_replaces_nothing(single, tmp_path):
     path = write_report(single, tmp_path / "report.html")
     assert path.read_text("utf-8").rstrip().endswith("</html>")
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         write_report(single, path)
     write_report(single, path, overwrite=True)
     with pytest.raises(DataError, match=r"should end in \.html"):
@@ -347,7 +347,7 @@ def test_pictures_are_written_for_every_chart(rich, tmp_path):
     paths = write_pictures(few, tmp_path / "pictures")
     assert {path.stem for path in paths} == set(Page(render_report(few)).charts)
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         write_pictures(few, tmp_path / "pictures")
     with pytest.raises(DataError, match="cannot be made"):
         write_pictures(few, tmp_path / "no" / "such")

@@ -24,19 +24,18 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.tree import DecisionTreeClassifier
 
 from understudy.data import load
-from understudy.data.together import Levels
+from understudy.data.joint_coding import Levels
 from understudy.errors import DataError, ParameterError
 from understudy.learning import processes as risk_processes
 from understudy.learning.classifiers import CLASSIFIERS, Model, NearestMedian, encode
 from understudy.learning.fixed_radius import FixedRadiusClassifier
 from understudy.learning.jobs import Job, Remembered
 from understudy.progress import reporting
-from understudy.risk.attacker_tolerance import Tolerance
-from understudy.risk.attacker_votes import majority
+from understudy.risk.attacker_votes import Tolerance, majority
 from understudy.risk.attackers import attackers, attackers_on
 from understudy.risk.attribution import attribution
+from understudy.risk.baseline import Baseline
 from understudy.risk.prepare import prepare
-from understudy.risk.references import Baseline
 from understudy.risk.scenario import Scenario
 
 HUSBAND = ["age", "education", "children", "religion", "working"]

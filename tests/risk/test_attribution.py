@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from understudy import fetch, load
 from understudy.errors import DataError, ParameterError
+from understudy.intervals import wilson_interval
 from understudy.risk.attribution import attribution, attributions
 from understudy.risk.prepare import prepare
-from understudy.risk.references import wilson_interval
 from understudy.risk.scenario import Scenario
 
 RULES = ("nearest", "zero", "ignore")

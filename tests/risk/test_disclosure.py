@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from understudy.data import load, load_syntheses
 from understudy.errors import DataError, ParameterError
+from understudy.intervals import wilson_interval
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import NUMBERS
 from understudy.risk.key_tally import RATES
-from understudy.risk.references import wilson_interval
 from understudy.synthesis import Cart
 
 KEYS = ["sex", "age"]

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from understudy.data.together import code_together
+from understudy.data.joint_coding import code_together
 from understudy.errors import ParameterError
 from understudy.risk.level_values import find_level, level_label, level_value, plain_level
 

@@ -32,9 +32,22 @@ def test_a_single_name_is_one_key():
 
 
 @pytest.mark.parametrize(
+    ("keys", "known", "words"),
+    [
+        (1, None, "the key"),
+        (2, None, "both keys"),
+        (3, 3, "all 3 keys"),
+        (3, 1, "1 of 3 keys"),
+    ],
+)
+def test_how_many_keys_are_known_in_words(keys, known, words):
+    assert Scenario([f"k{n}" for n in range(keys)], "t", known).known_keys == words
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([], "t"), "keys names no column"),
+        (([], "t"), "keys is empty"),
         ((["a", 3], "t"), "keys and sensitive are names of columns; got 3"),
         ((["a"], None), "keys and sensitive are names of columns; got None"),
         ((["a", "b", "a"], "t"), "keys: 'a' is named twice"),
@@ -60,7 +73,7 @@ def test_a_scenario_from_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("keys = [", "The scenario is no TOML"),
+        ("keys = [", "The scenario is not a TOML file"),
         ('sensitive = "t"', "lacks the field 'keys'"),
         ('keys = ["a"]', "lacks the field 'sensitive'"),
         ('key = ["a"]\nsensitive = "t"', r"no field 'key'.* Did you mean 'keys'\?"),
@@ -80,7 +93,7 @@ def test_a_file_that_cannot_be_read(tmp_path):
     with pytest.raises(ParameterError, match="cannot be opened"):
         Scenario.load(tmp_path)
     (tmp_path / "bytes.toml").write_bytes(b"keys = '\xff'")
-    with pytest.raises(ParameterError, match="is no text in UTF-8"):
+    with pytest.raises(ParameterError, match="not text in UTF-8"):
         Scenario.load(tmp_path / "bytes.toml")
 
 

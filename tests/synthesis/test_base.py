@@ -397,7 +397,7 @@ class TestDamagedFiles:
 
     def test_an_existing_file_is_kept(self, path, survey):
         before = path.read_bytes()
-        with pytest.raises(DataError, match="is there already"):
+        with pytest.raises(DataError, match="already exists"):
             Uniform().fit(survey).save(path)
         assert path.read_bytes() == before
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from understudy.data import load
-from understudy.data.together import Levels, code_together
+from understudy.data.joint_coding import Levels, code_together
 from understudy.errors import DataError, ParameterError
 from understudy.utility.propensity import _scores, propensity
 from understudy.utility.propensity_models import Logistic, Tree

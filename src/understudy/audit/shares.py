@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from understudy.audit.findings import ColumnShares
 from understudy.data.coded import Codes
 from understudy.data.frames import Frame
+from understudy.data.joint_coding import code_together
 from understudy.data.levels import Levels, in_words
-from understudy.data.together import code_together
 
 NOT_SHOWN = "not in the release"
 MOST_LABELS = 20

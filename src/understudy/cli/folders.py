@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from understudy.errors import DataError
+from understudy.errors import AlreadyThereError, DataError
 
 Ours = Callable[[str], bool]
 """Tells whether a file in a folder, or a folder in it, is one that we write there.
@@ -47,13 +47,10 @@ def check_folder(
         if read is not None and whole in (read.resolve(), *read.resolve().parents):
             raise DataError(f"{read} is in {path}, which is to be written; choose another folder.")
     if path.is_symlink() or (path.exists() and not path.is_dir()):
-        raise DataError(f"{path} is there already and is no folder; choose another name.")
+        raise DataError(f"{path} already exists and is not a folder; choose another name.")
     if path.is_dir():
         if not overwrite:
-            raise DataError(
-                f"{path} is there already. Choose another name, or allow it to be replaced "
-                "(--force, or overwrite=True)."
-            )
+            raise AlreadyThereError(path)
         held = (found.relative_to(path).as_posix() for found in path.rglob("*"))
         others = sorted(name for name in held if not ours(name))
         if others:

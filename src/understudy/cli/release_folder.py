@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from understudy.cli.advice_commands import AdviceCommands
 from understudy.cli.folders import check_folder, replaced_folder
 from understudy.data.dialect import Dialect, is_parquet
 from understudy.data.files import SUFFIXES, write_bytes
@@ -110,7 +111,9 @@ class ReleaseInProgress:
             model.sample_to(path, rows, copy=copy, dialect=same)
         return paths
 
-    def describe(self, model: Synthesizer, found: Audit, *, failed: bool) -> None:
+    def describe(
+        self, model: Synthesizer, found: Audit, commands: AdviceCommands, *, failed: bool
+    ) -> None:
         """Add the report, the findings, the model, the schema and the README.
 
         Parameters
@@ -119,10 +122,12 @@ class ReleaseInProgress:
             The model that the tables were drawn from.
         found : Audit
             Their audit.
+        commands : AdviceCommands
+            What the report tells the reader to type.
         failed : bool
             Whether the release failed its gate; then the tables are put with what is confidential.
         """
-        found.to_html(self.inside / "report.html")
+        found.to_html(self.inside / "report.html", commands=commands)
         found.to_json(self.inside / "audit.json")
         model.save(self.inside / "model.us")
         model.schema_.save(self.inside / "schema.toml")

@@ -43,29 +43,34 @@ def stack_column(name: str, arrays: Mapping[str, pa.Array]) -> list[pl.Series]:
     DataError
         If the tables hold values that cannot be compared, such as text and numbers.
     """
+    return stack_series(name, {table: plain_series(held, name) for table, held in arrays.items()})
+
+
+def stack_series(name: str, columns: Mapping[str, pl.Series]) -> list[pl.Series]:
+    """Return the same for columns that `plain_series` returned."""
     import polars as pl
 
-    plain = {table: _plain(array, name) for table, array in arrays.items()}
-    known = {table: array for table, array in plain.items() if array.null_count < len(array)}
-    families = {table: _family(array.type, name) for table, array in known.items()}
+    known = [table for table, held in columns.items() if held.null_count() < len(held)]
+    families = {table: _family(columns[table].dtype) for table in known}
     for table, family in families.items():
-        first = next(iter(families))
+        first = known[0]
         if family != families[first]:
             raise DataError(
                 f"Column {name!r} holds {families[first]} in the {first} table and {family} in the "
                 f"{table} table, which cannot be compared. Convert one of them."
             )
     # Where nothing is known, the type says nothing either.
-    kind = next(iter(known.values())).type if known else pa.string()
+    typed = columns[known[0]] if known else pl.Series(dtype=pl.String)
     series = [
-        pl.Series(pl.from_arrow(array if table in known else pa.nulls(len(array), kind)))
-        for table, array in plain.items()
+        held if table in families else typed.clear(len(held)) for table, held in columns.items()
     ]
     return [pl.concat(parts) for parts in _aligned(series, name)]
 
 
-def _plain(array: pa.Array, name: str) -> pa.Array:
+def plain_series(array: pa.Array, name: str) -> pl.Series:
     """Return the values themselves, in a type that polars has too, with gaps for NaN."""
+    import polars as pl
+
     form_of(array.type, name)  # raises for what a table cannot hold
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
@@ -77,7 +82,7 @@ def _plain(array: pa.Array, name: str) -> pa.Array:
             array = array.cast(pa.decimal128(_MOST_DIGITS, array.type.scale))
         except pa.ArrowInvalid as error:
             raise _too_many_digits(name) from error
-    return array
+    return pl.Series(pl.from_arrow(array))
 
 
 def _too_many_digits(name: str) -> DataError:
@@ -87,17 +92,19 @@ def _too_many_digits(name: str) -> DataError:
     )
 
 
-def _family(kind: pa.DataType, name: str) -> str:
+def _family(kind: PolarsDataType) -> str:
     """Say what kind of values a type holds; values of one kind can be compared."""
-    if pa.types.is_duration(kind):
-        return "durations"
-    if pa.types.is_time(kind):
-        return "times of day"
-    if pa.types.is_timestamp(kind) and kind.tz is not None:
+    import polars as pl
+
+    if isinstance(kind, pl.Datetime) and kind.time_zone is not None:
         return "times with a zone"
-    form = form_of(kind, name)
-    plural = {"category": "text", "boolean": "booleans", "time": "dates or times without a zone"}
-    return plural.get(form, "numbers")
+    if kind in (pl.Date, pl.Datetime):
+        return "dates or times without a zone"
+    if kind.is_numeric():
+        return "numbers"
+    return {pl.Duration: "durations", pl.Time: "times of day", pl.Boolean: "booleans"}.get(
+        kind.base_type(), "text"
+    )
 
 
 def _aligned(series: Sequence[pl.Series], name: str) -> list[list[pl.Series]]:

@@ -75,7 +75,7 @@ def check_names(names: Sequence[object]) -> None:
 def to_arrow(frame: Frame) -> pa.Table:
     """Return the columns of any supported frame as one Arrow table, each in one piece."""
     wrapped = to_narwhals(frame)
-    arrays = [_column_to_arrow(wrapped[name], name) for name in wrapped.columns]
+    arrays = [column_to_arrow(wrapped[name], name) for name in wrapped.columns]
     fields = [
         pa.field(name, array.type, metadata=_note(wrapped[name]))
         for name, array in zip(wrapped.columns, arrays, strict=True)
@@ -91,7 +91,8 @@ def _note(series: nw.Series[Any]) -> Mapping[bytes, bytes] | None:
     return note
 
 
-def _column_to_arrow(series: nw.Series[Any], name: str) -> pa.Array:
+def column_to_arrow(series: nw.Series[Any], name: str) -> pa.Array:
+    """Return one column as an Arrow array in one piece; `name` is for messages."""
     try:
         array = series.to_arrow()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
@@ -142,7 +143,9 @@ class Layout:
         """Describe `frame`."""
         wrapped = to_narwhals(frame)
         backend = cast("Backend", wrapped.implementation.name.lower())
-        types = {name: _describe(backend, wrapped[name].to_native()) for name in wrapped.columns}
+        types = {
+            name: describe_column(backend, wrapped[name].to_native()) for name in wrapped.columns
+        }
         return cls(backend, types)
 
     def forget_values(self, names: Sequence[str]) -> Layout:
@@ -174,7 +177,8 @@ class Layout:
         return pa.table(arrays, names=list(self.types))
 
 
-def _describe(backend: Backend, column: Any) -> StoredType:  # noqa: ANN401  # three libraries
+def describe_column(backend: Backend, column: Any) -> StoredType:  # noqa: ANN401  # three libraries
+    """Return how a column is stored in its own library."""
     if backend == "pandas":
         return _of_pandas(column)
     return _of_polars(column) if backend == "polars" else _of_pyarrow(column)

@@ -11,6 +11,7 @@ from numbers import Real
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.data.coded import Codes
 from understudy.data.levels import Levels, in_words
 from understudy.errors import DataError, ParameterError
 
@@ -66,39 +67,37 @@ def _is_number(value: object) -> bool:
 
 def put_in_groups(
     name: str,
-    codes: NDArray[np.int64],
+    original: Codes,
     levels: Levels,
     groups: int,
     special: Sequence[float],
-    originals: int,
 ) -> tuple[NDArray[np.int64], Levels]:
-    """Return a numeric column in groups; the first `originals` records decide their limits.
+    """Return the group of each level of a numeric column, and what the groups are called.
 
     Parameters
     ----------
     name : str
         The column, for messages.
-    codes : ndarray of int64
-        Its codes.
+    original : ndarray of unsigned int
+        The codes of the records that decide the limits.
     levels : Levels
         What they stand for.
     groups : int
         How many groups there are, unless equal limits make some of them one.
     special : sequence of float
         Numbers that are levels of their own.
-    originals : int
-        How many of the records decide.
     """
     if levels.numbers is None:
         raise ParameterError(f"groups: {name!r} holds no numbers.")
     numbers = levels.numbers
     own = np.isin(numbers, np.array(special, np.float64)) | np.isnan(numbers)
-    inside = numbers[codes[:originals]][~own[codes[:originals]]]
-    inside = inside[np.isfinite(inside)]  # quantiles next to infinity are undefined
+    counts = np.bincount(original, minlength=len(levels))
+    counts[own | ~np.isfinite(numbers)] = 0  # quantiles next to infinity are undefined
+    inside = np.repeat(numbers, counts)
     if not len(inside):
         raise DataError(f"groups: {name!r} has no ordinary number in the original to group by.")
     edges = np.unique(np.quantile(inside, np.linspace(0, 1, int(groups) + 1)))
-    distinct = np.unique(inside)
+    distinct = np.unique(numbers[counts > 0])
     if len(distinct) <= groups:
         # Each number is its own group; those that the original lacks join the next one below.
         group = np.maximum(np.searchsorted(distinct, numbers, side="right") - 1, 0)
@@ -111,13 +110,12 @@ def put_in_groups(
         centres = (edges[:-1] + edges[1:]) / 2
     kept = np.flatnonzero(own & ~np.isnan(numbers))
     group[kept] = len(names) + np.arange(len(kept))
-    names += [levels.labels[code] for code in kept.tolist()]
+    names += levels.labels_of(kept)
     centres = np.concatenate([centres, numbers[kept]])
     if levels.missing is None:
-        return group[codes], Levels(tuple(names), centres, None, tuple(names))
+        return group, Levels(tuple(names), centres, None)
     group[levels.missing] = len(names)
-    labels, values = (*names, "missing"), (*names, None)
-    return group[codes], Levels(labels, np.append(centres, np.nan), len(names), values)
+    return group, Levels((*names, None), np.append(centres, np.nan), len(names))
 
 
 def _limits(edges: Sequence[float]) -> list[str]:

@@ -1,15 +1,19 @@
-"""What the codes of a column stand for: the values themselves, and each in words."""
+"""What the codes of a column stand for: the values themselves, and each in words.
+
+Both are made when they are asked for: a column of measurements has hundreds of thousands of
+levels, and a report shows a dozen of them.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
@@ -28,24 +32,81 @@ class Levels:
 
     Parameters
     ----------
-    labels : tuple of str
-        Each level in words, in order; missing, where it occurs, is the last.
+    held : tuple or polars.Series
+        Each level, in order; missing, where it occurs, is the last. Groups of numbers are held as
+        their names.
     numbers : ndarray of float64 or None
         The number of each level of a numeric column, NaN for missing; None for other columns.
     missing : int or None
         The code of missing values; None if there are none.
-    values : tuple
-        Each level as a value, as in the first table that has it; None for missing. Whole numbers
-        are of type int, however they are stored, and groups of numbers are their labels.
+
+    Examples
+    --------
+    >>> levels = Levels((0, 1.5, None), np.array([0, 1.5, np.nan]), 2)
+    >>> levels.label(1), levels.labels_of([2, 0]), levels.values
+    ('1.5', ['missing', '0'], (0, 1.5, None))
     """
 
-    labels: tuple[str, ...]
+    held: tuple[Value, ...] | pl.Series
     numbers: NDArray[np.float64] | None
     missing: int | None
-    values: tuple[Value, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.labels)
+        return len(self.held)
+
+    def label(self, code: int) -> str:
+        """Return a level in words."""
+        return self.labels_of([code])[0]
+
+    def labels_of(self, codes: Sequence[int] | NDArray[np.integer]) -> list[str]:
+        """Return some levels in words, in which different levels are different."""
+        return self._decoded(codes)[1]
+
+    def value(self, code: int) -> Value:
+        """Return a level as a value; None for missing."""
+        return self.values_of([code])[0]
+
+    def values_of(self, codes: Sequence[int] | NDArray[np.integer]) -> list[Value]:
+        """Return some levels as values, as in the first table that has them; None for missing.
+
+        Whole numbers are of type int, however they are stored.
+        """
+        return self._decoded(codes)[0]
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """All levels in words: for columns of few levels."""
+        return tuple(self.labels_of(np.arange(len(self))))
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """All levels as values: for columns of few levels."""
+        return tuple(self.values_of(np.arange(len(self))))
+
+    @property
+    def are_times(self) -> bool:
+        """Whether there are dates, times or durations among the levels."""
+        if isinstance(self.held, tuple):
+            return any(isinstance(value, dt.date | dt.time | dt.timedelta) for value in self.held)
+        return self.held.dtype.is_temporal() and not bool(_finer(self.held.drop_nulls()).all())
+
+    def _decoded(self, codes: Sequence[int] | NDArray[np.integer]) -> tuple[list[Value], list[str]]:
+        """Return some levels as values and in words."""
+        places = np.asarray(codes, np.int64)
+        if isinstance(self.held, tuple):
+            held = [
+                None if place == self.missing else self.held[place] for place in places.tolist()
+            ]
+            return held, [in_words(value) for value in held]
+        known = places != (-1 if self.missing is None else self.missing)
+        if known.all():
+            return decode(self.held.gather(places))
+        values: list[Value] = [None] * len(places)
+        labels = [in_words(None)] * len(places)
+        found = decode(self.held.gather(places[known]))
+        for place, value, label in zip(np.flatnonzero(known).tolist(), *found, strict=True):
+            values[place], labels[place] = value, label
+        return values, labels
 
 
 def in_words(value: Value) -> str:
@@ -76,37 +137,29 @@ def decode(distinct: pl.Series) -> tuple[list[Value], list[str]]:
     return held, [in_words(value) for value in held]
 
 
-def decode_first(
-    arrays: Iterable[pa.Array], codes: NDArray[np.int64], count: int
-) -> tuple[list[Value], list[str]]:
-    """Return the values and labels of `count` codes, as the first table that has them holds them.
+def decode_first(columns: Iterable[pl.Series], codes: NDArray[np.int64], count: int) -> list[Value]:
+    """Return the values of `count` codes, as the first table that has them holds them.
 
     Parameters
     ----------
-    arrays : iterable of pyarrow.Array
-        The column in each table.
+    columns : iterable of polars.Series
+        The different values of the column in each table.
     codes : ndarray of int64
-        The codes of all tables, one below the other; `count` stands for missing.
+        Their codes, all tables one below the other.
     count : int
-        How many codes there are, missing apart.
+        How many codes there are.
     """
-    import polars as pl
-
-    first = np.empty(count + 1, np.int64)
+    first = np.empty(count, np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
-    first = first[:count]
     values: list[Value] = [None] * count
-    labels = [""] * count
     start = 0
-    for array in arrays:
-        places = np.flatnonzero((first >= start) & (first < start + len(array)))
-        taken = array.take(pa.array(first[places] - start))
-        if len(places):
-            found = decode(pl.Series(pl.from_arrow(taken)))
-            for place, value, label in zip(places.tolist(), *found, strict=True):
-                values[place], labels[place] = value, label
-        start += len(array)
-    return values, labels
+    for column in columns:
+        places = np.flatnonzero((first >= start) & (first < start + len(column)))
+        found, _ = decode(column.gather(first[places] - start))
+        for place, value in zip(places.tolist(), found, strict=True):
+            values[place] = value
+        start += len(column)
+    return values
 
 
 def _shortened(value: Any) -> Any:  # noqa: ANN401  # any level
@@ -125,11 +178,7 @@ def _from_decimal(value: Decimal) -> Value:
 
 def _exact_times(distinct: pl.Series, held: list[Any]) -> list[Any]:
     """Return times, those that Python would round to microseconds as text."""
-    import polars as pl
-
-    if getattr(distinct.dtype, "time_unit", None) != "ns" and distinct.dtype != pl.Time:
-        return held
-    finer = (distinct.to_physical().to_numpy() % 1000) != 0
+    finer = _finer(distinct)
     if not finer.any():
         return held
     texts = distinct.dt.to_string("iso").to_list()
@@ -137,3 +186,13 @@ def _exact_times(distinct: pl.Series, held: list[Any]) -> list[Any]:
         text if fine else value
         for value, text, fine in zip(held, texts, finer.tolist(), strict=True)
     ]
+
+
+def _finer(times: pl.Series) -> NDArray[np.bool_]:
+    """Return which times Python would round to microseconds."""
+    import polars as pl
+
+    if getattr(times.dtype, "time_unit", None) != "ns" and times.dtype != pl.Time:
+        return np.zeros(len(times), bool)
+    finer: NDArray[np.bool_] = (times.to_physical().to_numpy() % 1000) != 0
+    return finer

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.together import Levels
+from understudy.data.joint_coding import Levels
 
 if TYPE_CHECKING:
-    from understudy.risk.packed import Records
+    from understudy.learning.packed import Records
 
 Codes = NDArray[np.int64]
 """Records as rows of codes, a column for each key."""
@@ -23,6 +23,8 @@ FEW_LEVELS = 100
 """Numbers with more levels than this are put in groups where a model needs categories."""
 GROUPS = 20
 """How many groups these are."""
+MANY_LEVELS = 100
+"""What is guessed has too many levels if it has more: models are slow, and hardly ever right."""
 NATIVE_LEVELS = 255
 """Categories that scikit-learn's gradient boosting can take of one column."""
 
@@ -217,7 +219,7 @@ class NearestMedian:
 
     def predict(self, codes: Codes) -> NDArray[np.float64]:
         """Return the median of the numbers of the nearest training records."""
-        from understudy.risk.nearest import Search
+        from understudy.learning.nearest import Search
 
         known = np.minimum(codes, self._sizes - 1)
         queries = self._records(known, np.zeros(len(codes), np.int64))
@@ -232,7 +234,7 @@ class NearestMedian:
         return medians[queries.ids]
 
     def _records(self, codes: Codes, numbers: NDArray[np.int64]) -> Records:
-        from understudy.risk.packed import coded_records
+        from understudy.learning.packed import coded_records
 
         return coded_records(list(codes.T), self._sizes.tolist(), numbers, len(self._numbers))
 

@@ -11,8 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from understudy.errors import DataError
-from understudy.risk.nearest import Search
-from understudy.risk.packed import Records, coded_records
+from understudy.learning.nearest import Search
+from understudy.learning.packed import Records, coded_records
 
 
 class FixedRadiusClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # has no types

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.together import Levels
+from understudy.data.joint_coding import Levels
 from understudy.learning.classifiers import Codes, Model, encode
 
 Guesses = NDArray[Any] | str
@@ -77,7 +77,8 @@ class Job:
             found.update(f"{array.dtype.str}{array.shape}".encode())
             found.update(np.ascontiguousarray(array).tobytes())
         for levels in self.levels:
-            found.update(repr((levels.labels, levels.missing)).encode())
+            # Models see codes and numbers, never labels.
+            found.update(repr((len(levels), levels.missing)).encode())
             found.update(b"" if levels.numbers is None else levels.numbers.tobytes())
         return found.digest()
 

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.coded import Coded
-from understudy.data.frames import Frame
-from understudy.data.together import Levels, code_together
+from understudy.data.frames import Backend, Frame, Layout
+from understudy.data.joint_coding import Levels, code_together
 from understudy.errors import DataError, ParameterError
-from understudy.results import to_plain
+from understudy.results import Result, to_plain
 from understudy.risk.key_cells import KeyCells
 from understudy.risk.level_values import level_label
+from understudy.risk.prepare import Prepared
 from understudy.risk.scenario import Scenario
 from understudy.wording import percent
 
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     import polars as pl
 
 Distance = Literal["total variation", "ordered"]
+_NUMBERS = ("records", "classes", "k", "l", "t", "unique", "pairs", "below_five")
 _ALL = "(all records)"
 _ROUNDING = 1e-12
 """Of distances from 0 to 1, which are sums: what is nearer to each other is equal."""
 
 
 @dataclass(frozen=True, eq=False)
-class Anonymity:
+class Anonymity(Result):
     """The smallest, the least diverse and the most peculiar class of a table.
 
     A class is made of the records that have the same values in all keys.
@@ -74,7 +76,7 @@ class Anonymity:
     reasons: dict[str, str]
     _table: _Classes = field(repr=False)
 
-    def worst(self, measure: Literal["k", "l", "t"]) -> pl.DataFrame:
+    def worst(self, measure: Literal["k", "l", "t"], *, backend: Backend | None = None) -> Frame:
         """Return the classes that set `k`, `l` or `t`: their keys' values and their figures.
 
         Keys' values appear as labels, and figures come after them; a figure gets an underscore if
@@ -91,9 +93,9 @@ class Anonymity:
             raise ParameterError(f"{measure} needs a sensitive attribute.")
         else:
             raise ParameterError(f"measure is 'k', 'l' or 't'; got {measure!r}.")
-        return table.to_frame(self.keys, np.flatnonzero(chosen))
+        return self._framed(table.to_frame(self.keys, np.flatnonzero(chosen)), backend)
 
-    def per_record(self) -> pl.DataFrame:
+    def per_record(self, *, backend: Backend | None = None) -> Frame:
         """Return a row for each record: its class, and the class's figures.
 
         Rows and classes are numbered from 0.
@@ -102,7 +104,16 @@ class Anonymity:
 
         place = self._table.class_of
         figures = {name: held[place] for name, held in self._table.figures().items()}
-        return pl.DataFrame({"class": place, **figures}).with_row_index("record")
+        frame = pl.DataFrame({"class": place, **figures}).with_row_index("record")
+        return self._framed(frame, backend)
+
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
+        """Return all figures as a table of one row."""
+        import polars as pl
+
+        return self._framed(
+            pl.DataFrame([{name: getattr(self, name) for name in _NUMBERS}]), backend
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures as plain values, nan as None."""
@@ -112,9 +123,10 @@ class Anonymity:
     def summary(self) -> str:
         """Say the figures in a sentence."""
         text = (
-            f"{self.records:,} records in {self.classes:,} classes; k = {self.k}, with "
-            f"{percent(self.unique / self.records, 2)} of the records ({self.unique:,}) alone in "
-            f"their class and {self.below_five:,} in classes of fewer than 5."
+            f"{self.records:,} records form {self.classes:,} classes, and the smallest has "
+            f"k = {self.k}. {percent(self.unique / self.records, 2)} of the records "
+            f"({self.unique:,}) are alone in their class. {self.below_five:,} are in classes of "
+            "fewer than 5."
         )
         if self.sensitive is not None:
             text += f" For {self.sensitive!r}: l = {self.l}, t = {self.t:.3f} ({self.distance})."
@@ -224,21 +236,36 @@ def anonymity(
     if sensitive is None:
         nothing = np.zeros(len(coded), np.uint8)
         coded = Coded((*names, target), (*coded.columns, nothing), (*coded.cardinalities, 1))
-    cells = KeyCells.of([coded], names, target)
+    return _measured(coded, together.levels, names, target, Layout.of(frame).backend)
+
+
+def anonymity_of(prepared: Prepared) -> tuple[Anonymity, Anonymity]:
+    """Measure the original and the first synthetic table, which are coded already."""
+    keys, sensitive = prepared.scenario.keys, prepared.scenario.sensitive
+    original, synthetic = (
+        _measured(table, prepared.levels, keys, sensitive, prepared.backend)
+        for table in (prepared.original, prepared.syntheses[0])
+    )
+    return original, synthetic
+
+
+def _measured(
+    coded: Coded, levels: Mapping[str, Levels], keys: tuple[str, ...], target: str, backend: Backend
+) -> Anonymity:
+    """Measure a coded table; a target without levels stands for no sensitive attribute."""
+    cells = KeyCells.of([coded], keys, target)
     (counts,) = cells.counts
     sizes = cells.per_key(counts)
     distinct = distances = None
     distance: Distance | None = None
-    reasons = {}
-    if sensitive is None:
-        reasons = dict.fromkeys(("l", "t"), "There is no sensitive attribute.")
-    else:
+    reasons = dict.fromkeys(("l", "t"), "There is no sensitive attribute.")
+    if target in levels:
         distinct = cells.per_key(np.ones(len(counts), np.int64))
-        distance, reasons = _choose_distance(sensitive, together.levels[sensitive])
+        distance, reasons = _choose_distance(target, levels[target], coded[target])
         distances = (_ordered if distance == "ordered" else _total_variation)(cells, sizes)
     return Anonymity(
-        keys=names,
-        sensitive=sensitive,
+        keys=keys,
+        sensitive=target if target in levels else None,
         records=len(coded),
         classes=cells.keys,
         k=int(sizes.min()),
@@ -251,24 +278,28 @@ def anonymity(
         reasons=reasons,
         _table=_Classes(
             cells.examples.take(cells.starts),
-            together.levels,
+            levels,
             cells.key[cells.cell_of[0]],
             sizes,
             distinct,
             distances,
         ),
+        _backend=backend,
     )
 
 
-def _choose_distance(name: str, levels: Levels) -> tuple[Distance, dict[str, str]]:
+def _choose_distance(
+    name: str, levels: Levels, codes: NDArray[np.unsignedinteger]
+) -> tuple[Distance, dict[str, str]]:
     if levels.numbers is None:
         return "total variation", {}
-    if levels.missing is None and np.all(np.diff(levels.numbers) >= 0):
+    # Tables that are coded together share their levels: missing may be in the other one alone.
+    missing = levels.missing is not None and bool((codes == levels.missing).any())
+    if not missing and np.all(np.diff(levels.numbers[: levels.missing]) >= 0):
         return "ordered", {}
-    apart = "missing" if levels.missing is not None else "special"
     reason = (
-        f"Some values of {name!r} are {apart}, which no number is near to: all numbers count as "
-        "categories, which never makes t smaller."
+        f"Some values of {name!r} are {'missing' if missing else 'special'}, and no number is "
+        "close to them. So all numbers count as categories, which never makes t smaller."
     )
     return "total variation", {"distance": reason}
 

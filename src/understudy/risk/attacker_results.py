@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.results import to_plain
-from understudy.risk.attacker_tolerance import Tolerance
-from understudy.risk.references import Baseline
+from understudy.data.frames import Backend, Frame
+from understudy.results import Result, to_plain
+from understudy.risk.baseline import Baseline
 from understudy.risk.scenario import Scenario
 from understudy.wording import percent
 
 if TYPE_CHECKING:
-    import polars as pl
+    from understudy.charts.number_line import Line
+    from understudy.risk.attacker_votes import Tolerance
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class SubsetScores:
 
 
 @dataclass(frozen=True, eq=False)
-class Attackers:
+class Attackers(Result):
     """What classifiers guess of a sensitive attribute that were trained on a release.
 
     Parameters
@@ -133,7 +134,7 @@ class Attackers:
         """How many models have a score: those that failed have no vote."""
         return sum(not math.isnan(score.accuracy) for score in self.models.values())
 
-    def per_record(self) -> pl.DataFrame:
+    def per_record(self, *, backend: Backend | None = None) -> Frame:
         """Return the share of sets of keys with which each original record is guessed right.
 
         A column for the number of the record, from 0, one for each model and one for the ensemble;
@@ -141,9 +142,10 @@ class Attackers:
         """
         import polars as pl
 
-        return pl.DataFrame(self.shares).fill_nan(None).with_row_index("record")
+        frame = pl.DataFrame(self.shares).fill_nan(None).with_row_index("record")
+        return self._framed(frame, backend)
 
-    def to_frame(self) -> pl.DataFrame:
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return the scores, a row for each model, the ensemble, the mean and the maximum."""
         import polars as pl
 
@@ -154,7 +156,7 @@ class Attackers:
         content: dict[str, Any] = {"attacker": list(scores)}
         content["baseline"] = [self.baseline.zero_rule] * len(scores)
         content |= {name: [getattr(score, name) for score in scores.values()] for name in columns}
-        return pl.DataFrame(content)
+        return self._framed(pl.DataFrame(content), backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the single records as plain values, with None for nan."""
@@ -163,23 +165,38 @@ class Attackers:
         return content
 
     def summary(self) -> str:
-        """Return the result in one sentence."""
-        known = self.scenario.known or len(self.scenario.keys)
-        best = f" ({self.best})" if self.best else ""
+        """Return the result in a few sentences."""
+        best = f" with {self.best}" if self.best else ""
         voters = {0: "no model", 1: "one model"}.get(self.voters, f"{self.voters} models")
         control = (
-            f" Of people who are not in the data, it guesses {percent(self.ensemble.control)}."
+            f" For people who are not in the data it is {percent(self.ensemble.control)}."
             if self.control_records
             else ""
         )
         return (
-            f"Who knows {known} of {len(self.scenario.keys)} keys guesses "
-            f"{self.scenario.sensitive!r} right for {percent(self.ensemble.accuracy)} of the "
+            f"An attacker who knows {self.scenario.known_keys} guesses "
+            f"{self.scenario.sensitive!r} correctly for {percent(self.ensemble.accuracy)} of the "
             f"records by a vote of {voters} (mean {percent(self.mean.accuracy)}, "
-            f"maximum {percent(self.maximum.accuracy)}{best}); "
-            f"without the release {percent(self.baseline.zero_rule)}, "
+            f"best {percent(self.maximum.accuracy)}{best}). "
+            f"Without the release it is {percent(self.baseline.zero_rule)}, "
             f"with the original {percent(self.ensemble.original)}.{control}"
         )
 
-    def __str__(self) -> str:
-        return self.summary()
+    __str__ = summary
+
+    def _lines(self) -> Sequence[Line]:
+        from understudy.charts.number_line import Line
+
+        return [
+            Line(
+                name,
+                "",
+                {
+                    "baseline": self.baseline.zero_rule,
+                    "synthetic": score.accuracy,
+                    "original": score.original,
+                    "control": score.control,
+                },
+            )
+            for name, score in self.scores.items()
+        ]

@@ -1,4 +1,4 @@
-"""Guesses of several models: which are right, how the models vote, and what it comes to."""
+"""Guesses of several models: when one is right, how the models vote, and what it comes to."""
 
 from __future__ import annotations
 
@@ -12,18 +12,97 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data import Coded
+from understudy.data.frames import Backend
 from understudy.errors import DataError, ParameterError
+from understudy.intervals import wilson_interval
+from understudy.learning.classifiers import MANY_LEVELS
 from understudy.risk.attacker_results import Attackers, Score, SubsetScores
-from understudy.risk.attacker_tolerance import Tolerance
+from understudy.risk.baseline import Baseline
 from understudy.risk.prepare import Prepared
-from understudy.risk.references import Baseline, wilson_interval
 from understudy.risk.scenario import Scenario
+from understudy.wording import quoted
 
 Truth = tuple[NDArray[Any], NDArray[np.bool_]]
 """The sensitive attribute of each record, as codes or numbers, and where there is one."""
 
-MANY_LEVELS = 100
-"""A sensitive attribute with more levels makes classifiers slow, and hardly ever right."""
+Numbers = NDArray[np.float64]
+
+# A limit that is hit exactly in decimals may be missed by the last bits: 0.8 - 0.1 > 0.7.
+_LAST_BITS = 8 * np.finfo(np.float64).eps
+
+
+def _is_size(value: object) -> bool:
+    return (
+        isinstance(value, int | float | np.integer | np.floating)
+        and not isinstance(value, bool)
+        and bool(0 <= value < np.inf)
+    )
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far from the truth a guess may be; the limits themselves count as right.
+
+    Parameters
+    ----------
+    size : float
+        The largest difference that is right.
+    relative : bool
+        Whether that is a share of the true number's size, rather than the same for all.
+
+    Examples
+    --------
+    >>> Tolerance(10).right(np.array([110.0, 111.0]), np.array([100.0, 100.0])).tolist()
+    [True, False]
+    """
+
+    size: float
+    relative: bool = False
+
+    @classmethod
+    def of(cls, tolerance: float | None, relative_tolerance: float | None) -> Tolerance | None:
+        """Return the tolerance that a user asked for, or None."""
+        named = {"tolerance": tolerance, "relative_tolerance": relative_tolerance}
+        given = {name: value for name, value in named.items() if value is not None}
+        if not given:
+            return None
+        if len(given) == 2:
+            raise ParameterError("Give either tolerance or relative_tolerance, not both.")
+        ((name, value),) = given.items()
+        if not _is_size(value):
+            raise ParameterError(f"{name} is a number from 0; got {value!r}.")
+        return cls(float(value), name == "relative_tolerance")
+
+    def limits(self, truths: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the smallest and the largest right guess for each true number."""
+        reach = self.size * np.abs(truths) if self.relative else np.full(len(truths), self.size)
+        if self.size:
+            reach = reach + _LAST_BITS * np.maximum(np.abs(truths), reach)
+        return truths - reach, truths + reach
+
+    def right(self, guesses: Numbers, truths: Numbers) -> NDArray[np.bool_]:
+        """Tell which guesses are right."""
+        low, high = self.limits(truths)
+        return (low <= guesses) & (guesses <= high)
+
+    def baseline(self, truths: Numbers) -> Baseline:
+        """Return how often the best constant guess, and a guess drawn from `truths`, is right.
+
+        Each true number has an interval of right guesses. The best constant lies where the most
+        of them overlap, and such a place is the lower end of one of them.
+
+        Examples
+        --------
+        >>> Tolerance(1).baseline(np.array([1.0, 2.0, 3.0, 9.0]))  # 2 is within 1 of three numbers
+        Baseline(zero_rule=0.75, proportional=0.5)
+        """
+        low, high = (np.sort(limit) for limit in self.limits(truths))
+        hits = [
+            np.searchsorted(low, guesses, side="right") - np.searchsorted(high, guesses)
+            for guesses in (low, truths)
+        ]
+        total = len(truths)
+        return Baseline(int(hits[0].max()) / total, int(hits[1].sum()) / total**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +121,12 @@ class Target:
         name = prepared.scenario.sensitive
         levels = prepared.levels[name]
         if tolerance is not None and levels.numbers is None:
-            raise ParameterError(f"{name!r} holds labels; a tolerance is for numbers.")
+            raise ParameterError(f"{name!r} holds labels, and a tolerance is for numbers.")
         if tolerance is None and len(levels) > MANY_LEVELS:
             logging.getLogger("understudy").warning(
-                "The sensitive attribute %r has %s levels: classifiers are slow, and a guess is "
-                "right only if it is exact. Put it in groups, or give a tolerance if it is a "
-                "number.",
+                "The sensitive attribute %r has %s levels. Classifiers will be slow, and a guess "
+                "counts only if it is exact. Put the values in groups, or give a tolerance if "
+                "they are numbers.",
                 name,
                 f"{len(levels):,}",
             )
@@ -148,7 +227,7 @@ class VoteCount:
         found: dict[str, NDArray[Any]] = {}
         for name, guess in zip(self._models, guesses, strict=True):
             if isinstance(guess, str):
-                trouble = f"It failed on the {side} table with {', '.join(keys)}: {guess}"
+                trouble = f"It failed on the {side} table with {quoted(keys)}: {guess}"
                 self._reasons.setdefault(name, trouble)
             else:
                 found[name] = guess
@@ -180,7 +259,7 @@ class VoteCount:
             return math.nan
         return float(self._target.right(guesses[which], control)[control[1]].mean())
 
-    def result(self, scenario: Scenario, preset: str | None) -> Attackers:
+    def result(self, scenario: Scenario, preset: str | None, backend: Backend) -> Attackers:
         """Return the whole attack."""
         target = self._target
         control_records = 0 if target.control is None else int(target.control[1].sum())
@@ -202,7 +281,7 @@ class VoteCount:
         )
         failed = [name for name in self._models if name not in works]
         if failed:
-            self._reasons["mean"] = f"It leaves out what failed: {', '.join(failed)}."
+            self._reasons["mean"] = f"It leaves out the models that failed: {', '.join(failed)}."
         best = max(works, key=lambda name: scores[name].accuracy, default=None)
         return Attackers(
             scenario=scenario,
@@ -227,6 +306,7 @@ class VoteCount:
             ),
             shares={name: hits / len(self._subsets) for name, hits in self._hits.items()},
             reasons=self._reasons,
+            _backend=backend,
         )
 
     def _column(self, side: str, names: Sequence[str]) -> NDArray[np.float64]:

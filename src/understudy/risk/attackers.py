@@ -9,17 +9,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.arguments import check_choice, check_seed, check_whole
 from understudy.counting import group_ids
 from understudy.data import Coded
 from understudy.data.frames import Frame
-from understudy.errors import ParameterError, did_you_mean
+from understudy.errors import ParameterError
 from understudy.learning.classifiers import CLASSIFIERS, REGRESSORS, Codes, Model
 from understudy.learning.jobs import Guesses, Job, Remembered
 from understudy.learning.processes import mapped
 from understudy.progress import track
 from understudy.risk.attacker_results import Attackers
-from understudy.risk.attacker_tolerance import Tolerance
-from understudy.risk.attacker_votes import Target, Truth, VoteCount
+from understudy.risk.attacker_votes import Target, Tolerance, Truth, VoteCount
 from understudy.risk.prepare import Prepared, prepare
 from understudy.risk.scenario import Scenario
 
@@ -143,15 +143,17 @@ def attackers(  # noqa: PLR0913  # the attack, who attacks, and what counts as r
     scenario = Scenario(keys, sensitive, known)
     within = Tolerance.of(tolerance, relative_tolerance)
     chosen = _chosen(preset, models, within)
-    _check_whole("processes", processes, 1, 10**4)
-    _check_whole("random_state", random_state, 0, 2**32 - 1)
+    check_whole("processes", processes, 1, 10**4)
+    check_seed(random_state)
     if within and groups and sensitive in groups:
-        raise ParameterError(f"{sensitive!r} is either in groups or guessed within a tolerance.")
+        raise ParameterError(
+            f"{sensitive!r} cannot be both in groups and guessed within a tolerance."
+        )
     prepared = prepare(
         original, [synthetic], scenario, control=control, groups=groups, special=special
     )
     votes = _attack(prepared, chosen, within, processes=processes, random_state=random_state)
-    return votes.result(scenario, None if models is not None else preset)
+    return votes.result(scenario, None if models is not None else preset, prepared.backend)
 
 
 def attackers_on(
@@ -168,8 +170,8 @@ def attackers_on(
     that it is given to. The result is the same. All of it is then done in this process.
     """
     chosen = _chosen(preset, None, None)
-    _check_whole("processes", processes, 1, 10**4)
-    _check_whole("random_state", random_state, 0, 2**32 - 1)
+    check_whole("processes", processes, 1, 10**4)
+    check_seed(random_state)
     votes = _attack(
         prepared,
         chosen,
@@ -178,7 +180,7 @@ def attackers_on(
         random_state=random_state,
         trained=Job.guesses if remembered is None else remembered.guesses,
     )
-    return votes.result(prepared.scenario, preset)
+    return votes.result(prepared.scenario, preset, prepared.backend)
 
 
 def _attack(
@@ -205,26 +207,15 @@ def _attack(
     return votes
 
 
-def _check_whole(name: str, value: object, least: int, most: int) -> None:
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not (whole and least <= value <= most):  # type: ignore[operator]  # whole is a number
-        raise ParameterError(f"{name} is a whole number from {least} to {most}; got {value!r}.")
-
-
 def _chosen(
     preset: str, models: Mapping[str, Any] | None, tolerance: Tolerance | None
 ) -> Mapping[str, Model]:
     """Return the models of a preset, or the user's own after a check."""
     presets = CLASSIFIERS if tolerance is None else REGRESSORS
     if models is None:
-        if preset not in presets:
-            raise ParameterError(
-                f"preset is one of {', '.join(presets)}; got {preset!r}."
-                f"{did_you_mean(str(preset), presets)}"
-            )
-        return presets[preset]
+        return presets[check_choice("preset", preset, presets)]
     if not isinstance(models, Mapping) or not models:
-        raise ParameterError(f"models are estimators by name; got {models!r}.")
+        raise ParameterError(f"models is a mapping of names to estimators; got {models!r}.")
     return {name: _own(name, model, tolerance) for name, model in models.items()}
 
 
@@ -232,16 +223,22 @@ def _own(name: str, estimator: Any, tolerance: Tolerance | None) -> Model:  # no
     from sklearn.base import clone, is_classifier, is_regressor
 
     if not isinstance(name, str) or name in RESERVED:
-        raise ParameterError(f"A model cannot be called {name!r}; give it another name.")
+        raise ParameterError(f"A model cannot be called {name!r}. Give it another name.")
     try:
         copied = clone(estimator)
         regressor, classifier = is_regressor(copied), is_classifier(copied)
     except (TypeError, RuntimeError, AttributeError) as error:
-        raise ParameterError(f"models: {name!r} is no estimator to be copied: {error}") from error
+        raise ParameterError(
+            f"models: {name!r} is not an estimator that can be copied: {error}"
+        ) from error
     if tolerance is None and regressor:
-        raise ParameterError(f"models: {name!r} is a regressor; give a tolerance, or a classifier.")
+        raise ParameterError(
+            f"models: {name!r} is a regressor. Give a tolerance, or use a classifier."
+        )
     if tolerance is not None and classifier:
-        raise ParameterError(f"models: {name!r} is a classifier; a tolerance needs a regressor.")
+        raise ParameterError(
+            f"models: {name!r} is a classifier, and a tolerance needs a regressor."
+        )
     return Model("places", copied)
 
 

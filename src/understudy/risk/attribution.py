@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import get_args
+from typing import Required, TypedDict, Unpack, get_args
 
+from understudy.arguments import check_choice
 from understudy.data.frames import Frame
-from understudy.errors import ParameterError, did_you_mean
+from understudy.intervals import wilson_interval
+from understudy.learning.packed import Records
 from understudy.progress import track
 from understudy.risk.attribution_result import (
+    Attack,
     Attribution,
     ControlRates,
     Rates,
+    Scores,
     SubsetAttribution,
+    Unmatched,
 )
-from understudy.risk.attribution_scores import Attack, Scores, Unmatched
-from understudy.risk.level_values import level_label
-from understudy.risk.packed import Records
+from understudy.risk.baseline import Baseline
 from understudy.risk.prepare import Prepared, prepare
-from understudy.risk.references import Baseline, wilson_interval
 from understudy.risk.scenario import Scenario
 
-__all__ = ["Attribution", "attribution", "attributions"]
-
-_NO_MATCH = "no record has the keys of a synthetic one, so that nothing can be looked up"
+_NO_MATCH = "no record has the keys of a synthetic one, so nothing can be looked up"
 
 
 def attribution(  # noqa: PLR0913  # the scenario, the rule and the coding are the user's
@@ -80,11 +80,13 @@ def attribution(  # noqa: PLR0913  # the scenario, the rule and the coding are t
 
     Notes
     -----
-    The correct attribution probability of a record is the share with its sensitive value among the
-    synthetic records found for it. `mean` is the mean of these. `accuracy` is the share of records
-    that are guessed right by one who takes the most frequent value among the records found; of
-    values that are as frequent, the one that is more frequent in all of the synthetic data, and
-    then the first level [1]_. Missing is a value like any other.
+    The correct attribution probability (CAP) of a record is the share with its sensitive value
+    among the synthetic records found for it. `mean` is the mean of these. `accuracy` is the share
+    of records that an attacker guesses correctly who takes the most frequent value among the
+    records found. Of values that are equally frequent, it is the one that is more frequent in all
+    of the synthetic data, and then the first level [1]_. Missing is a value like any other.
+
+    `gcap`, `icap` and `zero_cap` are this function with the rule in their name.
 
     References
     ----------
@@ -100,12 +102,113 @@ def attribution(  # noqa: PLR0913  # the scenario, the rule and the coding are t
     >>> found.accuracy, found.mean, found.unmatched, found.baseline.zero_rule
     (0.5, 0.5, 0.25, 0.5)
     """
-    _check_rules([unmatched])
+    check_choice("unmatched", unmatched, get_args(Unmatched))
     scenario = Scenario(keys, sensitive, known)
     prepared = prepare(
         original, [synthetic], scenario, control=control, groups=groups, special=special
     )
     return attributions(prepared, [unmatched])[unmatched]
+
+
+class Options(TypedDict, total=False):
+    """What `gcap`, `icap` and `zero_cap` take besides the two tables; see `attribution`."""
+
+    keys: Required[str | Sequence[str]]
+    sensitive: Required[str]
+    known: int | None
+    control: Frame | None
+    groups: Mapping[str, int] | None
+    special: Mapping[str, Sequence[float]] | None
+
+
+def gcap(original: Frame, synthetic: Frame, **options: Unpack[Options]) -> Attribution:
+    """Measure the generalized correct attribution probability (GCAP).
+
+    A record whose keys no synthetic record has is guessed from the synthetic records that differ
+    from it in the fewest keys.
+
+    Parameters
+    ----------
+    original, synthetic : frame
+        The original table and the release.
+    **options
+        `keys`, `sensitive`, `known`, `control`, `groups` and `special`, as in `attribution`.
+
+    Notes
+    -----
+    For original record j, let S(j) be the synthetic records at the smallest Hamming distance from
+    its keys. Then CAP(j) = #{i in S(j): sensitive value of i = that of j} / #S(j). `mean` is its
+    mean over all original records; `accuracy` is the share of records whose value is the most
+    frequent one in S(j). It is `attribution` with ``unmatched="nearest"``.
+
+    References
+    ----------
+    .. [1] Hittmeir, Mayer, Ekelhart (2020). A Baseline for Attribute Disclosure Risk in Synthetic
+       Data. CODASPY, doi:10.1145/3374664.3375722
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [30, 31, 31, 40], "ill": ["no", "no", "yes", "yes"]})
+    >>> synthetic = pl.DataFrame({"age": [30, 31, 31, 31], "ill": ["no", "no", "yes", "yes"]})
+    >>> gcap(original, synthetic, keys="age", sensitive="ill").mean  # (1 + 1/3 + 2/3 + 1/2) / 4
+    0.625
+    """
+    return attribution(original, synthetic, unmatched="nearest", **options)
+
+
+def icap(original: Frame, synthetic: Frame, **options: Unpack[Options]) -> Attribution:
+    """Measure the correct attribution probability of records that have a match (ICAP).
+
+    A record whose keys no synthetic record has is ignored.
+
+    Parameters
+    ----------
+    original, synthetic : frame
+        The original table and the release.
+    **options
+        `keys`, `sensitive`, `known`, `control`, `groups` and `special`, as in `attribution`.
+
+    Notes
+    -----
+    As `gcap`, where S(j) are the synthetic records with the keys of record j, and the means are
+    over the records for which there are any. It is `attribution` with ``unmatched="ignore"``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [30, 31, 31, 40], "ill": ["no", "no", "yes", "yes"]})
+    >>> synthetic = pl.DataFrame({"age": [30, 31, 31, 31], "ill": ["no", "no", "yes", "yes"]})
+    >>> round(icap(original, synthetic, keys="age", sensitive="ill").mean, 3)  # (1 + 1/3 + 2/3) / 3
+    0.667
+    """
+    return attribution(original, synthetic, unmatched="ignore", **options)
+
+
+def zero_cap(original: Frame, synthetic: Frame, **options: Unpack[Options]) -> Attribution:
+    """Measure the correct attribution probability where no match counts as wrong (0CAP).
+
+    Parameters
+    ----------
+    original, synthetic : frame
+        The original table and the release.
+    **options
+        `keys`, `sensitive`, `known`, `control`, `groups` and `special`, as in `attribution`.
+
+    Notes
+    -----
+    As `icap`, but the means are over all records, and CAP(j) = 0 for a record whose keys no
+    synthetic record has. It is `attribution` with ``unmatched="zero"``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [30, 31, 31, 40], "ill": ["no", "no", "yes", "yes"]})
+    >>> synthetic = pl.DataFrame({"age": [30, 31, 31, 31], "ill": ["no", "no", "yes", "yes"]})
+    >>> zero_cap(original, synthetic, keys="age", sensitive="ill").mean  # (1 + 1/3 + 2/3 + 0) / 4
+    0.5
+    """
+    return attribution(original, synthetic, unmatched="zero", **options)
 
 
 def attributions(
@@ -127,7 +230,8 @@ def attributions(
     dict
         The result by each rule.
     """
-    _check_rules(rules)
+    for rule in rules:
+        check_choice("unmatched", rule, get_args(Unmatched))
     scenario = prepared.scenario
     original, synthetic = Records(prepared.original), Records(prepared.syntheses[0])
     attack, upper = Attack(synthetic, original), Attack(original, original)
@@ -141,16 +245,6 @@ def attributions(
         for rule, scores, others in zip(rules, attack.scores(places, *rules), outside, strict=True):
             found[rule].append(_attacked(rule, keys, scores, best, others))
     return {rule: _collected(prepared, rule, attack, found[rule]) for rule in rules}
-
-
-def _check_rules(rules: Sequence[str]) -> None:
-    known = get_args(Unmatched)
-    for rule in rules:
-        if rule not in known:
-            raise ParameterError(
-                f"unmatched is one of {', '.join(map(repr, known))}; got {rule!r}."
-                f"{did_you_mean(str(rule), known)}"
-            )
 
 
 # The result of one set of keys, and the scores of the control records.
@@ -199,7 +293,6 @@ def _collected(
             difference=rates.accuracy - others.accuracy,
             mean_difference=rates.mean - others.mean,
         )
-    levels = prepared.levels[prepared.scenario.sensitive]
     distances = [one.rho for one in subsets if one.rho is not None]
     return Attribution(
         **vars(rates),
@@ -217,7 +310,8 @@ def _collected(
         subsets=subsets,
         reasons=_reasons(subsets, control),
         _attack=attack,
-        _labels=tuple(level_label(levels, code) for code in range(len(levels))),
+        _levels=prepared.levels[prepared.scenario.sensitive],
+        _backend=prepared.backend,
     )
 
 

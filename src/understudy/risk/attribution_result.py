@@ -1,24 +1,164 @@
-"""What came of looking keys up in a release."""
+"""What comes of looking keys up in a release: the scores of records, and the whole result."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from understudy.arguments import as_names
+from understudy.data.frames import Backend, Frame
+from understudy.data.levels import Levels
 from understudy.errors import ParameterError
+from understudy.learning.nearest import Matches, Search
+from understudy.learning.packed import Records
 from understudy.progress import track
-from understudy.results import to_plain
-from understudy.risk.attribution_scores import Attack, Scores, Unmatched
-from understudy.risk.references import Baseline
+from understudy.results import Result, to_plain
+from understudy.risk.baseline import Baseline
+from understudy.risk.level_values import level_label
 from understudy.risk.scenario import Scenario
 from understudy.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from understudy.charts.number_line import Line
+
+Unmatched = Literal["nearest", "zero", "ignore"]
+"""What a record without a match counts: what the nearest records say, 0, or nothing at all."""
+
+TITLES: dict[Unmatched, tuple[str, str]] = {
+    "nearest": ("GCAP", "nearest records"),
+    "ignore": ("ICAP", "exact matches only"),
+    "zero": ("0CAP", "no match counts as wrong"),
+}
+"""What the measure by each rule is called, and how it treats records without a match."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """How well each of the different queries is attributed; a query can stand for many records.
+
+    Parameters
+    ----------
+    cap : ndarray of float64
+        Share of the records found that have the query's sensitive value; 0 if none was found.
+    right : ndarray of bool
+        Whether the most frequent value among them is the query's.
+    guess : ndarray of int32
+        That value; -1 if none was found.
+    distance : ndarray of int32
+        In how many keys they differ from the query; -1 if none was found.
+    counted : ndarray of bool
+        Whether the query counts at all.
+    weights : ndarray of int64
+        How many records each query stands for.
+    sensitive : ndarray of int
+        The sensitive value of each query.
+    """
+
+    cap: NDArray[np.float64]
+    right: NDArray[np.bool_]
+    guess: NDArray[np.int32]
+    distance: NDArray[np.int32]
+    counted: NDArray[np.bool_]
+    weights: NDArray[np.int64]
+    sensitive: NDArray[np.integer]
+
+    @property
+    def baseline(self) -> Baseline:
+        """What is reached without the release, among the records that count."""
+        own = self.sensitive[self.counted]
+        counts = np.bincount(own, self.weights[self.counted], minlength=1)
+        return Baseline.of(counts.astype(np.int64))
+
+    @cached_property
+    def records(self) -> int:
+        """How many records count."""
+        return int(self.weights @ self.counted)
+
+    @cached_property
+    def hits(self) -> int:
+        """How many records are guessed rightly."""
+        return int(self.weights @ self.right)
+
+    @property
+    def accuracy(self) -> float:
+        """Share of the records that are guessed rightly; nan if none counts."""
+        return self.hits / self.records if self.records else math.nan
+
+    @property
+    def mean(self) -> float:
+        """Mean of the records' scores; nan if none counts."""
+        # Not as a product of vectors: of floats, NumPy's would start threads.
+        total = float((self.weights * self.cap).sum())
+        return total / self.records if self.records else math.nan
+
+    @property
+    def unmatched(self) -> int:
+        """How many records have no match on all keys."""
+        return int(self.weights @ (self.distance != 0))
+
+    def at_distance(self, keys: int) -> tuple[int, ...]:
+        """Return how many records have their nearest match at distance 0, 1, .. `keys`."""
+        found = self.distance >= 0
+        counts = np.bincount(self.distance[found], self.weights[found], minlength=keys + 1)
+        return tuple(int(count) for count in counts)
+
+
+class Attack:
+    """An attacker who looks the keys of each query up in a reference table.
+
+    Parameters
+    ----------
+    reference : Records
+        The table that the attacker has.
+    queries : Records
+        The records that are attacked.
+    """
+
+    def __init__(self, reference: Records, queries: Records) -> None:
+        self.queries = queries
+        self._search = Search(reference, queries)
+
+    def scores(self, places: Sequence[int], *rules: Unmatched) -> list[Scores]:
+        """Attack with the keys at these places among the columns.
+
+        Parameters
+        ----------
+        places : sequence of int
+            Places of the keys.
+        *rules : {"nearest", "zero", "ignore"}
+            What a query without a match counts.
+
+        Returns
+        -------
+        list of Scores
+            One for each rule. The records are looked up once for all of them.
+        """
+        found = self._search.matches(places, nearest="nearest" in rules)
+        return [self._scored(found, rule) for rule in rules]
+
+    def _scored(self, found: Matches, rule: Unmatched) -> Scores:
+        matched = found.total > 0
+        distance, cap = found.distance, found.same / np.maximum(found.total, 1)
+        if rule != "nearest":
+            matched = distance == 0
+            distance, cap = np.where(matched, distance, np.int32(-1)), cap * matched
+        return Scores(
+            cap=cap,
+            right=matched & (found.guess == self.queries.sensitive),
+            guess=np.where(matched, found.guess, np.int32(-1)),
+            distance=distance,
+            counted=matched if rule == "ignore" else np.ones(len(matched), bool),
+            weights=self.queries.weights,
+            sensitive=self.queries.sensitive,
+        )
 
 
 @dataclass(frozen=True)
@@ -118,7 +258,7 @@ class SubsetAttribution:
 
 
 @dataclass(frozen=True, eq=False)
-class Attribution:
+class Attribution(Result):
     """What is learnt by looking keys up in the synthetic data; `attribution` makes it.
 
     Parameters
@@ -173,19 +313,23 @@ class Attribution:
     subsets: tuple[SubsetAttribution, ...]
     reasons: dict[str, str]
     _attack: Attack = field(repr=False)
-    _labels: tuple[str | None, ...] = field(repr=False)
+    _levels: Levels = field(repr=False)
 
-    def per_record(self, subset: int | Sequence[str] | None = None) -> pl.DataFrame:
+    def per_record(
+        self, subset: int | Sequence[str] | None = None, *, backend: Backend | None = None
+    ) -> Frame:
         """Return the scores of each original record, which are computed again for this.
 
         Parameters
         ----------
         subset : int or sequence of str, optional
             One set of keys: its place in `subsets`, or the keys. All sets if not given.
+        backend : {"polars", "pandas", "pyarrow"}, optional
+            The kind of frame; that of the original if not given.
 
         Returns
         -------
-        polars.DataFrame
+        frame
             For all sets, `record` (the row number, from 0), `cap` and `right` (its mean score and
             the share of right guesses, over the sets of keys in which it counts) and `sets` (how
             many these are). For one set, `record`, `cap`, `rho`, `guess` and `right`. What is
@@ -198,10 +342,14 @@ class Attribution:
         """
         import polars as pl
 
+        frame = self._over_subsets() if subset is None else self._of_subset(self._chosen(subset))
         rows = self._attack.queries.ids
         record = pl.int_range(len(rows), dtype=pl.UInt32, eager=True).alias("record")
-        if subset is not None:
-            return self._of_subset(self._chosen(subset))[rows].insert_column(0, record)
+        return self._framed(frame[rows].insert_column(0, record), backend)
+
+    def _over_subsets(self) -> pl.DataFrame:
+        import polars as pl
+
         cap, right, sets = (np.zeros(self._attack.queries.words.shape[1]) for _ in range(3))
         for one in track(self.subsets, "scoring each record"):
             scores = self._scores(one)
@@ -210,21 +358,22 @@ class Attribution:
             sets += scores.counted
         shares = pl.DataFrame({"cap": cap, "right": right, "sets": sets.astype(np.uint32)})
         defined = pl.when(pl.col("sets") > 0).then(pl.col("cap", "right") / pl.col("sets"))
-        return shares.with_columns(defined)[rows].insert_column(0, record)
+        return shares.with_columns(defined)
 
     def _of_subset(self, subset: SubsetAttribution) -> pl.DataFrame:
         import polars as pl
 
         scores = self._scores(subset)
-        found = pl.col("rho") >= 0
-        guess = pl.col("guess").replace_strict(dict(enumerate(self._labels)), default=None)
+        guessed = [code for code in np.unique(scores.guess).tolist() if code >= 0]
+        labels = {code: level_label(self._levels, code) for code in guessed}
+        guess = pl.col("guess").replace_strict(labels, default=None, return_dtype=pl.String)
         return (
             pl.DataFrame({"cap": scores.cap, "rho": scores.distance, "guess": scores.guess})
             .with_columns(pl.Series("right", scores.right), pl.Series("counted", scores.counted))
             .with_columns(
                 pl.when(pl.col("counted")).then(pl.col("cap", "right")),
-                guess.cast(pl.String),
-                rho=pl.when(found).then(pl.col("rho")),
+                guess,
+                rho=pl.when(pl.col("rho") >= 0).then(pl.col("rho")),
             )
             .drop("counted")
         )
@@ -234,10 +383,11 @@ class Attribution:
         return self._attack.scores(places, self.rule)[0]
 
     def _chosen(self, subset: int | Sequence[str]) -> SubsetAttribution:
+        found: tuple[SubsetAttribution, ...]
         if isinstance(subset, int | np.integer):
             found = self.subsets[subset : subset + 1] if subset >= 0 else ()
         else:
-            names = {subset} if isinstance(subset, str) else set(subset)
+            names = set(as_names(subset))
             found = tuple(one for one in self.subsets if set(one.keys) == names)
         if not found:
             raise ParameterError(
@@ -246,7 +396,7 @@ class Attribution:
             )
         return found[0]
 
-    def to_frame(self) -> pl.DataFrame:
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return one row for each set of keys."""
         import polars as pl
 
@@ -258,7 +408,7 @@ class Attribution:
             row["baseline"] = row["baseline"].zero_rule
         unused = [] if self.rho else ["rho"]
         unused += [] if self.control else ["control_accuracy", "control_mean"]
-        return pl.DataFrame(rows).drop(unused)
+        return self._framed(pl.DataFrame(rows).drop(unused), backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the single records as plain values, with None for nan."""
@@ -266,21 +416,32 @@ class Attribution:
         return found
 
     def summary(self) -> str:
-        """Return the result in a few words."""
-        known = self.scenario.known or len(self.scenario.keys)
-        many = f" (mean of {len(self.subsets)} sets of keys)" if len(self.subsets) > 1 else ""
-        among = " of the records that have a match" if self.rule == "ignore" else " of the records"
+        """Return the result in a few sentences."""
+        sets, known = len(self.subsets), len(self.subsets[0].keys)
+        among = "the records that have a match" if self.rule == "ignore" else "the records"
+        over = f", averaged over {sets} sets of keys" if sets > 1 else ""
         control = (
-            f" Of people who are not in the data, {percent(self.control.accuracy)}."
+            f" For people who are not in the data it is {percent(self.control.accuracy)}."
             if self.control
             else ""
         )
         return (
-            f"Who knows {known} of {len(self.scenario.keys)} keys and looks them up guesses "
-            f"{self.scenario.sensitive!r} right for {percent(self.accuracy)}{among}{many}; "
-            f"without the release {percent(self.baseline.zero_rule)}, "
+            f"An attacker who knows {self.scenario.known_keys} and looks "
+            f"{'it' if known == 1 else 'them'} up guesses {self.scenario.sensitive!r} "
+            f"correctly for {percent(self.accuracy)} of {among}{over}. "
+            f"Without the release it is {percent(self.baseline.zero_rule)}, "
             f"with the original {percent(self.original.accuracy)}.{control}"
         )
 
-    def __str__(self) -> str:
-        return self.summary()
+    __str__ = summary
+
+    def _lines(self) -> Sequence[Line]:
+        from understudy.charts.number_line import Line
+
+        values = {
+            "baseline": self.baseline.zero_rule,
+            "synthetic": self.accuracy,
+            "original": self.original.accuracy,
+            "control": self.control.accuracy if self.control else math.nan,
+        }
+        return [Line(*TITLES[self.rule], values)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any, Required, TypedDict, Unpack, overload
 
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
+from understudy.intervals import wilson_interval
 from understudy.risk.disclosure_checks import (
     ONE_WAY,
     TWO_WAY,
@@ -18,58 +19,41 @@ from understudy.risk.disclosure_checks import (
     two_way_checks,
 )
 from understudy.risk.disclosure_result import ControlDisclosure, Disclosure, Disclosures
-from understudy.risk.exclusions import Rules, Wishes
 from understudy.risk.key_cells import KeyCells
-from understudy.risk.key_tally import Tally
-from understudy.risk.level_values import level_value
+from understudy.risk.key_tally import Rules, Tally, Wishes
 from understudy.risk.prepare import Prepared, prepare
-from understudy.risk.references import wilson_interval
 from understudy.risk.scenario import Scenario
 
 Levels = Sequence[object]
 Pairs = Sequence[tuple[str, object, object]]
 
 
+class Options(TypedDict, total=False):
+    """What `disclosure` takes besides the tables."""
+
+    keys: Required[str | Sequence[str]]
+    sensitive: Required[str]
+    groups: Mapping[str, int] | None
+    special: Mapping[str, Sequence[float]] | None
+    missing_target: bool
+    missing_keys: bool | Mapping[str, bool]
+    exclude_levels: Levels
+    exclude: Pairs
+    largest_cell: int | None
+    one_way: Threshold
+    two_way: Threshold
+    control: Frame | None
+    confidence: float
+
+
 @overload
 def disclosure(
-    original: Frame,
-    synthetic: list[Any] | tuple[Any, ...],
-    *,
-    keys: str | Sequence[str],
-    sensitive: str,
-    groups: Mapping[str, int] | None = ...,
-    special: Mapping[str, Sequence[float]] | None = ...,
-    missing_target: bool = ...,
-    missing_keys: bool | Mapping[str, bool] = ...,
-    exclude_levels: Levels = ...,
-    exclude: Pairs = ...,
-    largest_cell: int | None = ...,
-    one_way: Threshold = ...,
-    two_way: Threshold = ...,
-    control: Frame | None = ...,
-    confidence: float = ...,
+    original: Frame, synthetic: list[Any] | tuple[Any, ...], **options: Unpack[Options]
 ) -> Disclosures: ...
 
 
 @overload
-def disclosure(
-    original: Frame,
-    synthetic: Frame,
-    *,
-    keys: str | Sequence[str],
-    sensitive: str,
-    groups: Mapping[str, int] | None = ...,
-    special: Mapping[str, Sequence[float]] | None = ...,
-    missing_target: bool = ...,
-    missing_keys: bool | Mapping[str, bool] = ...,
-    exclude_levels: Levels = ...,
-    exclude: Pairs = ...,
-    largest_cell: int | None = ...,
-    one_way: Threshold = ...,
-    two_way: Threshold = ...,
-    control: Frame | None = ...,
-    confidence: float = ...,
-) -> Disclosure: ...
+def disclosure(original: Frame, synthetic: Frame, **options: Unpack[Options]) -> Disclosure: ...
 
 
 def disclosure(  # noqa: PLR0913  # the options of the measure that it is compared with
@@ -174,7 +158,7 @@ def disclosure(  # noqa: PLR0913  # the options of the measure that it is compar
     rules = wishes.in_codes(scenario, ready.levels)
     attack = _Attack(ready, rules, one_way, two_way, confidence)
     found = tuple(attack.on(table) for table in ready.syntheses)
-    return Disclosures(found) if several else found[0]
+    return Disclosures(found, _backend=ready.backend) if several else found[0]
 
 
 def disclosure_of(ready: Prepared) -> Disclosure:
@@ -211,7 +195,6 @@ class _Attack:
         if not len(sizes):
             reasons["mean_cell"] = "No record is disclosed."
         decode = ready.levels
-        levels = decode[scenario.sensitive]
         interval = self._interval(rates["disco"], tally.rows)
         return Disclosure(
             scenario=scenario,
@@ -220,17 +203,18 @@ class _Attack:
             **rates,
             max_cell=int(sizes.max(initial=0)),
             mean_cell=float(sizes.mean()) if len(sizes) else math.nan,
-            constant=level_value(levels, tally.constant),
+            constant=decode[scenario.sensitive].value(tally.constant),
             repu_interval=self._interval(rates["repu"], tally.rows),
             disco_interval=interval,
             check_1way=one_way_check(
                 cells, tally["original"], told, decode, scenario, self.one_way
             ),
             check_2way=two_way_checks(cells, cells.counts[0], told, decode, scenario, self.two_way),
-            exclusions=tally.exclusions,
+            exclusions=replace(tally.exclusions, _backend=ready.backend),
             control=None if ready.control is None else self._control(cells, rates, interval),
             reasons=reasons,
             _tally=tally,
+            _backend=ready.backend,
         )
 
     def _interval(self, share: float, rows: int) -> tuple[float, float]:

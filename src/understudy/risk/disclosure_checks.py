@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.levels import Levels, Value, in_words
+from understudy.data.levels import Levels, Value
 from understudy.errors import ParameterError
 from understudy.results import to_plain
 from understudy.risk.key_cells import KeyCells
-from understudy.risk.level_values import level_value, plain_level
+from understudy.risk.level_values import plain_level, shown_level
 from understudy.risk.scenario import Scenario
+from understudy.wording import percent
 
 Threshold = tuple[int, float]
 """A number of records and a share, both to be exceeded."""
@@ -67,9 +68,9 @@ class OneWayCheck:
 
     def __str__(self) -> str:
         return (
-            f"{in_words(self.level)} is {self.level_disclosed:,} of {self.disclosed:,} disclosed "
-            f"values ({100 * self.disclosed_share:.1f} %), and {100 * self.level_share:.1f} % of "
-            f"all original ones.{' Worth a look.' if self.flagged else ''}"
+            f"{shown_level(self.level)} makes up {self.level_disclosed:,} of {self.disclosed:,} "
+            f"disclosed values ({percent(self.disclosed_share)}) and {percent(self.level_share)} "
+            f"of all original values.{' This is worth a look.' if self.flagged else ''}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -114,9 +115,9 @@ class TwoWayCheck:
 
     def __str__(self) -> str:
         return (
-            f"{self.key} = {in_words(self.key_level)} and {in_words(self.level)}: "
-            f"{self.disclosed:,} disclosed; {100 * self.share:.1f} % of those with this "
-            f"{self.key} have it anyway."
+            f"{shown_level(self.level)} is disclosed for {self.disclosed:,} records in which "
+            f"{self.key!r} is {shown_level(self.key_level)}. {percent(self.share)} of all original "
+            f"records with this {self.key!r} have it anyway."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -170,7 +171,7 @@ def one_way_check(
     code = int(by_level.argmax())  # of equals, the first in the order of levels
     found = int(by_level[code])
     return OneWayCheck(
-        level_value(decode[scenario.sensitive], code),
+        decode[scenario.sensitive].value(code),
         int(original.sum()),
         int(original[cells.value == code].sum()),
         total,
@@ -218,8 +219,8 @@ def two_way_checks(
         found += [
             TwoWayCheck(
                 name,
-                level_value(decode[name], pair // values),
-                level_value(decode[target], pair % values),
+                decode[name].value(pair // values),
+                decode[target].value(pair % values),
                 *(int(told[at]), int(both[at]), int(key_records[pair // values])),
             )
             for at, pair in sorted(enumerate(pairs.tolist()), key=lambda item: item[1] % values)

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from understudy.data.levels import Value, in_words
+from understudy.data.frames import Backend, Frame
+from understudy.data.levels import Value
 from understudy.errors import ParameterError, did_you_mean
-from understudy.results import to_plain
+from understudy.results import Result, to_plain
 from understudy.risk.disclosure_checks import OneWayCheck, TwoWayCheck
-from understudy.risk.exclusions import Exclusions
-from understudy.risk.key_tally import RATES, Tally
-from understudy.risk.level_values import plain_level
+from understudy.risk.key_tally import RATES, Exclusions, Tally
+from understudy.risk.level_values import plain_level, shown_level
 from understudy.risk.scenario import Scenario
 from understudy.wording import percent
 
 if TYPE_CHECKING:
-    import polars as pl
+    from understudy.charts.number_line import Line
 
 Interval = tuple[float, float]
 NUMBERS = ("n_original", "n_synthetic", *RATES, "max_cell", "mean_cell")
 """The figures of a result, in the order of its table."""
+REPU = ("repU", "unique in both tables")
+DISCO = ("DiSCO", "one value, and it is correct")
+"""What the two main figures are called, and what they count."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +58,9 @@ class ControlDisclosure:
     dcap_difference: float
     difference_interval: Interval
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, nan as None."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
-
 
 @dataclass(frozen=True, eq=False)
-class Disclosure:
+class Disclosure(Result):
     """Identity and attribute disclosure of one synthetic table; shares are fractions of 1.
 
     A *key* is a combination of the values of all key columns. It is *disclosive* in a table if all
@@ -167,7 +165,7 @@ class Disclosure:
     reasons: dict[str, str]
     _tally: Tally = field(repr=False)
 
-    def per_record(self) -> pl.DataFrame:
+    def per_record(self, *, backend: Backend | None = None) -> Frame:
         """Return a row for each original record: which measures count it.
 
         The shares of True are `uio` (unique), `repu` (replicated), `is_` (in_synthetic), `dis`
@@ -175,13 +173,17 @@ class Disclosure:
         """
         import polars as pl
 
-        return pl.DataFrame(self._tally.flags()).with_row_index("record")
+        frame = pl.DataFrame(self._tally.flags()).with_row_index("record")
+        return self._framed(frame, backend)
 
-    def to_frame(self) -> pl.DataFrame:
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return all figures as a table of one row."""
         import polars as pl
 
-        return pl.DataFrame([{name: getattr(self, name) for name in NUMBERS}])
+        return self._framed(pl.DataFrame([self._figures()]), backend)
+
+    def _figures(self) -> dict[str, float]:
+        return {name: getattr(self, name) for name in NUMBERS}
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the records as plain values, nan as None."""
@@ -195,32 +197,39 @@ class Disclosure:
             "check_1way": self.check_1way.to_dict() if self.check_1way else None,
             "check_2way": [check.to_dict() for check in self.check_2way],
             "exclusions": self.exclusions.to_dict(),
-            "control": self.control.to_dict() if self.control else None,
+            "control": to_plain(self.control),
             "reasons": dict(self.reasons),
         }
 
     def summary(self) -> str:
         """Say the two main figures with their references, in percent."""
-        constant = (
-            repr(self.constant) if isinstance(self.constant, str) else in_words(self.constant)
-        )
         text = (
-            f"Of {self.n_original:,} original records, {percent(self.repu, 2)} are unique on the "
-            f"keys in both tables (repU), {percent(self.uio, 2)} in the original. The release "
-            f"discloses {self.scenario.sensitive!r} of {percent(self.disco, 2)} (DiSCO), the "
-            f"original {percent(self.dorig, 2)}. Always saying {constant} is right for "
-            f"{percent(self.disco_baseline, 2)} where the release says anything: a gain of "
+            f"{percent(self.repu, 2)} of the {self.n_original:,} original records are unique on "
+            f"the keys in both tables (repU). {percent(self.uio, 2)} are unique in the original. "
+            f"The release discloses {self.scenario.sensitive!r} correctly for "
+            f"{percent(self.disco, 2)} of the records (DiSCO). The original discloses it for "
+            f"{percent(self.dorig, 2)}. Where the release discloses a value, always guessing "
+            f"{shown_level(self.constant)} would be correct for "
+            f"{percent(self.disco_baseline, 2)} of the records: a gain of "
             f"{100 * self.disco_gain:.2f} points."
         )
         if self.control is not None:
-            text += f" Of people not in the data, it is right for {percent(self.control.disco, 2)}."
+            text += (
+                f" For people who are not in the data, the release is correct for "
+                f"{percent(self.control.disco, 2)}."
+            )
         return text
 
     __str__ = summary
 
+    def _lines(self) -> Sequence[Line]:
+        return _lines_of(
+            self._figures().__getitem__, self.control.disco if self.control else math.nan
+        )
+
 
 @dataclass(frozen=True, eq=False)
-class Disclosures:
+class Disclosures(Result):
     """The results of several syntheses of one original, in their order.
 
     Parameters
@@ -246,12 +255,12 @@ class Disclosures:
             raise ParameterError(f"There is no figure {name!r}.{did_you_mean(name, NUMBERS)}")
         return math.fsum(getattr(result, name) for result in self.results) / len(self.results)
 
-    def to_frame(self) -> pl.DataFrame:
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return a table with a row for each synthesis, numbered from 1."""
         import polars as pl
 
-        rows = pl.concat([result.to_frame() for result in self.results])
-        return rows.with_row_index("synthesis", offset=1)
+        rows = pl.DataFrame([result._figures() for result in self.results])  # noqa: SLF001
+        return self._framed(rows.with_row_index("synthesis", offset=1), backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the results and the means as plain values, nan as None."""
@@ -264,12 +273,32 @@ class Disclosures:
         """Say the means of the main figures, in percent."""
         first = self.results[0]
         return (
-            f"Over {len(self.results)} syntheses, {percent(self.mean('repu'), 2)} of "
-            f"{first.n_original:,} original records are unique on the keys in both tables (repU), "
-            f"{percent(first.uio, 2)} in the original; the release discloses "
-            f"{first.scenario.sensitive!r} of {percent(self.mean('disco'), 2)} (DiSCO), the "
-            f"original {percent(first.dorig, 2)}; the gain over a constant guess is "
-            f"{100 * self.mean('disco_gain'):.2f} points."
+            f"On average over {len(self.results)} syntheses, {percent(self.mean('repu'), 2)} of "
+            f"the {first.n_original:,} original records are unique on the keys in both tables "
+            f"(repU). {percent(first.uio, 2)} are unique in the original. The release discloses "
+            f"{first.scenario.sensitive!r} correctly for {percent(self.mean('disco'), 2)} of the "
+            f"records (DiSCO). The original discloses it for {percent(first.dorig, 2)}. The gain "
+            f"over a constant guess is {100 * self.mean('disco_gain'):.2f} points."
         )
 
     __str__ = summary
+
+    def _lines(self) -> Sequence[Line]:
+        controls = [one.control.disco for one in self.results if one.control]
+        return _lines_of(self.mean, math.fsum(controls) / len(controls) if controls else math.nan)
+
+
+def _lines_of(figure: Callable[[str], float], control: float) -> Sequence[Line]:
+    """Return repU and DiSCO beside their references."""
+    from understudy.charts.number_line import Line
+
+    disco = {
+        "baseline": figure("disco_baseline"),
+        "synthetic": figure("disco"),
+        "original": figure("dorig"),
+        "control": control,
+    }
+    return [
+        Line(*REPU, {"synthetic": figure("repu"), "original": figure("uio")}),
+        Line(*DISCO, disco),
+    ]

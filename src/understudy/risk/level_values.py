@@ -31,13 +31,13 @@ def find_level(name: str, levels: Levels, value: object) -> int:
 
     Examples
     --------
-    >>> levels = Levels(("0", "1.5", "missing"), np.array([0, 1.5, np.nan]), 2, (0, 1.5, None))
+    >>> levels = Levels((0, 1.5, None), np.array([0, 1.5, np.nan]), 2)
     >>> find_level("x", levels, 1.5), find_level("x", levels, "0"), find_level("x", levels, None)
     (1, 0, 2)
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         if levels.missing is None:
-            raise ParameterError(f"{name!r} has no missing values to exclude.")
+            raise ParameterError(f"{name!r} has no missing values to leave out.")
         return levels.missing
     for code, held in enumerate(levels.values):
         if held is not None and _same(held, value):
@@ -51,8 +51,8 @@ def find_level(name: str, levels: Levels, value: object) -> int:
             return code
     hint = did_you_mean(text, levels.labels[: levels.missing])
     raise ParameterError(
-        f"{name!r} has no level {value!r} in these tables.{hint} Give the value itself, or None "
-        "for missing."
+        f"{name!r} does not have the value {value!r} in these tables.{hint} Give the value "
+        "itself, or None for missing."
     )
 
 
@@ -76,21 +76,20 @@ def _moment(day: dt.date) -> dt.datetime:
     return dt.datetime.combine(day, dt.time())
 
 
-def level_value(levels: Levels, code: int) -> Value:
-    """Return the value that a code stands for, as Python has it; None for missing.
+def level_label(levels: Levels, code: int) -> str | None:
+    """Return the text of what a code stands for; None for missing."""
+    return None if code == levels.missing else levels.label(code)
+
+
+def shown_level(value: Value) -> str:
+    """Return a level for a sentence: text in quotes, and other values in words.
 
     Examples
     --------
-    >>> levels = Levels(("0", "1.5", "missing"), np.array([0, 1.5, np.nan]), 2, (0, 1.5, None))
-    >>> [level_value(levels, code) for code in range(3)]
-    [0, 1.5, None]
+    >>> shown_level("no"), shown_level(2.0), shown_level(None)
+    ("'no'", '2', 'missing')
     """
-    return levels.values[code]
-
-
-def level_label(levels: Levels, code: int) -> str | None:
-    """Return the text of what a code stands for; None for missing."""
-    return None if code == levels.missing else levels.labels[code]
+    return repr(value) if isinstance(value, str) else in_words(value)
 
 
 def plain_level(value: Value) -> str | float | None:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
-from understudy.data.frames import Frame
+from understudy.data.frames import Backend, Frame
+from understudy.results import Result
 from understudy.risk.attacker_results import Attackers
 from understudy.risk.attackers import attackers_on
 from understudy.risk.attribution import attributions
-from understudy.risk.attribution_result import Attribution
-from understudy.risk.attribution_scores import Unmatched
+from understudy.risk.attribution_result import TITLES, Attribution, Unmatched
 from understudy.risk.disclosure import disclosure_of
-from understudy.risk.disclosure_result import Disclosure
+from understudy.risk.disclosure_result import DISCO, REPU, Disclosure
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
 
-_VARIANTS: dict[Unmatched, tuple[str, str]] = {
-    "nearest": ("GCAP", "nearest records"),
-    "ignore": ("ICAP", "exact matches only"),
-    "zero": ("0CAP", "no match is wrong"),
-}
+if TYPE_CHECKING:
+    from understudy.charts import number_line
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class Line:
 
 
 @dataclass(frozen=True, eq=False)
-class Overview:
+class Overview(Result):
     """What came of all attacks on one release.
 
     Parameters
@@ -77,7 +74,7 @@ class Overview:
 
     def lines(self) -> Iterator[Line]:
         """Yield each measure beside its references."""
-        for rule, (name, meaning) in _VARIANTS.items():
+        for rule, (name, meaning) in TITLES.items():
             found = self.attribution[rule]
             yield Line(
                 name,
@@ -110,8 +107,8 @@ class Overview:
         # The other lines are about fewer keys.
         knowing = f", all {keys} keys" if (self.scenario.known or keys) < keys else ""
         yield Line(
-            "repU",
-            f"unique in both{knowing}",
+            REPU[0],
+            f"{REPU[1]}{knowing}",
             math.nan,
             told.repu,
             told.uio,
@@ -119,14 +116,42 @@ class Overview:
             math.nan,
         )
         yield Line(
-            "DiSCO",
-            f"one value, right{knowing}",
+            DISCO[0],
+            f"{DISCO[1]}{knowing}",
             told.disco_baseline,
             told.disco,
             told.dorig,
             told.control.disco if told.control is not None else math.nan,
             told.disco_gain,
         )
+
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
+        """Return a row for each measure, beside its references."""
+        import polars as pl
+
+        return self._framed(pl.DataFrame([asdict(line) for line in self.lines()]), backend)
+
+    def summary(self) -> str:
+        """Return the results in sentences, those of each attack on a line."""
+        results = [self.attribution["nearest"], self.attackers, self.disclosure]
+        return "\n".join(result.summary() for result in results if result is not None)
+
+    __str__ = summary
+
+    def _lines(self) -> Sequence[number_line.Line]:
+        from understudy.charts import number_line
+
+        return [
+            number_line.Line(
+                line.measure,
+                line.meaning,
+                {
+                    role: getattr(line, role)
+                    for role in ("baseline", "synthetic", "original", "control")
+                },
+            )
+            for line in self.lines()
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain values, with None for nan."""
@@ -144,7 +169,7 @@ class Overview:
     def reasons(self) -> dict[str, str]:
         """Return why results are undefined, by measure; that there is no control is no reason."""
         results: dict[str, Mapping[str, str]] = {
-            name: self.attribution[rule].reasons for rule, (name, _) in _VARIANTS.items()
+            name: self.attribution[rule].reasons for rule, (name, _) in TITLES.items()
         }
         if self.attackers is not None:
             results["classifiers"] = self.attackers.reasons
@@ -208,5 +233,9 @@ def overview(  # noqa: PLR0913  # the tables, the attacker, and the means of att
             prepared, classifiers, processes=processes, random_state=random_state
         )
     return Overview(
-        scenario, attributions(prepared, tuple(_VARIANTS)), trained, disclosure_of(prepared)
+        scenario,
+        attributions(prepared, tuple(TITLES)),
+        trained,
+        disclosure_of(prepared),
+        _backend=prepared.backend,
     )

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.data import Coded
-from understudy.data.frames import Frame
-from understudy.data.together import Levels, code_together
-from understudy.errors import DataError, ParameterError
+from understudy.data.frames import Backend, Frame
+from understudy.data.joint_coding import CodedTables, Levels
+from understudy.errors import ParameterError
 from understudy.risk.scenario import Scenario
 
 NEARLY_DISTINCT = 0.9
@@ -34,6 +34,8 @@ class Prepared:
         Records that were not used for the synthesis.
     levels : dict
         What the codes of each column stand for.
+    backend : str
+        The kind of frame that the original is, and so the kind that results give.
     """
 
     scenario: Scenario
@@ -41,6 +43,7 @@ class Prepared:
     syntheses: tuple[Coded, ...]
     control: Coded | None
     levels: dict[str, Levels]
+    backend: Backend = "polars"
 
 
 def prepare(
@@ -66,7 +69,7 @@ def prepare(
         Records like the original's that were not used for the synthesis.
     groups, special : mapping, optional
         Numeric columns to put in groups, and their numbers that are not grouped; see
-        `understudy.data.together.code_together`.
+        `understudy.data.joint_coding.code_together`.
 
     Raises
     ------
@@ -75,29 +78,52 @@ def prepare(
     DataError
         If a table has no rows, or tables hold values that cannot be compared.
     """
-    columns = (*scenario.keys, scenario.sensitive)
-    named = (
-        ["synthetic"]
-        if len(syntheses) == 1
-        else [f"synthetic {number}" for number in range(1, len(syntheses) + 1)]
-    )
-    if not named:
+    if not syntheses:
         raise ParameterError("There is no synthetic table to attack.")
     frames: dict[str, Frame] = {"original": original}
-    frames |= dict(zip(named, syntheses, strict=True))
+    for number, table in enumerate(syntheses, 1):
+        frames["synthetic" if len(syntheses) == 1 else f"synthetic {number}"] = table
     if control is not None:
         frames["control"] = control
-    together = code_together(frames, columns, groups=groups, special=special)
-    for table, coded in together.tables.items():
-        if not len(coded):
-            raise DataError(f"The {table} table has no rows.")
-    _warn_of_distinct_keys(scenario, together["original"])
+    tables = CodedTables.of(frames, (*scenario.keys, scenario.sensitive))
+    return prepared_from(tables, scenario, groups=groups, special=special)
+
+
+def prepared_from(
+    tables: CodedTables,
+    scenario: Scenario,
+    *,
+    groups: Mapping[str, int] | None = None,
+    special: Mapping[str, Sequence[float]] | None = None,
+) -> Prepared:
+    """Make ready for an attack what is coded already.
+
+    Parameters
+    ----------
+    tables : CodedTables
+        The tables "original", "synthetic" (or "synthetic 1", "synthetic 2", ...) and perhaps
+        "control"; others are left out.
+    scenario, groups, special
+        As in `prepare`.
+
+    Raises
+    ------
+    ParameterError, DataError
+        As in `prepare`.
+    """
+    made = [name for name in tables.encoded if name.startswith("synthetic")]
+    used = [name for name in tables.encoded if name in ("original", "control", *made)]
+    coded = tables.select(used, (*scenario.keys, scenario.sensitive)).grouped(groups, special)
+    held = coded.tables
+    coded.check_rows()
+    _warn_of_distinct_keys(scenario, held["original"])
     return Prepared(
         scenario,
-        together["original"],
-        tuple(together[name] for name in named),
-        together.tables.get("control"),
-        together.levels,
+        held["original"],
+        tuple(held[name] for name in made),
+        held.get("control"),
+        coded.levels,
+        coded.backend,
     )
 
 
@@ -107,8 +133,8 @@ def _warn_of_distinct_keys(scenario: Scenario, original: Coded) -> None:
         distinct = int(np.count_nonzero(np.bincount(original[name])))
         if rows > 1 and distinct > NEARLY_DISTINCT * rows:
             logging.getLogger("understudy").warning(
-                "The key %r has %s different values in %s records: it matches almost nobody, so "
-                "that every measure by matching is about this key alone. Put it in groups, or "
+                "The key %r has %s different values in %s records. It matches almost nobody, so "
+                "every measure that looks keys up is about this key alone. Put it in groups, or "
                 "leave it out.",
                 name,
                 f"{distinct:,}",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import logging
 import math
-import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
+from understudy.arguments import as_names, is_whole
 from understudy.errors import ParameterError, did_you_mean
+from understudy.toml_file import parse_toml, read_toml
 
 _FIELDS = ("keys", "sensitive", "known")
 
@@ -48,12 +48,14 @@ class Scenario:
     def __init__(self, keys: str | Sequence[str], sensitive: str, known: int | None = None) -> None:
         if not isinstance(keys, str) and not isinstance(keys, Iterable):
             raise ParameterError(f"keys is a column or a list of columns; got {keys!r}.")
-        names = (keys,) if isinstance(keys, str) else tuple(keys)
+        names = as_names(keys)
         object.__setattr__(self, "keys", names)
         object.__setattr__(self, "sensitive", sensitive)
         object.__setattr__(self, "known", known)
         if not names:
-            raise ParameterError("keys names no column; an attacker who knows nothing needs none.")
+            raise ParameterError(
+                "keys is empty. Name at least one column that an attacker may know."
+            )
         wrong = [name for name in (*names, sensitive) if not isinstance(name, str)]
         if wrong:
             raise ParameterError(f"keys and sensitive are names of columns; got {wrong[0]!r}.")
@@ -62,19 +64,18 @@ class Scenario:
             raise ParameterError(f"keys: {repeated!r} is named twice.")
         if sensitive in names:
             raise ParameterError(
-                f"{sensitive!r} is both a key and the sensitive attribute; an attacker who knows "
-                "it has nothing to learn. Take it out of keys."
+                f"{sensitive!r} is both a key and the sensitive attribute. An attacker who knows "
+                "it has nothing to learn: remove it from keys."
             )
-        whole = isinstance(known, int | np.integer) and not isinstance(known, bool)
-        if known is not None and not (whole and 1 <= known <= len(names)):
+        if known is not None and not (is_whole(known) and 1 <= known <= len(names)):
             raise ParameterError(
                 f"known is a whole number from 1 to {len(names)}, the number of keys; "
                 f"got {known!r}."
             )
         if len(self) > MANY_SETS:
             logging.getLogger("understudy").warning(
-                "%s of %d keys are %s sets, each of which is attacked. Take fewer keys, or know "
-                "fewer or more of them.",
+                "%s of %d keys make %s sets, and each set is attacked. Use fewer keys, or change "
+                "how many are known.",
                 known,
                 len(names),
                 f"{len(self):,}",
@@ -88,6 +89,22 @@ class Scenario:
         """Return how many sets of keys are attacked."""
         return math.comb(len(self.keys), self.known or len(self.keys))
 
+    @property
+    def known_keys(self) -> str:
+        """How many of the keys are known, in words.
+
+        Examples
+        --------
+        >>> Scenario(["age", "sex"], "income").known_keys
+        'both keys'
+        >>> Scenario(["age", "sex", "job"], "income", known=2).known_keys
+        '2 of 3 keys'
+        """
+        total = len(self.keys)
+        if self.known is not None and self.known < total:
+            return f"{self.known} of {total} keys"
+        return {1: "the key", 2: "both keys"}.get(total, f"all {total} keys")
+
     @classmethod
     def from_toml(cls, text: str) -> Scenario:
         r"""Read a scenario from TOML with the fields keys, sensitive and, if wanted, known.
@@ -97,10 +114,15 @@ class Scenario:
         >>> Scenario.from_toml('keys = ["age", "sex"]\nsensitive = "income"')
         Scenario(keys=('age', 'sex'), sensitive='income', known=None)
         """
-        try:
-            content = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
-            raise ParameterError(f"The scenario is no TOML: {error}.") from error
+        return cls._from_fields(parse_toml(text, "The scenario"))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Scenario:
+        """Read a scenario from a TOML file."""
+        return cls._from_fields(read_toml(path))
+
+    @classmethod
+    def _from_fields(cls, content: dict[str, Any]) -> Scenario:
         unknown = [name for name in content if name not in _FIELDS]
         if unknown:
             raise ParameterError(
@@ -113,16 +135,3 @@ class Scenario:
         if not isinstance(content["keys"], str | list):
             raise ParameterError(f"keys is a list of columns; got {content['keys']!r}.")
         return cls(content["keys"], content["sensitive"], content.get("known"))
-
-    @classmethod
-    def load(cls, path: str | Path) -> Scenario:
-        """Read a scenario from a TOML file."""
-        path = Path(path)
-        try:
-            return cls.from_toml(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise ParameterError(f"There is no file {path}.") from None
-        except UnicodeDecodeError as error:
-            raise ParameterError(f"{path} is no text in UTF-8: {error}.") from error
-        except OSError as error:
-            raise ParameterError(f"{path} cannot be opened: {error.strerror}.") from error

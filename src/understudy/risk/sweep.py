@@ -6,22 +6,20 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from understudy.data.frames import Frame
+from understudy.arguments import is_whole
+from understudy.data.frames import Backend, Frame
 from understudy.errors import ParameterError, did_you_mean
 from understudy.progress import track
-from understudy.results import to_plain
+from understudy.results import Result, to_plain
 from understudy.risk.key_cells import KeyCells
 from understudy.risk.key_tally import RATES, Tally
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
-from understudy.wording import percent
-
-if TYPE_CHECKING:
-    import polars as pl
+from understudy.wording import percent, quoted
 
 
 @dataclass(frozen=True)
@@ -114,19 +112,20 @@ class SweepSummary:
         if not self.minimum_keys:
             return f"{self.measure}: undefined for every set of keys."
         follows = (
-            "no correlation with the number of distinct keys, as one of them is constant"
+            "There is no correlation with the number of distinct keys, as one of the two is "
+            "constant."
             if math.isnan(self.pearson)
-            else f"its correlation with the number of distinct keys is {self.pearson:.2f}"
+            else f"The correlation with the number of distinct keys is {self.pearson:.2f}."
         )
         return (
-            f"{self.measure}: from {percent(self.minimum, 2)} ({', '.join(self.minimum_keys)}) to "
-            f"{percent(self.maximum, 2)} ({', '.join(self.maximum_keys)}), mean "
-            f"{percent(self.mean, 2)}; {follows}."
+            f"{self.measure}: from {percent(self.minimum, 2)} ({quoted(self.minimum_keys)}) to "
+            f"{percent(self.maximum, 2)} ({quoted(self.maximum_keys)}), on average "
+            f"{percent(self.mean, 2)}. {follows}"
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Sweep:
+class Sweep(Result):
     """Measures of disclosure for many sets of keys.
 
     Parameters
@@ -147,26 +146,20 @@ class Sweep:
         if measure not in self.summaries:
             hint = did_you_mean(str(measure), self.summaries)
             raise ParameterError(
-                f"{measure!r} was not measured; measures are {', '.join(self.summaries)}.{hint} "
-                "Name others in `measures` of `sweep`."
+                f"{measure!r} was not measured. The measures are {', '.join(self.summaries)}."
+                f"{hint} Name others in `measures` of `sweep`."
             )
         return self.summaries[measure]
 
-    def to_frame(self) -> pl.DataFrame:
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return a table with a row for each set of keys."""
         import polars as pl
 
-        return pl.DataFrame(
-            [
-                {
-                    "keys": list(held.keys),
-                    "size": len(held.keys),
-                    "distinct": held.distinct,
-                    **held.values,
-                }
-                for held in self.sets
-            ]
-        )
+        rows = [
+            {"keys": list(one.keys), "size": len(one.keys), "distinct": one.distinct, **one.values}
+            for one in self.sets
+        ]
+        return self._framed(pl.DataFrame(rows), backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, nan as None."""
@@ -175,7 +168,8 @@ class Sweep:
 
     def summary(self) -> str:
         """Say how each measure varies, a line for each."""
-        lines = [f"{len(self.sets):,} sets of keys for {self.sensitive!r}."]
+        sets = "1 set" if len(self.sets) == 1 else f"{len(self.sets):,} sets"
+        lines = [f"{sets} of keys for {self.sensitive!r}."]
         return "\n".join([*lines, *map(str, self.summaries.values())])
 
     __str__ = summary
@@ -239,21 +233,17 @@ def sweep(  # noqa: PLR0913  # two tables, the sets of keys, and how values are 
         distinct = int(np.count_nonzero(cells.per_key(cells.counts[0])))
         found.append(KeySet(names, distinct, {name: rates[name] for name in measures}))
     summaries = {name: SweepSummary.of(name, found) for name in measures}
-    return Sweep(sensitive, tuple(found), summaries)
+    return Sweep(sensitive, tuple(found), summaries, _backend=ready.backend)
 
 
 def _sizes(sizes: int | Sequence[int], scenario: Scenario) -> list[int]:
     listed = _listed(sizes)
-    wrong = [
-        size
-        for size in listed
-        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1
-    ]
+    wrong = [size for size in listed if not is_whole(size) or size < 1]
     if wrong:
         raise ParameterError(f"sizes are whole numbers from 1; got {wrong[0]!r}.")
     if not any(size <= len(scenario.keys) for size in listed):
         raise ParameterError(
-            f"sizes: there are {len(scenario.keys)} keys, and no set of {listed} of them."
+            f"sizes: there are {len(scenario.keys)} keys, so there is no set of {listed} keys."
         )
     return [int(size) for size in listed]
 

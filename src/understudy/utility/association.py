@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from understudy.counting import ContingencyTable
 from understudy.data.coded import Coded, Codes
 from understudy.data.frames import Frame
+from understudy.data.joint_coding import code_together
 from understudy.data.levels import Levels
-from understudy.data.together import code_together
 from understudy.errors import DataError, ParameterError, unknown_columns
 from understudy.progress import track
 from understudy.utility.arguments import check_whole, chosen_columns

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from understudy.data.coded import Coded, Codes
 from understudy.data.frames import Frame
+from understudy.data.joint_coding import code_together
 from understudy.data.levels import Levels, in_words
-from understudy.data.together import code_together
 from understudy.errors import DataError, ParameterError, unknown_columns
 from understudy.utility.arguments import chosen_columns
 
@@ -127,7 +127,7 @@ def numbers_of(levels: Levels) -> NDArray[np.float64] | None:
 
     Examples
     --------
-    >>> numbers_of(Levels(("a", "b"), None, None, ("a", "b"))) is None
+    >>> numbers_of(Levels(("a", "b"), None, None)) is None
     True
     """
     times = (dt.date, dt.time, dt.timedelta)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from understudy.counting import group_ids
 from understudy.data import Coded
 from understudy.data.frames import Frame
-from understudy.data.together import code_together
+from understudy.data.joint_coding import code_together
 from understudy.errors import DataError
 from understudy.learning.classifiers import Codes, Model
 from understudy.learning.jobs import Guesses, Job

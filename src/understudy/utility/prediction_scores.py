@@ -10,7 +10,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.risk.references import wilson_interval
+from understudy.intervals import wilson_interval
 
 Z = NormalDist().inv_cdf(0.975)
 

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from understudy.counting.groups import as_names
 from understudy.data import Coded
 from understudy.data.frames import Frame, to_narwhals
-from understudy.data.together import Levels
+from understudy.data.joint_coding import Levels
 from understudy.errors import ParameterError, did_you_mean, unknown_columns
-from understudy.risk.attacker_votes import MANY_LEVELS
+from understudy.learning.classifiers import MANY_LEVELS
 from understudy.utility.draws import content_order
 
 MOST_NUMBERS = 20

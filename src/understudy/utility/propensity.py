@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from understudy.counting.groups import as_names
 from understudy.data import Coded
 from understudy.data.frames import Frame, to_narwhals
-from understudy.data.together import Together, code_together
+from understudy.data.joint_coding import CodedTables, code_together
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
 from understudy.progress import track
 from understudy.utility.arguments import check_whole
@@ -164,7 +164,7 @@ def _chosen(models: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _records(
-    together: Together, most: int, seed: int
+    together: CodedTables, most: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the records of both tables as rows of codes, and which of them are synthetic."""
     tables = [together["original"], together["synthetic"]]
@@ -242,7 +242,7 @@ def _analytic(pmse: float, parameters: int, labels: NDArray[np.bool_]) -> Null:
 
 
 def _reasons(
-    together: Together, used: int, *, interactions: bool, models: Sequence[str]
+    together: CodedTables, used: int, *, interactions: bool, models: Sequence[str]
 ) -> dict[str, str]:
     reasons = {}
     total = sum(map(len, together.tables.values()))

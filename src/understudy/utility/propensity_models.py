@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.together import Levels
+from understudy.data.joint_coding import Levels
 from understudy.errors import ParameterError
 from understudy.learning.classifiers import Codes, encode
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from understudy.risk.attackers import attackers
-from understudy.risk.attribution_scores import Unmatched
+from understudy.risk.attribution_result import Unmatched
 from understudy.risk.overview import Overview, overview
 from understudy.risk.strong.attack import strong_attacker
 from understudy.worlds.cells import CELLS

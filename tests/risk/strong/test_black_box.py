@@ -555,7 +555,7 @@ def test_an_attack_that_is_interrupted_again_keeps_what_it_had(tmp_path, caplog)
 
 
 def fail(frame, seed):
-    raise AssertionError("all is there already")
+    raise AssertionError("all already exists")
 
 
 def test_more_runs_and_other_priors_go_on_with_the_same_file(tmp_path):

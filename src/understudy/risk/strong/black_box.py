@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from understudy.arguments import check_whole
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame, Layout, to_narwhals
-from understudy.data.together import Levels, code_together
+from understudy.data.joint_coding import Levels, code_together
 from understudy.errors import DataError, ParameterError
 from understudy.progress import track
 from understudy.risk.strong.beliefs import Prior, normalised, prior_name

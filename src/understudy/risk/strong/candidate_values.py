@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from understudy.counting.groups import Groups, group_ids
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.data.frames import Frame, Layout, to_arrow, to_narwhals
-from understudy.data.together import Levels, Together, code_together
+from understudy.data.joint_coding import CodedTables, Levels, code_together
 from understudy.data.values import to_numpy
 from understudy.errors import ParameterError
 from understudy.risk.strong.candidates import Candidates
@@ -166,7 +166,7 @@ def _given_table(given: Sequence[Any] | NDArray[Any], unknown: tuple[str, ...]) 
 
 
 def _middles(
-    original: Frame, together: Together, grouped: Mapping[str, int]
+    original: Frame, together: CodedTables, grouped: Mapping[str, int]
 ) -> dict[str, NDArray[np.int64]]:
     """Return for each grouped column and level an original row that holds its middle number.
 

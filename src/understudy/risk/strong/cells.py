@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from understudy.counting.groups import group_ids
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.data.frames import Frame, to_arrow, to_narwhals
-from understudy.data.together import Together, code_together
+from understudy.data.joint_coding import CodedTables, code_together
 from understudy.errors import DataError
 
 
@@ -78,7 +78,7 @@ class Cells:
         self._parts = list(self._references(frames, together, stacked))
 
     def _references(
-        self, frames: Mapping[str, Frame], together: Together, stacked: Coded
+        self, frames: Mapping[str, Frame], together: CodedTables, stacked: Coded
     ) -> Iterator[tuple[list[str], dict[str, pa.Table], Coded]]:
         """Yield columns, tables to code a simulated one with, and the codes of their rows."""
         grouped = [name for name in self._names if name in self._groups]
