@@ -203,7 +203,7 @@ class TestRecords:
 
     def test_none_is_shown_by_default(self, attack):
         out = attack("--model", "m.us", "--strong", "var4")[1]
-        assert "most exposed by" not in out
+        assert "most exposed records" not in out
         assert "confidential" not in out
 
 

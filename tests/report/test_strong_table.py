@@ -88,7 +88,7 @@ def test_undefined_and_unbounded_figures():
 def test_the_worst_records_come_first_without_their_values():
     found = attack(posterior=(0.25, 1.0, 1 - 1e-6, 1e-6))
     text = shown(worst_table(found, 10))
-    assert "The 4 records most exposed by this release" in " ".join(text.split())
+    assert "The 4 most exposed records" in text
     assert "confidential" in text
     assert "yes" not in text
     table = rows(text)
@@ -105,5 +105,5 @@ def test_guesses_are_shown_on_request_and_as_they_are():
     )  # fmt: skip
     text = shown(worst_table(found, 1, guesses=True))
     assert rows(text)["7"][3:] == ["[red]value[/red]", "yes"]
-    assert "The 1 record most exposed" in text
+    assert "The most exposed record" in text
     assert "Share of 1 record whose true '[b]x' is found" in shown(strong_table(found))

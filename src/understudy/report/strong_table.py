@@ -78,7 +78,7 @@ def _mean(holds: NDArray[np.bool_]) -> float:
 
 def _bits(attack: StrongAttack) -> Table:
     table = Table(
-        title="How much more probable the release makes the truth",
+        title="How much more probable the truth becomes",
         title_justify="left",
         header_style="bold",
     )
@@ -130,10 +130,12 @@ def worst_table(attack: StrongAttack, count: int, *, guesses: bool = False) -> T
     """
     found = attack.to_frame(worst_first=True, values=guesses, backend="polars").head(count)
     table = Table(
-        title=f"The {counted(found.height, 'record')} most exposed by this release",
+        title="The most exposed record"
+        if found.height == 1
+        else f"The {found.height:,} most exposed records",
         title_justify="left",
         header_style="bold",
-        caption="Row numbers of the original, from 0: confidential",
+        caption="Rows of the original, from 0: confidential",
         caption_justify="left",
     )
     shown: dict[str, Callable[[Any], str | Text]] = {
