@@ -24,15 +24,7 @@ _MOST_INDEXED = 2**22
 
 @dataclass(frozen=True, eq=False)
 class TableCounts:
-    """One table of a sampler with its counts.
-
-    Parameters
-    ----------
-    table : SamplingTable
-        What is drawn, and from which records.
-    tally : Tally
-        How many original and synthetic records there are in each node and cell.
-    """
+    """One table of a sampler, and how many records of both tables each node and cell holds."""
 
     table: SamplingTable
     tally: Tally
