@@ -177,7 +177,7 @@ def test_by_hand(as_frame):
     assert (score.accuracy, score.accuracy_std) == (0.75, 0.25)
     assert (score.original, score.gain) == (0.75, 0.25)
     assert result.baseline == Baseline(0.5, 0.5)
-    assert result.per_record().to_dict(as_series=False) == {
+    assert result.per_record(backend="polars").to_dict(as_series=False) == {
         "record": [0, 1, 2, 3],
         "fixed": [1.0, 1.0, 0.5, 0.5],
         "ensemble": [1.0, 1.0, 0.5, 0.5],
@@ -191,7 +191,7 @@ def test_forms_of_the_result():
     result = attackers(
         square(), square(), keys=["a", "b"], sensitive="s", known=1, models=FIXED, control=square()
     )
-    assert result.to_frame().to_dicts()[1] == {
+    assert result.to_frame(backend="polars").to_dicts()[1] == {
         "attacker": "ensemble",
         "baseline": 0.5,
         "accuracy": 0.75,
@@ -208,9 +208,9 @@ def test_forms_of_the_result():
     assert content["scenario"] == {"keys": ["a", "b"], "sensitive": "s", "known": 1}
     assert "shares" not in content
     assert str(result) == (
-        "Who knows 1 of 2 keys guesses 's' right for 75.0 % of the records by a vote of one model "
-        "(mean 75.0 %, maximum 75.0 % (fixed)); without the release 50.0 %, with the original "
-        "75.0 %. Of people who are not in the data, it guesses 75.0 %."
+        "An attacker who knows 1 of 2 keys guesses 's' correctly for 75.0% of the records by a "
+        "vote of one model (mean 75.0%, best 75.0% with fixed). Without the release it is 50.0%, "
+        "with the original 75.0%. For people who are not in the data it is 75.0%."
     )
 
 
@@ -619,10 +619,10 @@ def test_a_model_that_fails_has_a_reason_and_no_vote():
     assert math.isnan(result.models["shape"].original)
     assert result.ensemble.accuracy == result.mean.accuracy == result.maximum.accuracy == 0.5
     assert result.reasons["raises"] == (
-        "It failed on the synthetic table with a: RuntimeError: no luck"
+        "It failed on the synthetic table with 'a': RuntimeError: no luck"
     )
     assert "shape (1,) for 2 records" in result.reasons["shape"]
-    assert result.reasons["mean"] == "It leaves out what failed: raises, shape."
+    assert result.reasons["mean"] == "It leaves out the models that failed: raises, shape."
     assert result.voters == 1
     assert "by a vote of one model (mean" in str(result)
     assert result.per_record()["raises"].null_count() == 4
@@ -750,19 +750,19 @@ def test_one_progress_bar():
             {"preset": "paper"},
             "preset is one of papers, strong; got 'paper'. Did you mean 'papers'",
         ),
-        ({"models": {}}, "models are estimators by name"),
-        ({"models": [Always()]}, "models are estimators by name"),
+        ({"models": {}}, "models is a mapping of names to estimators"),
+        ({"models": [Always()]}, "models is a mapping of names to estimators"),
         ({"models": {"mean": Always()}}, "cannot be called 'mean'"),
-        ({"models": {"x": 5}}, "'x' is no estimator"),
-        ({"models": {"x": LinearRegression()}}, "'x' is a regressor; give a tolerance"),
+        ({"models": {"x": 5}}, "'x' is not an estimator"),
+        ({"models": {"x": LinearRegression()}}, "'x' is a regressor. Give a tolerance"),
         ({"models": FIXED, "tolerance": 1}, "'fixed' is a classifier"),
         ({"tolerance": 1}, "'s' holds labels"),
         ({"tolerance": 1, "relative_tolerance": 1}, "not both"),
         ({"tolerance": -1}, "tolerance is a number from 0; got -1"),
         ({"relative_tolerance": True}, "relative_tolerance is a number from 0; got True"),
         ({"tolerance": math.nan}, "tolerance is a number from 0; got nan"),
-        ({"tolerance": 1, "groups": {"s": 2}}, "either in groups or guessed"),
-        ({"processes": 0}, "processes is a whole number from 1 to 10000; got 0"),
+        ({"tolerance": 1, "groups": {"s": 2}}, "both in groups and guessed"),
+        ({"processes": 0}, "processes is a whole number from 1 to 10,000; got 0"),
         ({"random_state": -1}, "random_state is a whole number from 0 to 4294967295; got -1"),
         ({"random_state": True}, "random_state is a whole number"),
         ({"known": 3}, "known is a whole number from 1 to 2"),

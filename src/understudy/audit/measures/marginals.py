@@ -19,7 +19,7 @@ from understudy.audit.shares import column_shares
 from understudy.audit.synthesis import Synthesis
 from understudy.utility.marginals import marginals
 from understudy.utility.marginals_result import Marginals
-from understudy.wording import number
+from understudy.wording import one_digit
 
 
 def _run(synthesis: Synthesis) -> Marginals:
@@ -75,7 +75,7 @@ MARGINALS = Measure(
             "Pairs",
             "how far tables of two columns are off, as a multiple of chance",
             pairs_ratio,
-            lambda ratio: number(ratio, 1),
+            one_digit,
         ),
     ),
 )

@@ -7,10 +7,8 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from understudy.audit.collect_records import RecordScores, gain_histogram, worst_records
+from understudy.audit.measures.records import RecordScores, worst_records
 from understudy.risk import Scenario, StrongAttack, attribution
 from understudy.risk.prepare import prepare
 
@@ -47,24 +45,6 @@ def test_the_histogram_by_hand():
     assert found.synthetic[10] == 1  # from 0.5
     assert found.synthetic[-1] == 1
     assert found.original[-1] == 4
-
-
-@given(st.lists(st.tuples(st.floats(0.001, 1), st.floats(0, 1)), min_size=1, max_size=30))
-def test_every_gain_is_counted(pairs):
-    prior, posterior = zip(*pairs, strict=True)
-    found = gain_histogram(attack(prior, posterior))
-    finite = [value for value in posterior if value > 0]
-    assert sum(found.synthetic) == (len(posterior) if finite else 0)
-    assert len(found.edges) == len(found.synthetic) + 1
-    assert list(found.edges) == sorted(set(found.edges))
-
-
-def test_edges_of_gains_are_round():
-    # From -1 to 2 bits: 3 / 20 of a bit, and the next round step is 0.2.
-    found = gain_histogram(attack([0.5, 0.25], [0.25, 1.0]))
-    assert found.edges[:2] == (-1.0, -0.8)
-    assert found.edges[-1] == 2.0
-    assert found.synthetic[0] == found.synthetic[-1] == 1
 
 
 def test_the_worst_are_those_with_a_gain_in_order():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
-from understudy.audit.key_sets import DrawnSets, with_fewer_sets
+from understudy.audit.synthesis import DrawnSets, Synthesis
 from understudy.risk.attribution import attributions
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
@@ -30,10 +31,11 @@ def test_attacks_are_on_the_drawn_sets_alone():
         {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 1, 1, 2], "s": list("xyxy")}
     )
     prepared = prepare(table, [table], Scenario(["a", "b", "c"], "s", known=1))
-    fewer, note = with_fewer_sets(prepared, 2, seed=1)
-    assert note == "2 of the 3 sets of keys, drawn at random, for all would take too long."
+    synthesis = Synthesis(SimpleNamespace(seed=1), None, 1, table, prepared, (), None)
+    fewer, note = synthesis.with_fewer_sets(2)
+    assert note == "2 of the 3 sets of keys, drawn at random: all of them would take too long."
     every = {one.keys: one for one in attributions(prepared)["nearest"].subsets}
     found = attributions(fewer)["nearest"].subsets
     assert [one.accuracy for one in found] == [every[one.keys].accuracy for one in found]
     assert len(found) == 2
-    assert with_fewer_sets(prepared, 3, seed=1) == (prepared, "")
+    assert synthesis.with_fewer_sets(3) == (prepared, "")

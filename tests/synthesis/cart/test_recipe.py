@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from understudy.data.coded import Coded
-from understudy.synthesis.cart.strata import Strata
+from understudy.synthesis.cart.recipe import Strata
 
 CODED = Coded.from_arrays(
     {"sex": [0, 1, 1, 0, 1], "age": [2, 0, 2, 2, 2], "job": [0, 1, 2, 3, 4]},

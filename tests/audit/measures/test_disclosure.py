@@ -8,14 +8,11 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from understudy.audit.collect_risk import (
-    anonymity_findings,
-    anonymity_of,
-    attacker_figures,
-    disclosure_figures,
-    disclosure_findings,
-)
+from understudy.audit.measures import anonymity as anonymity_measure
+from understudy.audit.measures import classifiers
+from understudy.audit.measures import disclosure as disclosure_measure
 from understudy.risk import Scenario, anonymity, attackers, disclosure
+from understudy.risk.anonymity import anonymity_of
 from understudy.risk.attackers import attackers_on
 from understudy.risk.prepare import prepare
 
@@ -30,7 +27,7 @@ def test_anonymity_of_codes_is_that_of_the_tables(people, unrelated, sensitive):
     )
     for original in (people, gaps):
         prepared = prepare(original, [unrelated], Scenario(KEYS, sensitive))
-        found = anonymity_findings([anonymity_of(prepared)])
+        found = anonymity_measure.findings_of([anonymity_of(prepared)])
         before = anonymity(original, keys=KEYS, sensitive=sensitive)
         after = anonymity(unrelated, keys=KEYS, sensitive=sensitive)
         assert (found.k_original, found.k_synthetic) == (before.k, after.k)
@@ -42,7 +39,7 @@ def test_anonymity_of_codes_is_that_of_the_tables(people, unrelated, sensitive):
 
 def test_groups_of_the_release_are_those_of_the_original(people):
     prepared = prepare(people, [people[:50]], Scenario(KEYS, "ill"), groups={"age": 2})
-    found = anonymity_findings([anonymity_of(prepared)])
+    found = anonymity_measure.findings_of([anonymity_of(prepared)])
     middle = people["age"].median()
     halves = people.with_columns(age=pl.col("age") >= math.ceil(middle))
     assert found.k_original == anonymity(halves, keys=KEYS).k
@@ -54,16 +51,16 @@ def test_classifiers_that_failed_are_named_without_their_words(people):
     found = attackers_on(prepared, "papers")
     broken = replace(found.mean, accuracy=math.nan)
     one = replace(found, models=found.models | {"svm": broken}, reasons={"svm": "Smith"})
-    for figure in attacker_figures([one], of_papers=True):
-        assert "Left out, for it failed: svm." in figure.note
+    for figure in classifiers.figures_of(classifiers.PAPERS, [one]):
+        assert "Left out because it failed: svm." in figure.note
         assert "Smith" not in figure.note
-    names = [figure.measure for figure in attacker_figures([found], of_papers=True)]
+    names = [figure.measure for figure in classifiers.figures_of(classifiers.PAPERS, [found])]
     assert names == ["papers_vote", "papers_mean_attacker", "papers_best_attacker"]
 
 
 def test_vote_mean_and_best_are_those_of_the_attackers(people, unrelated):
     found = attackers(people, unrelated, keys="sex", sensitive="ill", preset="papers")
-    vote, middle, best = attacker_figures([found])
+    vote, middle, best = classifiers.figures_of(classifiers.OURS, [found])
     assert (vote.synthetic, vote.original) == (found.ensemble.accuracy, found.ensemble.original)
     assert (middle.synthetic, middle.gain) == (found.mean.accuracy, found.mean.gain)
     assert best.synthetic == found.maximum.accuracy
@@ -81,26 +78,32 @@ def told():
 
 def test_checks_name_values_that_the_release_shows(told):
     _, found = told
-    checks = disclosure_findings([found]).checks
-    assert checks[0].startswith("yes is 100 of 140 disclosed values")
-    assert any("age = 70.25 and yes" in check for check in checks)
+    checks = disclosure_measure.findings_of([found]).checks
+    assert checks[0].startswith("'yes' makes up 100 of 140 disclosed values")
+    assert any(
+        "'yes' is disclosed for 100 records in which 'age' is 70.25" in check for check in checks
+    )
 
 
 def test_checks_do_not_tell_the_limits_of_groups(told):
     table, _ = told
     found = disclosure(table, table, keys="age", sensitive="ill", groups={"age": 2})
-    plain = disclosure_findings([found]).checks
+    plain = disclosure_measure.findings_of([found]).checks
     assert any("30.5" in check or "70.25" in check for check in plain)
-    hidden = disclosure_findings([found], ["age"]).checks
+    hidden = disclosure_measure.findings_of([found], ["age"]).checks
     assert not any("30.5" in check or "70.25" in check for check in hidden)
-    assert any("age = a group of numbers and yes" in check for check in hidden)
+    assert any("in which 'age' is 'a group of numbers'" in check for check in hidden)
     sensitive = disclosure(table, table, keys="ill", sensitive="age", groups={"age": 2})
-    assert not any("70.25" in one for one in disclosure_findings([sensitive], ["age"]).checks)
+    assert not any(
+        "70.25" in one for one in disclosure_measure.findings_of([sensitive], ["age"]).checks
+    )
 
 
 def test_a_flagged_check_is_noted(told):
     table, found = told
     most = pl.concat([table[40:], table[:5]])
     flagged = disclosure(most, most, keys="age", sensitive="ill")
-    assert "One value is most of what is disclosed" in disclosure_figures([flagged])[1].note
-    assert disclosure_figures([found])[1].note == ""
+    assert (
+        "One value is most of what is disclosed" in disclosure_measure.figures_of([flagged])[1].note
+    )
+    assert disclosure_measure.figures_of([found])[1].note == ""

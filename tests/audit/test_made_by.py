@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from understudy import BayesNet, Cart, Independent
-from understudy.audit.collect_model import method_of, network_of
+from understudy.audit.findings import MadeBy
+from understudy.audit.made_by import made_by, method_in_words
+from understudy.audit.measures.network import network_of
 
 
 @pytest.mark.parametrize(
@@ -24,18 +26,25 @@ from understudy.audit.collect_model import method_of, network_of
 def test_methods(model, text, people):
     # The parameters are what matters, and rules have forms of their own.
     model.codec_ = Independent().fit(people).codec_
-    assert method_of(model) == text
+    assert method_in_words(model) == text
 
 
 def test_without_a_model_there_is_nothing_to_tell():
-    assert method_of(None) == ""
+    assert method_in_words(None) == ""
+    assert made_by(None) is None
+
+
+def test_the_same_for_programs(people):
+    model = Cart(keep=("sex",), cp=0.01, rules={"income": "age < 21 -> income = 8000"})
+    model.codec_ = Independent().fit(people).codec_
+    assert made_by(model) == MadeBy("cart", {"cp": 0.01, "keep": ["sex"]}, ("rules",))
 
 
 def test_texts_that_are_no_columns_of_a_fitted_model_are_not_told(people):
     model = Cart(keep=["sex"], random_state=1).fit(people)
-    assert method_of(model) == "Cart(keep=['sex'])"
+    assert method_in_words(model) == "Cart(keep=['sex'])"
     model.keep = ["sex", "Smith"]
-    assert method_of(model) == "Cart(keep=…)"
+    assert method_in_words(model) == "Cart(keep=…)"
 
 
 def test_other_models_have_no_network():

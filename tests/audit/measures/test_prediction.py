@@ -6,13 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from understudy.audit.collect_utility import (
-    association_findings,
+from understudy.audit.measures import prediction as module
+from understudy.audit.measures.association import ASSOCIATION
+from understudy.audit.measures.marginals import MARGINALS
+from understudy.audit.measures.prediction import (
     prediction_findings,
-    propensity_findings,
+    prediction_tables,
+    sample,
     shown_classes,
-    way_findings,
 )
+from understudy.audit.measures.propensity import findings_of
 from understudy.utility.association import association
 from understudy.utility.marginals import marginals
 from understudy.utility.prediction import prediction
@@ -21,7 +24,7 @@ from understudy.utility.propensity import propensity
 
 def test_distances_are_means_and_the_worst_tables_are_the_firsts(people, unrelated):
     both = [marginals(people, table, ways=(1, 2)) for table in (unrelated, people)]
-    one, two = way_findings(both)
+    one, two = MARGINALS.collect(None, both).utility["marginals"]
     assert (one.way, one.tables, two.tables) == (1, 5, 10)
     assert two.mean == pytest.approx(both[0][2].mean / 2)  # the other is 0
     assert two.expected == pytest.approx(both[0][2].expected)
@@ -35,7 +38,8 @@ def test_distances_are_means_and_the_worst_tables_are_the_firsts(people, unrelat
 def test_associations_are_without_signs(people):
     falling = people.with_columns(income=-pl.col("age"))
     rising = people.with_columns(income=pl.col("age"))
-    found = association_findings([association(falling, rising, bootstraps=2)])
+    found = ASSOCIATION.collect(None, [association(falling, rising, bootstraps=2)])
+    found = found.utility["association"]
     at = found.columns.index("age"), found.columns.index("income")
     assert found.original[at[0]][at[1]] == found.synthetic[at[0]][at[1]] == pytest.approx(1)
     assert np.array(found.original).min() >= 0
@@ -43,7 +47,7 @@ def test_associations_are_without_signs(people):
 
 def test_propensity_is_beside_shuffled_records(people, unrelated):
     both = [propensity(people, table, permutations=3) for table in (unrelated, people)]
-    found = propensity_findings(both, {"logistic": "another name"})
+    found = findings_of(both, {"logistic": "another name"})
     assert [one.model for one in found] == ["cart", "another name"]
     models = [one.models["cart"] for one in both]
     assert found[0].pmse == pytest.approx((models[0].pmse + models[1].pmse) / 2)
@@ -93,3 +97,33 @@ def test_a_positive_class_that_the_release_lacks_is_not_named(people):
     found = prediction_findings([result], classes)
     assert (result.positive, found.positive) == ("qqzz", "not in the release")
     assert "qqzz" not in repr(found)
+
+
+TABLE = pl.DataFrame({"x": range(100)})
+
+
+def test_records_are_drawn_once_and_keep_their_order(as_frame):
+    drawn = sample(as_frame({"x": list(range(100))}), 40, seed=1)
+    values = list(drawn["x"].to_pylist() if hasattr(drawn["x"], "to_pylist") else drawn["x"])
+    assert len(values) == len(set(values)) == 40
+    assert values == sorted(values)
+    assert values == sample(TABLE, 40, seed=1)["x"].to_list()
+
+
+def test_the_seed_and_the_stream_decide():
+    first = sample(TABLE, 40, seed=1)
+    assert first.equals(sample(TABLE, 40, seed=1))
+    assert not first.equals(sample(TABLE, 40, seed=2))
+    assert not first.equals(sample(TABLE, 40, seed=1, stream=1))
+
+
+def test_tables_of_the_size_are_left_as_they_are(monkeypatch):
+    monkeypatch.setattr(module, "LEARNT_FROM", 70)
+    # Of 100 records 30 are held out, so that 70 are left to learn from.
+    original, synthetic, test = prediction_tables(TABLE, TABLE[:70], None, seed=1)
+    assert original is TABLE
+    assert (len(synthetic), test) == (70, None)
+    # With test records, none are held out.
+    original, _, test = prediction_tables(TABLE, TABLE, TABLE, seed=1)
+    assert len(original) == 70
+    assert test is TABLE
