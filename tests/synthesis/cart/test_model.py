@@ -918,3 +918,16 @@ def test_names_may_be_an_array(tmp_path):
     ).fit(frame)
     loaded = Synthesizer.load(model.save(tmp_path / "m.us"))
     assert loaded.sample().equals(model.sample())
+
+
+def test_what_an_attacker_may_take_for_granted(caplog):
+    caplog.set_level(logging.ERROR)
+    model = Cart(keep=["hours"], rules=["if hours == 0 then pay = missing"], random_state=0).fit(
+        ruled()
+    )
+    assert model.kept_columns == ("hours",)
+    assert model.columns_set_by_rules == {"pay"}
+    assert model.random_fit is None
+    plain = Cart(proper=True).fit(ruled())
+    assert (plain.kept_columns, plain.columns_set_by_rules) == ((), frozenset())
+    assert plain.random_fit == "records"

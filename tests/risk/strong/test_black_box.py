@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from understudy.errors import DataError, ParameterError
 from understudy.progress import reporting
-from understudy.risk.black_box.attack import black_box_attacker
+from understudy.risk.strong.black_box import black_box_attacker
 
 LETTERS = pl.DataFrame({"x": ["a", "a", "a", "b", "b"]})
 
@@ -423,13 +423,13 @@ def test_weights_as_prior():
     [
         ("informed", "array"),
         ("unifrom", "Did you mean 'uniform'"),
-        ([1, 2, 3], r"2 weights.*5 rows.*\(3,\)"),
-        ([[1, 2]], r"shape \(1, 2\)"),
-        ([1, -1], "from 0"),
+        ([1, 2, 3], r"2 candidates and 5 records.*got \(3,\)"),
+        ([[1, 2]], r"got \(1, 2\)"),
+        ([1, -1], "not below 0"),
         ([1, np.nan], "finite"),
-        ([0, 0], "above 0"),
-        ([[1, 2], [1]], "array of weights"),
-        (["a", "b"], "array of weights"),
+        ([0, 0], "not all 0"),
+        ([[1, 2], [1]], "an array holds numbers"),
+        (["a", "b"], "an array holds numbers"),
     ],
 )
 def test_priors_that_cannot_be_used(prior, message):
@@ -442,7 +442,7 @@ def test_priors_that_cannot_be_used(prior, message):
     [
         ({"unknown": "z"}, "unknown: 'z' is not a column"),
         ({"unknown": ["x", "x"]}, "twice"),
-        ({"unknown": []}, "unknown is a column or a list"),
+        ({"unknown": []}, "unknown: name at least one column"),
         ({"cells": ["z"]}, "cells: 'z' is not a column"),
         ({"groups": {"z": 2}}, "groups: 'z' is not a column"),
         ({"groups": {"x": 2}}, "holds no numbers"),
@@ -633,6 +633,7 @@ def test_the_synthesizer_gets_frames_of_the_kind_that_was_given(as_frame):
         return kept
 
     attack = black_box_attacker(synthesize, table, table, runs=2)
+    assert type(attack.to_frame()) is type(table)
     assert len(seen) == 2 * (1 + 3 * 2)  # the original; three distinct records, two others each
     assert all(types == types_of(table) for types in seen)
     assert attack.guess[1] == "b, missing, 2, False"
@@ -658,7 +659,7 @@ def test_columns_that_are_not_released_are_told():
         lambda frame, _: frame.select("u"), table, table.select("u"), unknown="v", runs=1
     )
     assert attack.gain_bits.tolist() == [0.0] * 8
-    assert "Not in the synthetic table: v." in attack.notes
+    assert "Not in the synthetic table: 'v'." in attack.notes
     pair = black_box_attacker(lambda frame, _: frame.select("u"), table, table.select("u"), runs=1)
     assert any("occur in the original," in note for note in pair.notes)
 

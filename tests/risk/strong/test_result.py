@@ -7,11 +7,13 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from understudy.errors import ParameterError
-from understudy.risk.posterior.result import StrongAttack, named
+from understudy.risk.strong.result import StrongAttack, named
 
 
 def attack(prior, posterior, **more):
@@ -121,15 +123,15 @@ def test_dictionary_is_plain():
 def test_sentences():
     text = str(FOUR)
     assert text == FOUR.summary()
-    assert "guesses method right for 50" in text
-    assert "of 4 records without the release and for 75" in text
+    assert "guesses 'method' correctly for 50.0%" in text
+    assert "of 4 records without the release, and for 75.0%" in text
     assert "1 is certain" in text
     assert "0.500 bits" in text
     assert "2.00 at most" in text
 
 
 def test_names_in_a_sentence():
-    assert named(("a", "b", "c")) == "a, b and c"
+    assert named(("a", "b", "c")) == "'a', 'b' and 'c'"
     assert named(("a", "b", "c"), most=2) == "all 3 unknown attributes"
 
 
@@ -142,6 +144,37 @@ def test_without_values_nothing_tells_which_value_a_record_has():
     assert ("prior" in kept) == (found.prior_name == "uniform")
     shares = replace(found, prior_name="marginal").to_frame(values=False)
     assert shares.columns == ["record", "posterior", "right_after"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "frame"), [("polars", pl.DataFrame), ("pandas", pd.DataFrame), ("pyarrow", pa.Table)]
+)
+def test_frames_are_of_the_kind_that_went_in_or_is_asked_for(kind, frame):
+    found = replace(FOUR, _backend=kind)
+    for table in (found.to_frame(), found.per_record(), found.worst(2)):
+        assert isinstance(table, frame)
+    for table in (
+        FOUR.to_frame(backend=kind),
+        FOUR.per_record(backend=kind),
+        FOUR.worst(2, backend=kind),
+    ):
+        assert isinstance(table, frame)
+    assert found.worst(2, backend="polars")["record"].to_list() == [0, 20]
+
+
+def test_a_notebook_shows_the_line_and_the_worst_records_but_no_values():
+    found = attack([0.25, 0.5], [0.5, 1.0])
+    shown = replace(found, unknown=("<b>",), guess=("zorilla", "okapi"))._repr_html_()
+    assert "<svg" in shown
+    assert "<th>record</th><th>prior</th><th>posterior</th><th>gain_bits</th>" in shown
+    assert "&lt;b&gt;" in shown
+    assert "<b>" not in shown
+    for value in ("zorilla", "okapi", "right_before", "guess<"):
+        assert value not in shown
+    # A share often says which value it is.
+    shares = replace(found, prior_name="marginal")._repr_html_()
+    assert "<th>record</th><th>posterior</th><th>right_after</th>" in shares
+    assert "<table>" in attack([], [])._repr_html_()
 
 
 def test_no_records():

@@ -5,13 +5,11 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import polars as pl
 import pytest
 
-from understudy.data.codec import Codec
 from understudy.data.coded import Coded
 from understudy.errors import ParameterError
-from understudy.risk.posterior.candidates import Candidates, read_unknown
+from understudy.risk.strong.candidates import Candidates, check_records, read_unknown
 
 TABLE = Coded.from_arrays({"a": [1, 0, 1, 1], "b": [2, 0, 2, 1], "c": [0, 1, 0, 1]})
 
@@ -69,16 +67,21 @@ def test_labels():
 
 
 class TestUnknown:
-    codec = Codec.fit(pl.DataFrame({"sex": ["f", "m"], "age": [1, 2], "*": ["p", "q"]}))
+    COLUMNS = ("sex", "age", "*")
 
-    def test_names_in_the_order_of_the_table(self):
-        assert read_unknown(["age", "sex"], self.codec) == ("sex", "age")
-        assert read_unknown(iter(["age"]), self.codec) == ("age",)
+    def test_names_in_the_order_given(self):
+        assert read_unknown(["age", "sex"], self.COLUMNS) == ("age", "sex")
+        assert read_unknown(iter(["age"]), self.COLUMNS) == ("age",)
 
     def test_a_column_that_is_called_like_the_whole(self):
-        assert read_unknown("*", self.codec) == ("*",)
-        plain = self.codec.select(["sex", "age"])
-        assert read_unknown("*", plain) == ("sex", "age")
+        assert read_unknown("*", self.COLUMNS) == ("*",)
+        assert read_unknown("*", ("sex", "age")) == ("sex", "age")
+        with pytest.raises(ParameterError, match='write "\\*" alone'):
+            read_unknown(["*", "age"], ("sex", "age"))
+
+    def test_identifiers(self):
+        with pytest.raises(ParameterError, match="'id' is an identifier"):
+            read_unknown(["age", "id"], self.COLUMNS, ["id"])
 
     @pytest.mark.parametrize(
         ("wrong", "message"),
@@ -91,4 +94,21 @@ class TestUnknown:
     )
     def test_wrong(self, wrong, message):
         with pytest.raises(ParameterError, match=message):
-            read_unknown(wrong, self.codec)
+            read_unknown(wrong, self.COLUMNS)
+
+
+def test_records():
+    assert check_records(None, 3).tolist() == [0, 1, 2]
+    assert check_records(2, 3).tolist() == [2]
+    assert check_records([2, 0, 2], 3).tolist() == [2, 0, 2]
+    assert check_records([True, False, True], 3).tolist() == [0, 2]
+    assert check_records(np.array([1], np.uint8), 3).dtype == np.int64
+    for wrong in ([True], [0.0], "a", [[0]], [[0], [1, 2]], {"a": 1}):
+        with pytest.raises(ParameterError, match="records are row numbers from 0"):
+            check_records(wrong, 3)
+    for outside in ([3], [-1]):
+        with pytest.raises(ParameterError, match=rf"no row {outside[0]}; .* rows 0 to 2"):
+            check_records(outside, 3)
+    for nothing in ([], [False, False, False]):
+        with pytest.raises(ParameterError, match="at least one row"):
+            check_records(nothing, 3)

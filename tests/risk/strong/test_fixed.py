@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from understudy import BayesNet, Cart, Independent, Schema
 from understudy.data.coded import Coded
 from understudy.risk import strong_attacker
-from understudy.risk.posterior.candidates import Candidates
-from understudy.risk.posterior.fixed import FixedLikelihood
-from understudy.risk.posterior.release import Release
+from understudy.risk.strong.candidates import Candidates
+from understudy.risk.strong.fixed import FixedLikelihood
+from understudy.risk.strong.release import Release
 from understudy.synthesis.cart.features import matrix_of
 
 seeds = st.integers(0, 2**32 - 1)

@@ -292,6 +292,7 @@ class TestWhatMustNotMatter:
         model = BayesNet(1, random_state=1).fit(table)
         synthetic = model.sample(random_state=2)
         found = strong_attacker(model, table, synthetic, unknown="d").to_frame()
+        assert type(found) is type(table)
         coded = (model.codec_.encode(table), model.codec_.encode(synthetic))
         assert found.equals(strong_attacker(model, *coded, unknown="d").to_frame())
         assert found.equals(
@@ -330,7 +331,7 @@ class TestWithheld:
         )
         attack = strong_attacker(model, frame, hidden, unknown="d", prior=prior)
         assert (attack.gain_bits == 0).all()
-        assert "shows nothing of d" in attack.notes[0]
+        assert "shows nothing of 'd'" in attack.notes[0]
         assert len(attack.notes) == 1
         # What is believed before the release does not depend on it.
         shown = strong_attacker(model, frame, synthetic, unknown="d", prior=prior)
@@ -345,8 +346,8 @@ class TestWithheld:
         hidden = model.sample(random_state=1).drop("d")
         quick = strong_attacker(model, frame, hidden, unknown="d")
         assert (quick.gain_bits == 0).all()
-        assert "What b tells is not counted" in quick.notes[1]
-        assert "mode='refit' counts it" in quick.notes[1]
+        assert "The draws of 'b' do not count" in quick.notes[1]
+        assert "mode='refit' counts them" in quick.notes[1]
         assert "'d'" in caplog.text
         slow = strong_attacker(model, frame, hidden, unknown="d", mode="refit", records=range(9))
         assert (slow.gain_bits != 0).any()
@@ -394,7 +395,7 @@ class TestWithheld:
     def test_a_release_with_none_of_the_columns(self):
         frame = letters(2, 60)
         model = Independent().fit(frame)
-        with pytest.raises(DataError, match="none of the model's columns 'a', 'b', 'c', 'd'"):
+        with pytest.raises(DataError, match="none of the model's columns 'a', 'b', 'c' and 'd'"):
             strong_attacker(model, frame, frame.rename(str.upper), unknown="d")
 
 
@@ -561,7 +562,7 @@ class TestForms:
         attack = strong_attacker(model, frame, model.sample())
         assert attack.unknown == tuple("abcd")
         with pytest.raises(
-            ParameterError, match="'name' is an identifier, which the release makes up anew"
+            ParameterError, match=r"'name' is an identifier\. The release makes up new"
         ):
             strong_attacker(model, frame, model.sample(), unknown="name")
         # Neither table needs it.
@@ -587,7 +588,7 @@ class TestForms:
         for prior in ("uniform", "marginal", "informed", weights):
             whole = strong_attacker(*small, unknown="d", prior=prior)
             with monkeypatch.context() as patch:
-                patch.setattr("understudy.risk.posterior.listing._PAIRS_AT_ONCE", 7)
+                patch.setattr("understudy.risk.strong.attack._PAIRS_AT_ONCE", 7)
                 pieces = strong_attacker(*small, unknown="d", prior=prior)
             assert pieces.to_frame().equals(whole.to_frame())
 
@@ -652,7 +653,7 @@ class TestWrongInput:
     def test_another_release(self, small):
         model, frame, synthetic = small
         other = synthetic.with_columns(pl.Series("d", ["d9", *synthetic["d"][1:]]))
-        with pytest.raises(DataError, match=r"1 rows .* cannot draw; the first is row 0"):
+        with pytest.raises(DataError, match=r"1 row with .* cannot draw; the first is row 0"):
             strong_attacker(model, frame, other, unknown="d")
         with pytest.raises(DataError, match="no rows, so there is nothing to learn"):
             strong_attacker(model, frame, synthetic[:0], unknown="d")
@@ -666,7 +667,7 @@ class TestWrongInput:
         frame = pl.DataFrame({"a": ["0"] * 9 + ["1"] * 9, "b": ["0"] * 9 + ["1"] * 9})
         model = BayesNet(1, [("a", "b")]).fit(frame)
         swapped = pl.DataFrame({"a": ["0", "1"] * 5, "b": ["1", "0"] * 5})
-        with pytest.raises(DataError, match=r"10 synthetic records hold a value of 'b'.*black box"):
+        with pytest.raises(DataError, match=r"in 10 records of it, 'b' has a value.*black box"):
             strong_attacker(model, frame, swapped, unknown="b")
 
     def test_one_record(self):

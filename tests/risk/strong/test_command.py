@@ -19,8 +19,8 @@ import pytest
 from understudy.data import read
 from understudy.errors import DataError, ParameterError
 from understudy.progress import reporting
-from understudy.risk.black_box.attack import black_box_attacker
-from understudy.risk.black_box.command import Command
+from understudy.risk.strong.black_box import black_box_attacker
+from understudy.risk.strong.command import Command
 
 TABLE = pl.DataFrame({"x": ["a", "b, c", None], "y": [1, 2, 3]})
 FILES = "{original} {synthetic} {seed}"
@@ -210,7 +210,7 @@ def test_ctrl_c_ends_all(program, tmp_path, processes):
     script = tmp_path / "attack.py"
     script.write_text(
         "import polars as pl\n"
-        "from understudy.risk.black_box.attack import black_box_attacker\n"
+        "from understudy.risk.strong.black_box import black_box_attacker\n"
         "table = pl.DataFrame({'x': list('aab')})\n"
         f"black_box_attacker({command!r}, table, table, runs=1, processes={processes})\n"
     )

@@ -15,10 +15,10 @@ from understudy import BayesNet, Independent
 from understudy.data.fetched import fetch
 from understudy.errors import ParameterError
 from understudy.risk import strong_attacker
-from understudy.risk.posterior.candidates import Candidates
-from understudy.risk.posterior.fixed import FixedLikelihood
-from understudy.risk.posterior.priors import marginal_logs
-from understudy.risk.posterior.release import Release
+from understudy.risk.strong.beliefs import marginal_logs
+from understudy.risk.strong.candidates import Candidates
+from understudy.risk.strong.fixed import FixedLikelihood
+from understudy.risk.strong.release import Release
 
 PRIORS = ["uniform", "marginal", "informed"]
 seeds = st.integers(0, 2**32 - 1)
@@ -40,7 +40,7 @@ def letters(seed, rows, columns, levels=3):
 
 def by_elimination(monkeypatch, *args, **kwargs):
     with monkeypatch.context() as patch:
-        patch.setattr("understudy.risk.posterior.attack.MOST_LISTED", 0)
+        patch.setattr("understudy.risk.strong.attack.MOST_LISTED", 0)
         return strong_attacker(*args, **kwargs)
 
 
@@ -59,7 +59,7 @@ def weights_of(model, frame, synthetic, prior, row):
                 original.names, original.columns, original.cardinalities, strict=True
             )
         }
-        before = marginal_logs(grid, counts, record)[0]
+        before = marginal_logs(grid, counts, grid.find(record))[0]
     if prior == "informed":
         before = likelihood.predictions(record, grid)[0]
     return before, before + likelihood.log_likelihoods(record, grid)[0], grid.find(record)[0]
@@ -184,7 +184,7 @@ class TestMany:
         assert found.posterior[0] == pytest.approx(math.prod(single), rel=1e-9)
 
     def test_a_rank_beyond_the_count_is_undefined(self, monkeypatch):
-        monkeypatch.setattr("understudy.risk.posterior.whole_record.MOST_RANKED", 3)
+        monkeypatch.setattr("understudy.risk.strong.whole_record.MOST_RANKED", 3)
         frame = letters(1, 30, 6)
         model = Independent(random_state=1).fit(frame)
         found = by_elimination(monkeypatch, model, frame, model.sample(random_state=1))

@@ -11,7 +11,7 @@ import pytest
 from understudy import Cart, Independent, load
 from understudy.data.coded import Coded
 from understudy.errors import DataError, ParameterError, SchemaError
-from understudy.risk.posterior.release import Release
+from understudy.risk.strong.release import Release
 
 
 @pytest.fixture
@@ -123,14 +123,16 @@ def test_values_that_cannot_be_drawn(frame, model):
     synthetic = model.sample(20).with_columns(
         pl.Series("sex", ["f", "x", "m", "y"] + ["f", "m"] * 8)
     )
-    with pytest.raises(DataError, match=r"2 rows .*cannot draw; the first is row 1.*black_box"):
+    with pytest.raises(
+        DataError, match=r"2 rows with .*cannot draw; the first is row 1.*black_box"
+    ):
         Release.of(model, frame, synthetic)
 
 
 def test_no_rows_and_no_columns(frame, model):
     with pytest.raises(DataError, match="no rows"):
         Release.of(model, frame, frame[:0])
-    with pytest.raises(DataError, match="none of the model's columns 'sex', 'job', 'age'"):
+    with pytest.raises(DataError, match="none of the model's columns 'sex', 'job' and 'age'"):
         Release.of(model, frame, pl.DataFrame({"other": [1, 2]}))
     with pytest.raises(DataError, match="fitted to 40 records, and the original has 80"):
         Release.of(model, pl.concat([frame, frame]), frame)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from understudy.errors import DataError
-from understudy.risk.black_box.cells import CellCounts
-from understudy.risk.black_box.store import SimulationStore
+from understudy.risk.strong.cells import CellCounts
+from understudy.risk.strong.store import SimulationStore
 
 
 def counts(cells, times):

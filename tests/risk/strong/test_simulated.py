@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from understudy import Cart
-from understudy.risk.black_box.attack import black_box_attacker
-from understudy.risk.black_box.dispersion import RunCounts, find_dispersion
+from understudy.risk.strong.black_box import black_box_attacker
+from understudy.risk.strong.simulated import RunCounts, find_dispersion
 
 HALVES = pl.DataFrame({"x": [0] * 50 + [1] * 50})
 
@@ -116,7 +116,7 @@ def test_posterior_and_error_of_a_random_fit_by_hand():
     left = np.array([posterior([run for run in range(4) if run != out]) for out in range(4)])
     error = np.sqrt(3 / 4 * ((left - left.mean()) ** 2).sum())
     assert attack.more["mc_error"][0] == pytest.approx(error, rel=1e-9)
-    told = f"Runs of one world differ by {factor:.3g} times what chance gives"
+    told = f"Runs of one world differ {factor:.3g} times as much as chance"
     assert any(note.startswith(told) for note in attack.notes)
 
 
@@ -176,8 +176,8 @@ def test_cart_on_bootstrap_samples_agrees_with_the_closed_form():
         assert abs(attack.posterior[0] - exact) <= 3 * error
         assert error < 0.02
         # The bootstrap of 100 records varies 1 + 999 * 99 / 100 / 100 times for 1,000 rows.
-        note = next(note for note in attack.notes if "times what chance gives" in note)
-        assert float(note.split(" differ by ")[1].split()[0]) == pytest.approx(10.9, rel=0.5)
+        note = next(note for note in attack.notes if "times as much as chance" in note)
+        assert float(note.split(" differ ")[1].split()[0]) == pytest.approx(10.9, rel=0.5)
 
 
 def test_a_fit_that_is_always_the_same_is_no_random_one():
@@ -187,4 +187,4 @@ def test_a_fit_that_is_always_the_same_is_no_random_one():
     attack = black_box_attacker(synthesize, HALVES, HALVES, records=[0], runs=30)
     assert not any("fit" in note for note in attack.notes)
     single = black_box_attacker(synthesize, HALVES, HALVES, records=[0], runs=1)
-    assert any("single run does not tell whether the fit is random" in n for n in single.notes)
+    assert any("single run does not show whether the fit is random" in n for n in single.notes)

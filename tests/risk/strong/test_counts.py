@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from understudy.data import Coded
 from understudy.errors import DataError
-from understudy.risk.posterior.counts import TableCounts, columns_of
-from understudy.risk.posterior.kernels import add_predictions, add_shifts
+from understudy.risk.strong.counts import TableCounts, columns_of
+from understudy.risk.strong.kernels import add_predictions, add_shifts
 from understudy.synthesis.sampler import ColumnTable
 from understudy.synthesis.tables import ConditionalTable
 
@@ -121,7 +121,7 @@ class TestShifts:
         table = column_table(original, "y", ["a"])
         candidates = every_record(original)
         quick = shifts(TableCounts.of(table, original, original), original, candidates)
-        monkeypatch.setattr("understudy.risk.posterior.counts._MOST_INDEXED", 0)
+        monkeypatch.setattr("understudy.risk.strong.counts._MOST_INDEXED", 0)
         counts = TableCounts.of(table, original, original)
         assert len(counts.tally.cell_index) == 0
         assert shifts(counts, original, candidates).tolist() == quick.tolist()
@@ -164,5 +164,5 @@ class TestChecks:
     def test_release_of_another_model(self):
         original = Coded.from_arrays({"a": [0, 0, 1], "y": [0, 0, 1]})
         synthetic = Coded.from_arrays({"a": [0, 0], "y": [1, 1]})
-        with pytest.raises(DataError, match="2 synthetic records hold a value of 'y'"):
+        with pytest.raises(DataError, match="in 2 records of it, 'y' has a value"):
             TableCounts.of(column_table(original, "y", ["a"]), original, synthetic)

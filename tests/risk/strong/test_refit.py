@@ -14,10 +14,10 @@ from understudy import BayesNet, Cart, Independent, Schema, load
 from understudy.data.coded import Coded
 from understudy.errors import DataError, ParameterError
 from understudy.risk import strong_attacker
-from understudy.risk.posterior.candidates import Candidates
-from understudy.risk.posterior.fixed import FixedLikelihood
-from understudy.risk.posterior.refit import RefitLikelihood
-from understudy.risk.posterior.release import Release
+from understudy.risk.strong.candidates import Candidates
+from understudy.risk.strong.fixed import FixedLikelihood
+from understudy.risk.strong.refit import RefitLikelihood
+from understudy.risk.strong.release import Release
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -274,7 +274,7 @@ class TestWorlds:
         )
         model = Independent().fit(frame)
         with pytest.raises(
-            ParameterError, match=r"combinations of the withheld columns 'p', 'q'.*mode='fixed'"
+            ParameterError, match=r"combinations of the withheld columns 'p' and 'q'.*mode='fixed'"
         ):
             strong_attacker(
                 model, frame, model.sample().select("y"), unknown="y", mode="refit", records=[0]
@@ -291,7 +291,7 @@ class TestWorlds:
         frame = pl.DataFrame({"a": ["0"] * 9 + ["1"] * 9, "b": ["0"] * 9 + ["1"] * 9})
         model = BayesNet(1, [("a", "b")]).fit(frame)
         swapped = pl.DataFrame({"a": ["0", "1"] * 5, "b": ["1", "0"] * 5})
-        with pytest.raises(DataError, match="10 synthetic records hold a value of 'b'"):
+        with pytest.raises(DataError, match="in 10 records of it, 'b' has a value"):
             strong_attacker(model, frame, swapped, unknown="a", mode="refit")
 
     def test_processes_change_nothing(self):

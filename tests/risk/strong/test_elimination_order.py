@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.errors import ParameterError
-from understudy.risk.posterior.elimination_order import Cells, plan_elimination
+from understudy.risk.strong.elimination_order import Cells, plan_elimination
 
 
 @st.composite
