@@ -519,8 +519,8 @@ def test_the_result_is_a_table_of_its_own():
     [
         ([1], (1.5, None), "'a', which holds int64: it cannot hold 1.5"),
         ([1], (None, 2**63), "it cannot hold 9223372036854775808"),
-        ([1], (None, float("nan")), "nan is no finite number"),
-        ([1.5], (float("-inf"), None), "-inf is no finite number"),
+        ([1], (None, float("nan")), "nan is not a finite number"),
+        ([1.5], (float("-inf"), None), "-inf is not a finite number"),
         ([1.5], (None, 2**53 + 1), "it cannot hold 9007199254740993"),
         ([1.5], (None, 10**400), "it cannot hold 1000"),
         ([Decimal("1.5")], (Decimal("0.123"), None), "it cannot hold 0.123"),

@@ -219,7 +219,7 @@ def _read_method(text: str, seed: int) -> tuple[str, Synthesizer]:
 
     match = _SPEC.fullmatch(text.strip())
     if match is None:
-        raise ParameterError(f"{text!r} is no method. {_FORM}.")
+        raise ParameterError(f"{text!r} is not a method. {_FORM}.")
     method = match["method"].strip()
     if method not in METHODS:
         raise ParameterError(
@@ -237,7 +237,7 @@ def _read_parameters(text: str, spec: str) -> dict[str, Any]:
     for part in _parts(text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not name or not equals or not value:
-            raise ParameterError(f"{spec!r}: {part.strip()!r} is no PARAMETER=VALUE. {_FORM}.")
+            raise ParameterError(f"{spec!r}: {part.strip()!r} is not PARAMETER=VALUE. {_FORM}.")
         if name in found:
             raise ParameterError(f"{spec!r}: {name} is given twice.")
         found[name] = _typed(value, spec)
@@ -257,7 +257,7 @@ def _typed(text: str, spec: str) -> Any:  # noqa: ANN401  # any type that TOML h
             if _WORD.fullmatch(text):
                 return text
     raise ParameterError(
-        f"{spec!r}: {text!r} is no value. Write it as in TOML: 4, 0.01, true, word, "
+        f"{spec!r}: {text!r} is not a value. Write it as in TOML: 4, 0.01, true, word, "
         '"several words", ["age", "sex"].'
     )
 

@@ -121,9 +121,9 @@ def test_values_that_cannot_be_set(value):
     [
         ("if age < 16 then ymarr = 0", "rules is a list or a mapping of rules, not 'if age"),
         (3, "rules is a list or a mapping of rules, not 3"),
-        ([3], "3 is no rule"),
-        ([("ymarr", "age < 16")], "is no rule. A rule is a text such as"),
-        ([(1, "age < 16", 0)], "1 is no column name"),
+        ([3], "3 is not a rule"),
+        ([("ymarr", "age < 16")], "is not a rule. A rule is a text such as"),
+        ([(1, "age < 16", 0)], "1 is not a column name"),
         ([("ymar", "age < 16", 0)], "'ymar' is not a column. Did you mean 'ymarr'?"),
         ({"ymar": ("age < 16", 0)}, "'ymar' is not a column. Did you mean 'ymarr'?"),
         ([("ymarr", "agee < 16", 0)], "'agee' is not a column. Did you mean 'age'?"),

@@ -40,6 +40,7 @@ from understudy.synthesis.cart.rules import RuleBook, read_rules, rules_to_plain
 from understudy.synthesis.cart.sampling_tables import tree_tables
 from understudy.synthesis.cart.sequence import TreeSummary, summarize
 from understudy.synthesis.sampler import SamplingTable
+from understudy.wording import quoted
 
 
 class Cart(Synthesizer):
@@ -204,7 +205,7 @@ class Cart(Synthesizer):
             made_up = [name for name in self.schema_.identifiers if name in list(named)]
             if made_up:
                 raise ParameterError(
-                    f"{argument}: {made_up[0]!r} is an identifier, which is made up anew. If it is "
+                    f"{argument}: {made_up[0]!r} is an identifier, which is made up. If it is "
                     "something else, set its kind in the schema."
                 )
         wishes = Wishes(
@@ -299,10 +300,9 @@ class Cart(Synthesizer):
 
     def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
         if self.plan_.kept and n is not None and n != self.n_rows_:
-            kept = ", ".join(map(repr, self.kept_columns))
             raise ParameterError(
-                f"n: {kept} of all {self.n_rows_:,} records are kept as they "
-                f"are, so there are as many synthetic ones; got {n!r}."
+                f"n: {quoted(self.kept_columns)} of all {self.n_rows_:,} records stay as they are, so the "
+                f"synthetic table has as many records; got {n!r}."
             )
         return super()._blocks(n, seed, copy)
 

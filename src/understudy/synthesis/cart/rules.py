@@ -196,10 +196,10 @@ def _read_text(text: str, names: Sequence[str]) -> Rule:
 
 def _read_triple(item: object, names: Sequence[str]) -> Rule:
     if not isinstance(item, Sequence) or len(item) != 3:
-        raise ParameterError(f"{item!r} is no rule. {_FORMS}")
+        raise ParameterError(f"{item!r} is not a rule. {_FORMS}")
     column, condition, given = item
     if not isinstance(column, str):
-        raise ParameterError(f"{column!r} is no column name, in the rule {item!r}. {_FORMS}")
+        raise ParameterError(f"{column!r} is not a column name, in the rule {item!r}. {_FORMS}")
     problems = unknown_columns([column], names)
     if problems:
         raise ParameterError(f"A rule for column {column!r} cannot be used: {problems[0]}")

@@ -245,7 +245,7 @@ def as_scalar(limit: Limit, kind: pa.DataType) -> pa.Scalar:
 
 def _number(limit: Limit, kind: pa.DataType) -> pa.Scalar:
     if not isinstance(limit, int | float | Decimal) or not _is_finite(limit):
-        raise ValueError(f"{limit} is no finite number")
+        raise ValueError(f"{limit} is not a finite number")
     value: int | float | Decimal = limit
     if pa.types.is_integer(kind):
         value = int(limit)
