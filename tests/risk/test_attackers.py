@@ -7,13 +7,10 @@ import json
 import math
 import subprocess
 import sys
-from concurrent.futures.process import BrokenProcessPool
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
@@ -21,17 +18,13 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
-from sklearn.tree import DecisionTreeClassifier
 
 from understudy.data import load
-from understudy.data.joint_coding import Levels
 from understudy.errors import DataError, ParameterError
-from understudy.learning import processes as risk_processes
-from understudy.learning.classifiers import CLASSIFIERS, Model, NearestMedian, encode
+from understudy.learning.classifiers import CLASSIFIERS
 from understudy.learning.fixed_radius import FixedRadiusClassifier
 from understudy.learning.jobs import Job, Remembered
 from understudy.progress import reporting
-from understudy.risk.attacker_votes import Tolerance, majority
 from understudy.risk.attackers import attackers, attackers_on
 from understudy.risk.attribution import attribution
 from understudy.risk.baseline import Baseline
@@ -247,19 +240,6 @@ def test_vote_by_hand():
     assert vote(1, 2, 2, 1, 0).accuracy == 0.25  # two each for y and z
 
 
-@given(
-    votes=st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=6),
-    counts=st.lists(st.integers(0, 3), min_size=5, max_size=5),
-)
-def test_majority_agrees_with_a_plain_twin(votes, counts):
-    expected = [
-        min(set(column), key=lambda code: (-column.count(code), -counts[code], code))
-        for column in zip(*votes, strict=True)
-    ]
-    found = majority([np.array(vote) for vote in votes], np.array(counts))
-    assert found.tolist() == expected
-
-
 def related(rows, seed, *, shuffled=False):
     """Return records whose keys tell the sensitive attribute, or those with it shuffled."""
     rng = np.random.default_rng(seed)
@@ -390,33 +370,6 @@ def test_tolerance_by_hand():
     assert attack(tolerance=2).baseline.zero_rule == pytest.approx(1 / 3)
 
 
-def test_the_limits_of_a_tolerance_are_right():
-    # In floating point, 0.8 - 0.1 is more than 0.7.
-    assert Tolerance(0.1).right(np.array([0.7, 0.9, 0.69]), np.full(3, 0.8)).tolist() == [1, 1, 0]
-    assert Tolerance(0.0).right(np.array([0.7]), np.array([0.7])).all()
-    below = np.nextafter(0.7, 0)
-    assert not Tolerance(0.0).right(np.array([below]), np.array([0.7])).any()
-    negative = Tolerance(0.5, relative=True).right(np.array([-15.0, -4.0]), np.full(2, -10.0))
-    assert negative.tolist() == [True, False]
-
-
-@given(
-    truths=st.lists(st.integers(-20, 20), min_size=1, max_size=12),
-    size=st.integers(0, 8),
-    relative=st.booleans(),
-)
-def test_the_best_constant_is_the_best(truths, size, relative):
-    # Quarters of whole numbers are exact, so that every place where an interval ends can be tried.
-    tolerance = Tolerance(size / 4 if relative else size, relative)
-    numbers = np.array(truths, np.float64)
-    tried = np.arange(-4 * 60, 4 * 60 + 1) / 4
-    best = max(tolerance.right(np.full(len(numbers), guess), numbers).mean() for guess in tried)
-    drawn = np.mean([tolerance.right(np.full(len(numbers), one), numbers) for one in numbers])
-    baseline = tolerance.baseline(numbers)
-    assert baseline.zero_rule == pytest.approx(best)
-    assert baseline.proportional == pytest.approx(drawn)
-
-
 @pytest.mark.parametrize("preset", ["papers", "strong"])
 def test_numbers_that_follow_from_the_keys(preset):
     rng = np.random.default_rng(4)
@@ -431,65 +384,6 @@ def test_numbers_that_follow_from_the_keys(preset):
     assert result.baseline.zero_rule < 0.3
     assert result.ensemble.accuracy > 0.9
     assert result.reasons.keys() == {"control"}
-
-
-def test_median_of_the_nearest():
-    keys = np.array([[0, 0], [0, 0], [0, 0], [1, 1], [1, 1]])
-    model = NearestMedian().fit(keys, np.array([5.0, 1.0, 9.0, 2.0, 4.0]))
-    # Of 1, 5, 9 it is 5; of 2, 4 the lower; of all five, 4.
-    assert model.predict(np.array([[0, 0], [1, 7], [0, 1]])).tolist() == [5, 2, 4]
-
-
-def test_encodings_by_hand():
-    labels = Levels(("a", "b", "c"), None, None)
-    numbers = Levels(("10", "30", "missing"), np.array([10.0, 30.0, np.nan]), 2)
-    plain = Levels(("10", "30"), np.array([10.0, 30.0]), None)
-    levels = (labels, numbers, plain)
-    train, asked = np.array([[0, 0, 0], [2, 1, 1]]), np.array([[1, 2, 1]])
-    shown = {
-        name: [np.asarray(part).tolist() for part in encode(name, train, asked, levels)]
-        for name in ("codes", "places", "grouped", "standardised")
-    }
-    assert shown["codes"] == shown["grouped"] == [train.tolist(), asked.tolist()]
-    assert shown["places"] == [[[0, 0, 10], [2, 1, 30]], [[1, 2, 30]]]
-    # Means 1, 1/2 and 20; deviations 1, 1/2 and 10.
-    assert shown["standardised"] == [[[-1, -1, -1], [1, 1, 1]], [[0, 3, 1]]]
-    native = encode("native", train, asked, levels)
-    assert native[0].tolist() == [[0, 10, 10], [2, 30, 30]]
-    np.testing.assert_array_equal(native[1], [[1, np.nan, 30]])
-    indicators = encode("indicators", train, asked, levels)
-    # Three columns for the label, three and two for the numbers, and both numbers standardised;
-    # the missing one is as good as the mean.
-    assert indicators[0].toarray().tolist() == [
-        [1, 0, 0, 1, 0, 0, 1, 0, -1, -1],
-        [0, 0, 1, 0, 1, 0, 0, 1, 1, 1],
-    ]
-    assert indicators[1].toarray().tolist() == [[0, 1, 0, 0, 0, 1, 0, 1, 0, 1]]
-
-
-def test_numbers_with_many_levels_are_grouped():
-    values = np.append(np.arange(200.0), np.nan)
-    levels = (Levels(tuple(map(str, values)), values, 200),)
-    train = np.arange(200)[:, None]
-    grouped, missing = encode("grouped", train, np.array([[200]]), levels)
-    assert np.bincount(grouped[:, 0]).tolist() == [10] * 20
-    assert missing.tolist() == [[20]]
-    bayes = CLASSIFIERS["strong"]["naive_bayes"].new(0, 200, levels)
-    assert bayes.min_categories == [21]
-
-
-def test_infinite_numbers_are_beyond_the_others():
-    values = np.array([-np.inf, 10.0, 30.0, np.inf, np.nan])
-    levels = (Levels(tuple(map(str, values)), values, 4),)
-    codes = np.arange(5)[:, None]
-    # The finite ones are 20 apart.
-    np.testing.assert_array_equal(
-        encode("native", codes, codes, levels)[0][:, 0], [-10, 10, 30, 50, np.nan]
-    )
-    alone = (Levels(("5", "inf"), np.array([5.0, np.inf]), None),)
-    assert encode("places", codes[:2], codes[:2], alone)[0].tolist() == [[5], [6]]
-    nothing = (Levels(("-inf", "inf"), np.array([-np.inf, np.inf]), None),)
-    assert encode("places", codes[:2], codes[:2], nothing)[0].tolist() == [[-1], [1]]
 
 
 @pytest.mark.parametrize("preset", ["papers", "strong"])
@@ -522,66 +416,6 @@ def test_same_seed_same_result_whatever_the_processes():
     assert once.per_record().equals(two.per_record())
 
 
-class Pool:
-    """Run jobs when they are asked for, and count those that wait."""
-
-    def __init__(self, processes, mp_context, **started):
-        assert started == {"initializer": None, "initargs": ()}
-        assert (processes, mp_context.get_start_method()) == (3, "spawn")
-        self.waiting = 0
-        self.most = []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        assert not self.waiting
-        seen_pools.append(max(self.most))
-
-    def submit(self, function, job):
-        self.waiting += 1
-        self.most.append(self.waiting)
-        return Waiting(self, function, job)
-
-
-class Waiting:
-    """A job that waits."""
-
-    def __init__(self, pool, function, job):
-        self.pool, self.function, self.job = pool, function, job
-
-    def result(self):
-        self.pool.waiting -= 1
-        return self.function(self.job)
-
-
-seen_pools = []
-
-
-def test_few_jobs_wait_at_a_time(monkeypatch):
-    table = pl.DataFrame({name: [0, 0, 1, 1] for name in "abcdef"} | {"s": ["x", "x", "y", "y"]})
-    attack = functools.partial(
-        attackers, table, table, keys=list("abcdef"), sensitive="s", known=1, models=FIXED
-    )
-    expected = attack().to_dict()
-    monkeypatch.setattr(risk_processes, "ProcessPoolExecutor", Pool)
-    seen_pools.clear()
-    # Twelve jobs, of which two for each process may wait or run.
-    assert attack(processes=3).to_dict() == expected
-    assert seen_pools == [6]
-
-
-def test_processes_that_end_are_explained(monkeypatch):
-    def ended(waiting):
-        waiting.pool.waiting = 0
-        raise BrokenProcessPool
-
-    monkeypatch.setattr(risk_processes, "ProcessPoolExecutor", Pool)
-    monkeypatch.setattr(Waiting, "result", ended)
-    with pytest.raises(ParameterError, match=r"under `if __name__ == \"__main__\":`"):
-        attackers(square(), square(), keys="a", sensitive="s", processes=3)
-
-
 @pytest.mark.slow
 def test_a_script_without_a_guard(tmp_path):
     script = tmp_path / "script.py"
@@ -597,17 +431,6 @@ def test_a_script_without_a_guard(tmp_path):
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("understudy.errors.ParameterError: The processes that train the models")
     assert "__main__" in last
-
-
-def test_the_seed_reaches_models_and_pipelines():
-    tree = make_pipeline(FunctionTransformer(), DecisionTreeClassifier())
-    model = Model("places", tree)
-    assert model.new(7, 10, ()).get_params()["decisiontreeclassifier__random_state"] == 7
-    fixed = Model("places", DecisionTreeClassifier(random_state=3)).new(7, 10, ())
-    assert fixed.random_state == 3
-    assert not model.is_ours
-    assert CLASSIFIERS["papers"]["random_forest"].new(7, 10, ()).random_state == 7
-    assert CLASSIFIERS["papers"]["k_nearest"].new(7, 3, ()).n_neighbors == 3
 
 
 def test_a_users_model_is_copied():
@@ -640,7 +463,7 @@ def test_a_model_that_fails_has_a_reason_and_no_vote():
     assert nobody.best is None
     assert all(math.isnan(score.accuracy) for score in nobody.scores.values())
     assert nobody.voters == 0
-    assert "right for an unknown share of the records by a vote of no model" in str(nobody)
+    assert "correctly for an unknown share of the records by a vote of no model" in str(nobody)
     both = attackers(square(), square(), keys="a", sensitive="s", models=models | {"x": Always(0)})
     assert both.voters == 2
     assert "by a vote of 2 models" in str(both)
@@ -650,7 +473,7 @@ def test_a_guess_that_is_no_number():
     table = pl.DataFrame({"a": [1, 2], "n": [1.0, 2.0]})
     models = {"nan": make_pipeline(FunctionTransformer(), Endless())}
     result = attackers(table, table, keys="a", sensitive="n", tolerance=1, models=models)
-    assert result.reasons["nan"].endswith("it guessed what is no number")
+    assert result.reasons["nan"].endswith("it guessed something that is not a number")
 
 
 def test_no_number_to_learn_from_or_to_guess():

@@ -301,8 +301,8 @@ class Cart(Synthesizer):
     def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
         if self.plan_.kept and n is not None and n != self.n_rows_:
             raise ParameterError(
-                f"n: {quoted(self.kept_columns)} of all {self.n_rows_:,} records stay as they are, so the "
-                f"synthetic table has as many records; got {n!r}."
+                f"n: {quoted(self.kept_columns)} of all {self.n_rows_:,} records stay as they are, "
+                f"so the synthetic table has as many records; got {n!r}."
             )
         return super()._blocks(n, seed, copy)
 
