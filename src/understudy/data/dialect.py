@@ -79,7 +79,6 @@ class Dialect:
             "null_values": list(missing),
             # Types are decided by all rows: a late text must not break a column of numbers.
             "infer_schema_length": None,
-            "try_parse_dates": True,
             # A name such as data[1].csv is no pattern.
             "glob": False,
             "schema_overrides": dict.fromkeys(self.texts, pl.String),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from understudy.data.dates import with_dates
 from understudy.data.dialect import (
     FALLBACK_ENCODING,
     Dialect,
@@ -103,6 +104,7 @@ def _read_csv(path: Path, dialect: Dialect, tokens: Sequence[str]) -> pl.DataFra
         frame = _parsed(source, options)
         if not dialect.padded and _may_have_blank_lines(frame, source):
             frame = _parsed(_tidied(source, dialect), options)
+        frame = with_dates(frame, dialect.texts)
     except pl.exceptions.NoDataError:
         raise DataError(f"{path} has a header but no rows.") from None
     except pl.exceptions.PolarsError as error:
@@ -130,11 +132,7 @@ def _parsed(source: Path | bytes, options: dict[str, Any]) -> pl.DataFrame:
     else:
         if not has_empty_column(frame.head(ROWS_FOR_TYPES)):
             return frame
-    try:
-        return pl.read_csv(source, **options)
-    except pl.exceptions.PolarsError:
-        # Dates of different forms in one column: then they stay text.
-        return pl.read_csv(source, **(options | {"try_parse_dates": False}))
+    return pl.read_csv(source, **options)
 
 
 def has_empty_column(first: pl.DataFrame) -> bool:

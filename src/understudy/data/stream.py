@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from understudy.data.dates import are_dates, date_type
 from understudy.data.dialect import (
     Dialect,
     has_blank_lines,
@@ -161,19 +162,32 @@ def _typed(stream: FileStream) -> FileStream:
     import polars as pl
 
     quick = replace(stream, types={"infer_schema_length": ROWS_FOR_TYPES})
-    plain = replace(stream, types={"try_parse_dates": False})
-    for candidate in (quick, stream):
-        lazy = candidate.lazy()
-        try:
-            first = lazy.head(ROWS_FOR_TYPES).collect(engine="streaming")
-            if candidate is quick and has_empty_column(first):
-                continue
-            # The counts are not wanted: they make polars parse every value.
-            lazy.select(pl.all().null_count()).collect(engine="streaming")
-        except pl.exceptions.PolarsError:
+    lazy = quick.lazy()
+    try:
+        first = lazy.head(ROWS_FOR_TYPES).collect(engine="streaming")
+        # The counts are not wanted: they make polars parse every value.
+        lazy.select(pl.all().null_count()).collect(engine="streaming")
+    except pl.exceptions.PolarsError:
+        return _with_dates(stream)
+    return _with_dates(stream if has_empty_column(first) else quick)
+
+
+def _with_dates(stream: FileStream) -> FileStream:
+    """Return the stream with columns of text as dates or times where all their values are such."""
+    import polars as pl
+
+    texts = stream.dialect.texts if stream.dialect else ()
+    lazy = stream.lazy()
+    known = dict.fromkeys(texts, pl.String())
+    dates: dict[str, Any] = {}
+    for name, kind in stream.empty.schema.items():
+        if kind != pl.String or name in texts:
             continue
-        return candidate
-    return plain
+        column = lazy.select(name)
+        found = date_type(_collect(column.drop_nulls().head(ROWS_FOR_TYPES))[name])
+        if found is not None and are_dates(_collect(column.unique())[name], found):
+            dates[name] = found
+    return replace(stream, types=stream.types | {"schema_overrides": known | dates})
 
 
 def _known(drop: Sequence[str], stream: FileStream) -> tuple[str, ...]:

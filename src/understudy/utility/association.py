@@ -304,10 +304,10 @@ class _Scale:
 
     def varies(self, codes: Codes) -> bool:
         """Tell whether different values occur: numbers that are known, or categories."""
-        seen = np.flatnonzero(np.bincount(codes, minlength=len(self.numbers)))
-        if self.kind == "number":
-            seen = seen[~np.isnan(self.numbers[seen])]
-        return len(seen) > 1
+        unknown = np.isnan(self.numbers)
+        if self.kind == "number" and unknown.any():
+            codes = codes[~unknown[codes]]
+        return len(codes) > 0 and bool(codes.min() < codes.max())
 
 
 def _scale(levels: Levels, codes: Codes, *, as_number: bool) -> _Scale:
@@ -323,9 +323,9 @@ def _scale(levels: Levels, codes: Codes, *, as_number: bool) -> _Scale:
 
 def _measured(coded: Coded, scales: Sequence[_Scale], *, corrected: bool) -> Matrix:
     """Return the matrices of one table, stacked: the measure of each pair, and Pearson's."""
-    values = np.array(
-        [scale.numbers[codes] for codes, scale in zip(coded.columns, scales, strict=True)]
-    )
+    values = np.empty((len(scales), len(coded)))
+    for row, codes, scale in zip(values, coded.columns, scales, strict=True):
+        np.take(scale.numbers, codes, out=row)
     coefficients = pearson(values)
     measured = coefficients.copy()
     for place, (codes, scale) in enumerate(zip(coded.columns, scales, strict=True)):

@@ -268,7 +268,9 @@ def pearson(values: Floats) -> Floats:
     whole = [row for row in np.flatnonzero(complete) if _vary(values[row])]
     if whole:
         scaled = np.array([_scaled(values[row]) for row in whole])
-        found[np.ix_(whole, whole)] = _products(scaled, scaled)
+        for place, row in enumerate(whole):
+            products = _products(scaled[place : place + 1], scaled[place:])[0]
+            found[row, whole[place:]] = found[whole[place:], row] = products
     for first in np.flatnonzero(~complete).tolist():
         for second in range(count):
             if second < first and not complete[second]:
