@@ -151,7 +151,7 @@ def draw(
         bool, typer.Option("--published", help="The syntheses that the paper prints (1 and 2).")
     ] = False,
     synthesis: Annotated[
-        int, typer.Option(min=1, max=10, help="Which of the paper's syntheses is attacked in Figure 3.")
+        int, typer.Option(min=1, max=10, help="The paper's synthesis that Figure 3 attacks.")
     ] = 1,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
