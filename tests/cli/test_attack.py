@@ -197,7 +197,7 @@ class TestRecords:
         other = ("--keys", "var1", "--sensitive", "[red]state[/red]", "--classifiers", "none")
         code, out, _ = attack(*named, *other)
         assert code == 0
-        assert "For how many of the records [red]state[/red] can be told" in out
+        assert "Share of records for which an attacker gets '[red]state[/red]' right" in out
         assert "1,000 records whose true '[red]state[/red]' is found" in " ".join(out.split())
         assert "Unknown about that one: '[red]state[/red]'." in " ".join(out.split())
 
