@@ -15,11 +15,12 @@ import polars as pl
 from studies.networks import ADULT_DROPPED
 from understudy.arguments import check_choice, check_whole
 from understudy.data import Coded, fetch, load
+from understudy.data.groups import Grouped, code_in_groups
+from understudy.data.joint_coding import CodedTables
 from understudy.errors import DataError, unknown_columns
 from understudy.progress import track
 from understudy.synthesis import Cart
 from understudy.utility.distances import paired_counts, total_variation
-from understudy.utility.grouped import Grouped, code_in_groups
 from understudy.wording import markdown_table
 
 TABLES = ("cmc", "sd2011", "adult")
@@ -84,7 +85,8 @@ def pair_distance(original: pl.DataFrame, synthetic: pl.DataFrame, *, groups: in
 
 def _coded(original: pl.DataFrame, synthetic: pl.DataFrame, groups: int) -> Grouped:
     """Return both tables as codes that mean the same in both, as for synthpop's figures."""
-    return code_in_groups(original, synthetic, groups=groups, apart=False)
+    tables = CodedTables.of({"original": original, "synthetic": synthetic})
+    return code_in_groups(tables, groups=groups, apart=False)
 
 
 def _distance(original: Coded, synthetic: Coded) -> float:

@@ -22,7 +22,7 @@ from understudy.learning.classifiers import encode
 from understudy.learning.processes import mapped
 from understudy.progress import track
 from understudy.synthesis import BayesNet
-from understudy.utility.prediction_models import papers_models
+from understudy.utility.prediction import papers_models
 from understudy.wording import markdown_table
 
 Coding = Literal["paper", "understudy"]

@@ -79,6 +79,17 @@ def number(value: float, digits: int = 2) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.{digits}f}"
 
 
+def one_digit(value: float) -> str:
+    """Return a number with one digit after the point, for a cell of a table.
+
+    Examples
+    --------
+    >>> one_digit(2.0), one_digit(float("nan"))
+    ('2.0', '–')
+    """  # noqa: RUF002
+    return f"{value:,.1f}" if math.isfinite(value) else UNDEFINED
+
+
 def times(ratio: float) -> str:
     """Return how many times as much, in words.
 

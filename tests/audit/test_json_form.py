@@ -12,8 +12,7 @@ import pytest
 from understudy import Cart
 from understudy.audit import Audit, audit
 from understudy.audit.findings import Figure, Findings, ReleaseFindings
-from understudy.audit.json_form import to_document
-from understudy.audit.json_schema import PATH, json_schema
+from understudy.audit.json_form import PATH, json_schema, to_document
 from understudy.errors import DataError
 
 

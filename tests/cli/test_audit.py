@@ -157,10 +157,10 @@ class TestGate:
         ("condition", "says"),
         [
             ("gcap.gan > 0.05", "There is no figure 'gcap.gan'. Did you mean 'gcap.gain'?"),
-            ("gcap.gain", "is no condition"),
-            ("gcap.gain > __import__('os')", "is no condition"),
-            ("gcap.gain > 0.05 or 1", "is no condition"),
-            ("", "is no condition"),
+            ("gcap.gain", "is not a condition"),
+            ("gcap.gain > __import__('os')", "is not a condition"),
+            ("gcap.gain > 0.05 or 1", "is not a condition"),
+            ("", "is not a condition"),
             ("[relese.csv] gcap.gain > 0", "there is no release 'relese.csv'; there is release."),
         ],
     )
@@ -261,7 +261,7 @@ class TestMistakes:
             (("--json", "r.html", "-o", "r.html"), "r.html is already an input or output"),
             (("--png", "old"), "old already exists"),
             (("--png", "old", "--force"), "old holds 'letter.txt', which does not belong there"),
-            (("--png", "."), "people.csv is in ., which is to be written"),
+            (("--png", "."), "people.csv is in ., which would be replaced"),
             (("--png", "old.html"), "is not a folder"),
             (("--png", "no/charts"), "There is no folder no"),
         ],

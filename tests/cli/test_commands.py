@@ -400,6 +400,7 @@ class TestDemo:
         assert "Wrote understudy-demo/report.html: the report, to open in a browser." in err
 
     @pytest.mark.usefixtures("short")
+    @pytest.mark.slow
     def test_a_second_run_keeps_the_first_unless_forced(self, run, tmp_path):
         run("demo", "--seed", "1")
         path = tmp_path / "understudy-demo" / "synthetic-independent.csv"

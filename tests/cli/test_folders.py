@@ -91,7 +91,7 @@ class TestChecks:
     def test_one_that_holds_what_is_read(self, tmp_path):
         make(tmp_path / "new", "one")
         for inside in ("new/a.txt", "new/deep/er.txt", "new"):
-            self.refused(tmp_path / "new", "which is to be written", inputs=[tmp_path / inside])
+            self.refused(tmp_path / "new", "which would be replaced", inputs=[tmp_path / inside])
         check_folder(
             tmp_path / "new", is_text, overwrite=True, inputs=[None, tmp_path / "newer.txt"]
         )

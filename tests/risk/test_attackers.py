@@ -95,6 +95,7 @@ def papers(sensitive):
         ("husband_education", "fixed_radius", 77.8, 7.0),
     ],
 )
+@pytest.mark.slow
 def test_the_papers_figures(sensitive, model, mean, deviation):
     score = papers(sensitive).models[model]
     assert round(100 * score.original, 1) == mean
@@ -118,6 +119,7 @@ def test_the_papers_nearest_neighbours_and_averages():
     ("sensitive", "mean", "deviation", "seeds"),
     [("method", 54.4, 7.5, 3), ("husband_education", 77.0, 6.6, 8)],
 )
+@pytest.mark.slow
 def test_the_papers_forest_within_the_noise_of_its_seed(sensitive, mean, deviation, seeds):
     keys, known = SCENARIOS[sensitive]
     survey = load("cmc")
@@ -303,7 +305,7 @@ def ragged(rows, seed, letters):
     )
 
 
-@pytest.mark.parametrize("preset", ["papers", "strong"])
+@pytest.mark.parametrize("preset", ["papers", pytest.param("strong", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tolerance", [None, 20])
 def test_gaps_and_levels_of_one_side(preset, tolerance):
     original, synthetic = ragged(300, 0, "abc"), ragged(280, 1, "bcd")
@@ -400,6 +402,7 @@ def test_no_model_fails_on_infinity(preset, levels, tolerance):
     assert result.ensemble.accuracy > 0.9
 
 
+@pytest.mark.slow
 def test_same_seed_same_result_whatever_the_processes():
     original, synthetic = related(80, 5), related(80, 6, shuffled=True)
     attack = functools.partial(
@@ -413,6 +416,7 @@ def test_same_seed_same_result_whatever_the_processes():
     assert once.per_record().equals(two.per_record())
 
 
+@pytest.mark.slow
 def test_a_script_without_a_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

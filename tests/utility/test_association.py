@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.data import fetch, load
+from understudy.data.joint_coding import CodedTables
 from understudy.errors import DataError, ParameterError
 from understudy.synthesis import Independent
-from understudy.utility.association import association
+from understudy.utility.association import association, association_of
 
 ORIGINAL = {
     "sex": ["f", "f", "m", "m"],
@@ -45,7 +46,8 @@ def test_what_was_compared(as_frame):
 def test_a_row_for_each_pair_by_hand(as_frame):
     found = association(as_frame(ORIGINAL), as_frame(SYNTHETIC), bootstraps=0)
     half = math.sqrt(1 / 2)  # between the sexes lie 4 of the 8 squares of age
-    rows = found.to_frame().select("first", "second", "measure", "original", "synthetic").rows()
+    frame = found.to_frame(backend="polars")
+    rows = frame.select("first", "second", "measure", "original", "synthetic").rows()
     assert [row[:3] for row in rows] == [
         ("sex", "ill", "cramers_v"),
         ("sex", "age", "correlation_ratio"),
@@ -256,12 +258,28 @@ def test_plain_values_and_words():
     assert plain["strength"]["largest_pair"] == ["sex", "ill"]
     assert plain["kinds"]["age"] == "number"
     assert str(found) == (
-        "How strongly two columns hang together (0 for not at all, 1 or -1 for fully) differs from "
-        "the original by 0.500 on average over 6 pairs. The most: age and pay, 1.000 in "
-        "the original and -1.000 in the synthetic data."
+        "The strength of association of two columns (0 for none, 1 or -1 for the strongest) "
+        "differs from the original's by 0.500 on average over 6 pairs. The largest difference is "
+        "that of 'age' and 'pay': 1.000 in the original and -1.000 in the synthetic data."
     )
     with_chance = association(pl.DataFrame(ORIGINAL), pl.DataFrame(SYNTHETIC))
-    assert "where samples of the original's records differ by 0." in str(with_chance)
+    assert "Random samples of the original differ by 0." in str(with_chance)
+
+
+def test_frames_are_of_the_kind_that_went_in(as_frame):
+    found = association(as_frame(ORIGINAL), as_frame(SYNTHETIC), bootstraps=0)
+    for frame in (found.to_frame(), found.strength.to_frame()):
+        assert type(frame) is type(as_frame({}))
+    assert isinstance(found.to_frame(backend="polars"), pl.DataFrame)
+    assert "<td>cramers_v</td>" in found._repr_html_()
+    assert "<p>6 pairs of columns differ by" in found.measured._repr_html_()
+
+
+def test_coded_tables_give_the_same():
+    frames = {"original": pl.DataFrame(ORIGINAL), "synthetic": pl.DataFrame(SYNTHETIC)}
+    found = association_of(CodedTables.of(frames), columns=["age", "ill"], random_state=1)
+    direct = association(*frames.values(), columns=["age", "ill"], random_state=1)
+    assert found.to_dict() == direct.to_dict()
 
 
 def test_cells_for_a_heat_map():

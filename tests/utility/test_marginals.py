@@ -14,10 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.data import fetch, load
+from understudy.data.joint_coding import CodedTables
 from understudy.errors import DataError, ParameterError
 from understudy.progress import reporting
 from understudy.synthesis import Independent
-from understudy.utility.marginals import marginals
+from understudy.utility.marginals import marginals, marginals_of
 
 ORIGINAL = {"sex": ["f", "f", "m", "m"], "ill": [0, 0, 1, 1], "job": ["a", "b", "a", "b"]}
 SYNTHETIC = {"sex": ["f", "m"], "ill": [0, 0], "job": ["a", None]}
@@ -27,9 +28,8 @@ def test_distances_by_hand(as_frame):
     found = marginals(as_frame(ORIGINAL), as_frame(SYNTHETIC))
     assert (found.records, found.synthetic_records) == (4, 2)
     assert found.columns == ("sex", "ill", "job")
-    distances = dict(
-        zip(map(tuple, found.to_frame()["columns"]), found.to_frame()["distance"], strict=True)
-    )
+    frame = found.to_frame(backend="polars")
+    distances = dict(zip(map(tuple, frame["columns"]), frame["distance"], strict=True))
     assert distances == pytest.approx(
         {
             ("sex",): 0,
@@ -61,8 +61,9 @@ def test_distances_by_hand(as_frame):
 
 def test_shares_of_a_column(as_frame):
     found = marginals(as_frame(ORIGINAL), as_frame(SYNTHETIC))
-    assert found.shares("job").rows() == [("a", 0.5, 0.5), ("b", 0.5, 0), (None, 0, 0.5)]
-    assert found.shares("ill").rows() == [("0", 0.5, 1), ("1", 0.5, 0)]
+    shares = found.shares("job", backend="polars")
+    assert shares.rows() == [("a", 0.5, 0.5), ("b", 0.5, 0), (None, 0, 0.5)]
+    assert found.shares("ill", backend="polars").rows() == [("0", 0.5, 1), ("1", 0.5, 0)]
     assert found.groups == {"ill": 2}
     with pytest.raises(ParameterError, match=r"'jobb' is not a column. Did you mean 'job'"):
         found.shares("jobb")
@@ -105,11 +106,11 @@ def test_one_column_has_no_pairs():
     assert found[1].mean == 0.5
     assert (found[2].tables, found[2].possible, found[2].worst) == (0, 0, ())
     assert math.isnan(found[2].mean)
-    assert found.reasons["2-way"] == "there is no table of 2 columns, for there are 1"
+    assert found.reasons["2-way"] == "there is no table of 2 columns, because only 1 are compared"
     assert "one column" in found.summary()
     alone = marginals(pl.DataFrame({"x": [1]}), pl.DataFrame({"x": [1]}), ways=2)
     assert alone.summary() == (
-        "No table was compared: there is no table of 2 columns, for there are 1."
+        "No table was compared: there is no table of 2 columns, because only 1 are compared."
     )
     assert alone.to_frame().shape == (0, 6)
 
@@ -120,7 +121,7 @@ def test_one_level_leaves_nothing_to_chance():
     assert (found[1].mean, found[1].expected) == (0.5, 0)
     assert math.isnan(found[1].ratio)
     assert found.reasons == {
-        "1-way ratio": "chance moves nothing, for every table has one cell",
+        "1-way ratio": "chance moves nothing, because every table has one cell",
     }
     assert found.to_frame()["ratio"].to_list() == [None]
     assert "times as much" not in found.summary()
@@ -252,11 +253,28 @@ def test_plain_values_and_words():
     assert plain["ways"][0]["worst"][0]["ratio"] == pytest.approx(2)
     assert not any(name.startswith("_") for name in plain)
     assert str(found) == (
-        "For the tables of 2 columns to have the original's shares, 66.7 % of the synthetic "
-        "records would have to change (mean of 3 tables). A sample of the original's records "
-        "differs by 45.8 % by chance alone, so that this is 1.45 times as much. Worst: sex and "
-        "job, 75.0 % (by chance 56.2 %)."
+        "66.7% of the synthetic records would have to change for the tables of 2 columns to have "
+        "the original's shares (mean of 3 tables). A random sample of the original differs by "
+        "45.8%, so this is 1.45 times as much. The worst table is 'sex' and 'job' with 75.0%, "
+        "where chance alone gives 56.2%."
     )
+
+
+def test_frames_are_of_the_kind_that_went_in(as_frame):
+    found = marginals(as_frame(ORIGINAL), as_frame(SYNTHETIC))
+    for frame in (found.to_frame(), found.shares("ill"), found.worst(1)):
+        assert type(frame) is type(as_frame({}))
+    assert isinstance(found.to_frame(backend="polars"), pl.DataFrame)
+    assert found._repr_html_().startswith("<div><p>66.7% of the synthetic records")
+
+
+def test_coded_tables_give_the_same():
+    frames = {"original": pl.DataFrame(ORIGINAL), "synthetic": pl.DataFrame(SYNTHETIC)}
+    tables = CodedTables.of(frames | {"control": pl.DataFrame(ORIGINAL)})
+    found = marginals_of(tables, columns=["ill", "job"])
+    direct = marginals(*frames.values(), columns=["ill", "job"])
+    assert found.to_dict() == direct.to_dict()
+    assert marginals_of(tables).to_dict() == marginals(*frames.values()).to_dict()
 
 
 def test_progress_is_reported():
@@ -283,6 +301,7 @@ def test_progress_is_reported():
         ({"most_tables": 0}, "most_tables is a whole number from 1; got 0"),
         ({"random_state": -1}, "random_state is a whole number from 0; got -1"),
         ({"columns": ["sexx"]}, "has no column 'sexx'. Did you mean 'sex'"),
+        ({"columns": []}, "There is no column to compare"),
     ],
 )
 def test_what_cannot_be_done_is_refused(arguments, message):

@@ -16,10 +16,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from understudy.data import load
+from understudy.data.joint_coding import CodedTables
 from understudy.errors import DataError, ParameterError
-from understudy.utility.prediction import prediction
-from understudy.utility.prediction_models import chosen_models
-from understudy.utility.prediction_scores import ClassScore, Trained, mean_interval, paired_interval
+from understudy.utility.prediction import chosen_models, prediction, prediction_of
+from understudy.utility.prediction_result import ClassScore, Trained, mean_interval, paired_interval
 
 NEAREST = {"nearest": KNeighborsClassifier(1)}
 PAPERS = ["naive_bayes", "svm", "k_nearest", "random_forest", "logistic_regression"]
@@ -114,14 +114,35 @@ def test_forms_of_the_result():
     content = json.loads(json.dumps(result.to_dict()))
     assert content["classifiers"]["nearest"]["synthetic"]["confusion"] == [[2, 3], [1, 2]]
     assert str(result) == (
-        "Of 8 given test records, classifiers trained on the synthetic data predict 'y' right for "
-        "50.0 % on average, those trained on real data for 75.0 % (difference -25.0 points, 95 % "
-        "interval -57.1 to +7.1); always predicting the most frequent class is right for 37.5 %."
+        "Classifiers trained on the synthetic data predict 'y' correctly for 50.0% of 8 given "
+        "test records on average. Trained on real data, they do so for 75.0%, a difference of "
+        "-25.0 points (95% interval -57.1 to +7.1). Always predicting the most frequent class is "
+        "right for 37.5%."
     )
     with pytest.raises(ParameterError, match=r"got 'nearst'\. Did you mean"):
         result.confusion("nearst")
     with pytest.raises(ParameterError, match="training is 'synthetic' or 'real'; got 'test'"):
         result.confusion("nearest", "test")
+
+
+def test_frames_are_of_the_kind_that_went_in(as_frame):
+    table = as_frame(by_number("aaabbbbb"))
+    found = prediction(table, table, target="y", test=table, classifiers=NEAREST)
+    for frame in (found.to_frame(), found.per_class(), found.confusion("nearest")):
+        assert type(frame) is type(as_frame({}))
+    assert isinstance(found.per_class(backend="polars"), pl.DataFrame)
+    assert "<svg" in found._repr_html_()
+    assert "<td>nearest</td>" in found._repr_html_()
+
+
+def test_coded_tables_give_the_same():
+    frames = {"original": related(60, 1), "synthetic": related(50, 2), "test": related(40, 3)}
+    options = {"target": "sick", "classifiers": NEAREST, "groups": {"age": 4}}
+    direct = prediction(frames["original"], frames["synthetic"], test=frames["test"], **options)
+    tables = CodedTables.of(frames)
+    assert prediction_of(tables, **options).to_dict() == direct.to_dict()
+    split = prediction_of(tables.select(["original", "synthetic"]), **options)
+    assert split.held_out == "split"
 
 
 def test_paired_interval_of_other_software():
@@ -220,7 +241,7 @@ def test_a_share_of_each_class_of_the_original_is_held_out():
     assert [score.records for score in classes] == [30, 8, 2]
     # The copy holds the test records themselves, and the nearest one is the record itself.
     assert result.mean.synthetic == 1.0
-    assert "it has seen them, and the comparison favours it" in result.summary()
+    assert "it has seen them, which favours it" in result.summary()
     assert "200" not in result.summary()
     other = prediction(original, original, **arguments, random_state=1)
     assert other.classifiers["nearest"].real != result.classifiers["nearest"].real
@@ -255,7 +276,8 @@ def test_a_rare_class_that_the_release_lacks():
         assert one.synthetic.accuracy == result.synthetic_baseline
     assert result.classifiers["random_forest"].real.classes[1].f2 == 1.0
     assert result.reasons == {
-        "class yes": "No synthetic record is of it, so who learns from these never predicts it."
+        "class yes": "No synthetic record has it, so classifiers that learn from these never "
+        "predict it."
     }
 
 
@@ -267,8 +289,8 @@ def test_classes_of_one_table_alone(classifiers):
     result = prediction(original, synthetic, target="y", test=test, classifiers=classifiers)
     assert result.labels == ("a", "b", "s", "t", "missing")
     assert set(result.reasons) == {"class s", "class t", "class missing"}
-    assert "no test record is of it" in result.reasons["class s"]
-    assert "who learns from these neither" in result.reasons["class t"]
+    assert "no test record has it" in result.reasons["class s"]
+    assert "no real training record has it" in result.reasons["class t"]
     for one in result.classifiers.values():
         assert one.real.accuracy <= 0.5
         assert math.isnan(one.synthetic.classes[2].recall)
@@ -321,17 +343,18 @@ def test_a_classifier_that_fails_leaves_the_others():
     assert one.synthetic.accuracy == 0.5
     assert (one.real.confusion, one.real.classes) == ((), ())
     assert result.reasons["failing"] == "It failed on the real records: RuntimeError: no luck"
-    assert result.reasons["mean"] == "It leaves out what failed: failing."
+    assert result.reasons["mean"] == "It leaves out classifiers that failed: failing."
     assert result.mean.real == 1.0
     alone = prediction(
         table, table, target="y", test=table, classifiers={"failing": Failing()}, positive="a"
     )
     assert math.isnan(alone.mean.difference)
-    assert "right for an unknown share on average" in alone.summary()
+    assert "correctly for an unknown share of" in alone.summary()
     assert alone.to_frame()["synthetic_f2"].to_list() == [None, None]
     assert alone.confusion("failing").height == 0
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_result():
     original, synthetic = related(100, 1), related(100, 2)
     one = prediction(original, synthetic, target="sick")

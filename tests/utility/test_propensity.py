@@ -12,11 +12,10 @@ import polars as pl
 import pytest
 
 from understudy.data import load
-from understudy.data.joint_coding import Levels, code_together
+from understudy.data.joint_coding import CodedTables, Levels, code_together
 from understudy.errors import DataError, ParameterError
-from understudy.utility.propensity import _scores, propensity
+from understudy.utility.propensity import Null, _scores, propensity, propensity_of
 from understudy.utility.propensity_models import Logistic, Tree
-from understudy.utility.propensity_result import Null
 
 
 def people(rows, seed, shift=0.0):
@@ -113,6 +112,7 @@ def test_an_association_is_found_by_trees_and_by_interactions():
     assert crossed.models["logistic"].parameters == 4
 
 
+@pytest.mark.slow
 def test_two_samples_of_the_same_people_have_the_pmse_of_shuffled_ones():
     # Over 40 pairs of samples the mean ratio of the logistic regression, k - 1 = 5, has a standard
     # error of sqrt(2/5) / sqrt(40) = 0.1; three of these, and a little for 10 shuffles a pair.
@@ -198,7 +198,7 @@ def test_gaps_have_an_indicator_and_rare_levels_share_one():
     # Intercept, the number, its gap, and 49 indicators for 49 frequent names and the rest: the
     # names in 49 columns, each of which occurs four times, tell nothing of the gaps or the rest.
     assert result.models["logistic"].parameters == 1 + 1 + 1 + 49
-    assert "all but the 49 most frequent are one" in result.reasons["column name"]
+    assert "all but the 49 most frequent for one" in result.reasons["column name"]
     codes = code_together({"original": table, "synthetic": table}, ["number"])
     shown = Logistic.of(
         codes["original"]["number"].astype(np.int64)[:, None], [codes.levels["number"]]
@@ -252,7 +252,7 @@ def test_without_shuffles_there_is_no_reference_and_a_reason():
     result = propensity(people(50, 1), people(50, 2), models="cart", permutations=0)
     assert math.isnan(result.models["cart"].permutation.ratio)
     assert "not shuffled" in result.reasons["cart.permutation"]
-    assert result.summary().endswith("50 % is guessing.")
+    assert result.summary().endswith("guessing is right for 50%.")
     once = propensity(people(50, 1), people(50, 2), models="cart", permutations=1)
     assert once.models["cart"].permutation.ratio > 0
     assert math.isnan(once.models["cart"].permutation.standardised)
@@ -286,8 +286,22 @@ def test_forms_of_the_result():
     assert content["models"]["cart"]["analytic"] is None
     assert content["columns"] == ["age", "job", "sex"]
     assert str(result) == result.summary()
-    assert result.summary().startswith("A decision tree tells for ")
+    assert result.summary().startswith("A decision tree tells which table a record is from for ")
     assert "if the records are shuffled between the tables" in result.summary()
+
+
+def test_frames_are_of_the_kind_that_went_in(as_frame):
+    frames = [as_frame(people(20, seed).to_dict(as_series=False)) for seed in (1, 2)]
+    found = propensity(*frames, models="logistic", permutations=0)
+    assert type(found.to_frame()) is type(as_frame({}))
+    assert isinstance(found.to_frame(backend="polars"), pl.DataFrame)
+    assert "<td>analytic</td>" in found._repr_html_()
+
+
+def test_coded_tables_give_the_same():
+    frames = {"original": people(40, 1), "synthetic": people(30, 2)}
+    found = propensity_of(CodedTables.of(frames), permutations=2)
+    assert found.to_dict() == propensity(*frames.values(), permutations=2).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -295,7 +309,7 @@ def test_forms_of_the_result():
     [
         ({"models": "logit"}, "models are among cart, logistic; got 'logit'. Did you mean 'logis"),
         ({"models": []}, "models are among cart, logistic"),
-        ({"columns": ["agee"]}, "'agee' is not a column. Did you mean 'age'"),
+        ({"columns": ["agee"]}, "no column 'agee'. Did you mean 'age'"),
         ({"columns": []}, "no column to compare"),
         ({"columns": ["age", "age"]}, "'age' is named twice"),
         ({"permutations": -1}, "permutations is a whole number from 0; got -1"),

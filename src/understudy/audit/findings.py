@@ -11,6 +11,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from understudy.utility.shares import ColumnShares
+
 NAN = math.nan
 LATER = {"later": True}
 """Marks fields that JSON files of earlier versions lack."""
@@ -138,19 +140,6 @@ class WayFindings:
     ratio: float
     worst: tuple[tuple[tuple[str, ...], float, float], ...]
     """The tables furthest off: columns, distance, and the distance that chance gives."""
-
-
-@dataclass(frozen=True)
-class ColumnShares:
-    """How a column is distributed: labels that the release shows, and the shares of each.
-
-    What the original has and the release does not is one last label, "not in the release".
-    """
-
-    column: str
-    labels: tuple[str, ...]
-    original: tuple[float, ...]
-    synthetic: tuple[float, ...]
 
 
 @dataclass(frozen=True)

@@ -48,11 +48,17 @@ def method_in_words(model: Synthesizer | None) -> str:
     if model is None or made is None:
         return ""
     said = {
-        name: repr(made.parameters[name]) if name in made.parameters else "…"
-        for name in type(model).parameter_names()
+        name: _in_words(value) if name in made.parameters else "…"
+        for name, value in model.get_params().items()
         if name in made.parameters or name in made.unsaid
     }
     return f"{type(model).__name__}({', '.join(f'{name}={text}' for name, text in said.items())})"
+
+
+def _in_words(value: Any) -> str:  # noqa: ANN401  # whatever a parameter holds
+    if isinstance(value, Mapping):
+        return repr(dict(value))
+    return repr(list(value) if isinstance(value, tuple) else value)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever a parameter holds

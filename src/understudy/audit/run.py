@@ -31,6 +31,7 @@ from understudy.audit.task import (
     read_seed,
 )
 from understudy.data.frames import Frame, Layout, to_narwhals
+from understudy.data.joint_coding import CodedTables, EncodedTable, encode
 from understudy.errors import (
     DataError,
     NoDensityError,
@@ -40,7 +41,7 @@ from understudy.errors import (
 )
 from understudy.learning.jobs import Remembered
 from understudy.progress import reporting, track
-from understudy.risk.prepare import prepare
+from understudy.risk.prepare import prepared_from
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
 from understudy.wording import quoted
@@ -175,8 +176,11 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     with _each_warning_once():
         left_out = personal_columns(task)
         remembered = Remembered()
+        given_tables = {"original": original, "control": control, "test": test}
+        real = {name: encode(table) for name, table in given_tables.items() if table is not None}
         ready = {
-            given.name: _prepared(task, given, left_out, remembered) for given in task.releases
+            given.name: _prepared(task, given, real, left_out, remembered)
+            for given in task.releases
         }
         releases = _run(task, ready)
     rows, columns = to_narwhals(original).shape
@@ -208,27 +212,27 @@ def _measures_in_words(task: Task) -> str:
 
 
 def _prepared(
-    task: Task, given: Given, left_out: Collection[str], remembered: Remembered
+    task: Task,
+    given: Given,
+    real: Mapping[str, EncodedTable],
+    left_out: Collection[str],
+    remembered: Remembered,
 ) -> list[Synthesis]:
-    """Code each table of a release together with the original, once for all attacks on it."""
-    columns = (*task.scenario.keys, task.scenario.sensitive)
+    """Code each table of a release together with the original, once for all measures."""
+    keys = (*task.scenario.keys, task.scenario.sensitive)
     found = []
     for number, table in enumerate(given.tables, 1):
         try:
-            prepared = prepare(
-                task.original,
-                [table],
-                task.scenario,
-                control=task.control,
-                groups=task.groups_of(columns) or None,
-            )
+            tables = CodedTables.of({"original": real["original"], "synthetic": table, **real}, ())
+            groups = task.groups_of(keys) or None
+            prepared = prepared_from(tables, task.scenario, groups=groups)
         except (ParameterError, DataError) as error:
             if len(task.releases) == 1 and len(given.tables) == 1:
                 raise
             which = f"{given.name}, table {number}" if len(given.tables) > 1 else given.name
             raise type(error)(f"{which}: {error}") from error
         compared = tuple(name for name in task.shared_columns(table) if name not in left_out)
-        found.append(Synthesis(task, given, number, table, prepared, compared, remembered))
+        found.append(Synthesis(task, given, number, table, tables, prepared, compared, remembered))
     return found
 
 
@@ -291,7 +295,7 @@ def _assembled(
             use[name] = use[name] + value if name in use else value
         notes += found.notes
     scores, strong = (next(iter(results.get(name, ())), None) for name in ("records", "strong"))
-    values = values_to_show(task.original, task.scenario) if task.show_records else {}
+    values = values_to_show(first) if task.show_records else None
     return ReleaseFindings(
         name=given.name,
         method=method_in_words(given.model),

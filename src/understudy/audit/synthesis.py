@@ -9,6 +9,7 @@ import numpy as np
 
 from understudy.audit.task import Given, Task
 from understudy.data.frames import Frame
+from understudy.data.joint_coding import CodedTables
 from understudy.learning.jobs import Remembered
 from understudy.risk.prepare import Prepared
 from understudy.risk.scenario import Scenario
@@ -28,6 +29,9 @@ class Synthesis:
         Which of its tables this is, from 1.
     table : frame
         The table.
+    tables : CodedTables
+        "original" and "synthetic", and "control" and "test" if there are such; each column of each
+        is coded when it is first used, and once for all measures.
     prepared : Prepared
         Keys and sensitive attribute of all tables, coded alike.
     columns : tuple of str
@@ -40,6 +44,7 @@ class Synthesis:
     given: Given
     number: int
     table: Frame
+    tables: CodedTables
     prepared: Prepared
     columns: tuple[str, ...]
     remembered: Remembered

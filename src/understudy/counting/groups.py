@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from understudy.arguments import as_names
 from understudy.errors import DataError, ParameterError, unknown_columns
 
 if TYPE_CHECKING:
@@ -37,17 +38,6 @@ class Groups:
     ids: NDArray[np.uint32]
     count: int
     representatives: NDArray[np.int64]
-
-
-def as_names(columns: str | Sequence[str]) -> tuple[str, ...]:
-    """Return columns as a tuple of names; a single name is a set of one.
-
-    Examples
-    --------
-    >>> as_names("age"), as_names(["age", "sex"])
-    (('age',), ('age', 'sex'))
-    """
-    return (columns,) if isinstance(columns, str) else tuple(columns)
 
 
 def check_names(columns: Sequence[str], names: Sequence[str]) -> None:
@@ -94,6 +84,8 @@ def joint_codes(coded: Coded, columns: Sequence[str]) -> tuple[NDArray[np.int64]
         if bound * cardinality > _LARGEST_CODE:
             groups = _numbered(codes, bound)
             codes, bound = groups.ids.astype(np.int64), groups.count
+            if bound == len(coded):
+                break  # every row is alone already, whatever the other columns say
         if bound * cardinality > _LARGEST_CODE:
             groups = _numbered(column, cardinality)
             column, cardinality = groups.ids, groups.count

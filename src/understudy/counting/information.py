@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from understudy.counting.groups import as_names
+from understudy.arguments import as_names
 from understudy.counting.tables import joint_counts
 from understudy.errors import ParameterError
 

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from understudy.arguments import as_names
 from understudy.counting.engine import Engine, LocalEngine, Source
-from understudy.counting.groups import as_names, check_names, checked_codes, group_ids, joint_codes
+from understudy.counting.groups import check_names, checked_codes, group_ids, joint_codes
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.errors import DataError
 

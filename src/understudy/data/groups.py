@@ -1,22 +1,45 @@
-"""The numbers of a coded column in groups, of about the same number of records each."""
+"""Numbers in groups, three ways: keys for an attack, shares to be compared, bars of a chart.
+
+An attacker's groups have about the same number of original records each (`put_in_groups`). So do
+those for comparing shares, but a frequent number is a group of its own, and dates are grouped too
+(`code_in_groups`). A chart has round limits that the release alone decides (`round_groups`).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Real
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.coded import Codes
+from understudy.arguments import is_whole
+from understudy.data.coded import Coded, Codes
 from understudy.data.levels import Levels, in_words
-from understudy.errors import DataError, ParameterError
+from understudy.errors import DataError, ParameterError, unknown_columns
+
+if TYPE_CHECKING:
+    from understudy.data.joint_coding import CodedTables
+
+GROUPS = 10
+"""Into how many groups numbers are put to compare shares, if nothing else is asked for."""
+ROUND_GROUPS = 12
+"""Into how many pieces round limits cut a column, about."""
+FREQUENT = 0.1
+"""A number that so large a share of a release has is a bar of its own."""
+
+Groups = int | Mapping[str, int] | None
+Floats = NDArray[np.float64]
 
 
-def check_columns_of(groups: object, special: object, columns: Sequence[str]) -> None:
+def check_groups(
+    groups: object, special: object, columns: Sequence[str], *, by_default: bool = False
+) -> None:
     """Refuse what does not say how the numbers of some of the columns are put into groups.
 
     Parameters
@@ -24,39 +47,54 @@ def check_columns_of(groups: object, special: object, columns: Sequence[str]) ->
     groups : object
         A mapping from column to the number of its groups, or None.
     special : object
-        A mapping from a column of `groups` to numbers that are not grouped, or None.
+        A mapping from column to numbers that are not grouped, or None.
     columns : sequence of str
         The columns that may be named.
+    by_default : bool
+        Whether all columns of numbers are put into groups; `groups` may then be one number.
 
     Raises
     ------
     ParameterError
         If an argument is no such mapping.
     """
-    for argument, example in ((groups, "groups={'age': 5}"), (special, "special={'age': [-8]}")):
-        name = example.partition("=")[0]
+    one_for_all = by_default and groups is not None and _is_count(groups)
+    for name, argument in (("groups", None if one_for_all else groups), ("special", special)):
         if argument is not None and not isinstance(argument, Mapping):
-            raise ParameterError(f"{name} is a mapping, such as {example}; got {argument!r}.")
-        other = [column for column in argument or () if column not in columns]
+            form = "a whole number from 2 or " if by_default and name == "groups" else ""
+            example = {"groups": "groups={'age': 5}", "special": "special={'age': [-8]}"}[name]
+            raise ParameterError(f"{name} is {form}a mapping, such as {example}; got {argument!r}.")
+        other = unknown_columns(argument or (), columns)
+        if other and by_default:
+            raise ParameterError(f"{name}: {' '.join(other)}")
         if other:
+            first = next(column for column in argument or () if column not in columns)
             raise ParameterError(
-                f"groups and special are for keys and the sensitive attribute; got {other[0]!r}."
+                f"groups and special are for keys and the sensitive attribute; got {first!r}."
             )
     counts = groups if isinstance(groups, Mapping) else {}
     for column, count in counts.items():
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 2:
+        if not _is_count(count):
             raise ParameterError(f"groups of {column!r} are a whole number from 2; got {count!r}.")
     for column, numbers in special.items() if isinstance(special, Mapping) else ():
-        if isinstance(numbers, str) or not isinstance(numbers, Collection):
-            raise ParameterError(f"special of {column!r} is a list of numbers; got {numbers!r}.")
-        wrong = [number for number in numbers if not _is_number(number)]
-        if wrong:
-            raise ParameterError(f"special of {column!r} are numbers; got {wrong[0]!r}.")
-        if column not in counts:
+        _check_numbers(column, numbers)
+        if column not in counts and not by_default:
             raise ParameterError(
                 f"special: {column!r} is not among groups, and without groups each of its numbers "
                 "is a level of its own anyway. Name it in groups too, or leave it out."
             )
+
+
+def _check_numbers(column: str, numbers: object) -> None:
+    if isinstance(numbers, str) or not isinstance(numbers, Collection):
+        raise ParameterError(f"special of {column!r} is a list of numbers; got {numbers!r}.")
+    wrong = [number for number in numbers if not _is_number(number)]
+    if wrong:
+        raise ParameterError(f"special of {column!r} are numbers; got {wrong[0]!r}.")
+
+
+def _is_count(value: object) -> bool:
+    return is_whole(value) and int(value) >= 2  # type: ignore[call-overload]
 
 
 def _is_number(value: object) -> bool:
@@ -65,14 +103,138 @@ def _is_number(value: object) -> bool:
     )
 
 
+def numbers_of(levels: Levels) -> Floats | None:
+    """Return a number for each level, NaN for missing; None where levels have no order.
+
+    Dates and times stand by their places among all of the column.
+
+    Examples
+    --------
+    >>> numbers_of(Levels(("a", "b"), None, None)) is None
+    True
+    """
+    if levels.numbers is not None or not levels.are_times:
+        return levels.numbers
+    places = np.arange(len(levels), dtype=np.float64)
+    if levels.missing is not None:
+        places[levels.missing] = np.nan
+    return places
+
+
+def quantile_limits(
+    known: Floats, groups: int, rule: Literal["apart", "joined", "inside"] = "apart"
+) -> Floats:
+    """Return the lower limits of all groups of numbers but the first.
+
+    Parameters
+    ----------
+    known : ndarray of float64
+        The numbers that decide.
+    groups : int
+        How many groups of about the same size are wanted. Up to as many different numbers are all
+        kept apart.
+    rule : {"apart", "joined", "inside"}
+        With "apart", a number with more than a group's share is a group of its own. Otherwise it
+        is together with those between it and the next limit: where nine of ten people have no
+        gains, that is everybody. With "inside", the smallest number is no limit.
+
+    Examples
+    --------
+    >>> quantile_limits(np.array([1.0, 2, 3, 4, 5, 6]), 2)
+    array([3.5])
+    """
+    distinct, times = np.unique(known, return_counts=True)
+    few = len(distinct) <= groups
+    if rule == "apart":
+        limits = distinct[:0] if few else np.quantile(known, np.arange(1, groups) / groups)
+        own = distinct if few else distinct[times > len(known) / groups]
+        return np.unique(np.concatenate([limits, own, np.nextafter(own, np.inf)]))
+    if few:
+        return distinct[1:]
+    if rule == "joined":
+        return np.unique(np.quantile(known, np.arange(1, groups) / groups))
+    limits = np.unique(np.quantile(known, np.linspace(0, 1, groups + 1)))
+    return limits[1:-1]
+
+
+def group_names(
+    limits: Sequence[float],
+    words: Callable[[float], str],
+    *,
+    whole: bool = False,
+    between: str = "to",
+) -> list[str]:
+    """Return groups in words by their limits; none tells the smallest or the largest number.
+
+    Parameters
+    ----------
+    limits : sequence of float
+        The lower limits of all groups but the first.
+    words : callable
+        Returns a limit as text.
+    whole : bool
+        Whether the numbers are whole, so that a group can be named by its last one.
+    between : str
+        What stands between the ends of a group.
+
+    Examples
+    --------
+    >>> group_names([10.0, 20.0], in_words, whole=True)
+    ['below 10', '10 to 19', '20 and more']
+    """
+    if not limits:
+        return ["all numbers"]
+    names = [f"below {words(limits[0])}"]
+    single = -math.inf  # what the group before consists of
+    for low, high in pairwise(limits):
+        start = f"over {words(single)}" if low == math.nextafter(single, math.inf) else words(low)
+        if high == (low + 1 if whole else math.nextafter(low, math.inf)):
+            names.append(words(low))
+            single = single if whole else low
+        else:
+            names.append(f"{start} {between} {words(high - 1 if whole else high)}")
+    last = limits[-1]
+    if last == math.nextafter(single, math.inf):
+        return [*names, f"over {words(single)}"]
+    return [*names, f"{words(last)} and more"]
+
+
+def _in_short(number: float) -> str:
+    return in_words(float(f"{number:.12g}"))  # which hides what interpolation leaves
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """What becomes of the levels of a column.
+
+    Parameters
+    ----------
+    place : ndarray of int64
+        The group of each level; -1 where it has none.
+    names : list of str
+        The groups in words; missing is not among them, though it has the place after the last.
+    """
+
+    place: NDArray[np.int64]
+    names: list[str]
+
+
+def _grouping(
+    levels: Levels, numbers: Floats, limits: Floats, names: Sequence[str], own: NDArray[np.bool_]
+) -> Grouping:
+    """Put numbers into groups, then those that are levels of their `own`, and missing last."""
+    place = np.searchsorted(limits, numbers, side="right")
+    kept = np.flatnonzero(own)
+    place[kept] = len(names) + np.arange(len(kept))
+    if levels.missing is not None:
+        place[levels.missing] = len(names) + len(kept)
+    return Grouping(place, [*names, *levels.labels_of(kept)])
+
+
 def put_in_groups(
-    name: str,
-    original: Codes,
-    levels: Levels,
-    groups: int,
-    special: Sequence[float],
+    name: str, original: Codes, levels: Levels, groups: int, special: Sequence[float]
 ) -> tuple[NDArray[np.int64], Levels]:
-    """Return the group of each level of a numeric column, and what the groups are called.
+    """Return the group of each level of a numeric column, and the groups as levels.
 
     Parameters
     ----------
@@ -87,38 +249,207 @@ def put_in_groups(
     special : sequence of float
         Numbers that are levels of their own.
     """
-    if levels.numbers is None:
-        raise ParameterError(f"groups: {name!r} holds no numbers.")
     numbers = levels.numbers
-    own = np.isin(numbers, np.array(special, np.float64)) | np.isnan(numbers)
-    counts = np.bincount(original, minlength=len(levels))
-    counts[own | ~np.isfinite(numbers)] = 0  # quantiles next to infinity are undefined
-    inside = np.repeat(numbers, counts)
-    if not len(inside):
+    if numbers is None:
+        raise ParameterError(f"groups: {name!r} holds no numbers.")
+    own = np.isin(numbers, np.array(special, np.float64))
+    known = _known(numbers, own, original)
+    if not len(known):
         raise DataError(f"groups: {name!r} has no ordinary number in the original to group by.")
-    edges = np.unique(np.quantile(inside, np.linspace(0, 1, int(groups) + 1)))
-    distinct = np.unique(numbers[counts > 0])
+    limits = quantile_limits(known, int(groups), "inside")
+    distinct = np.unique(known)
     if len(distinct) <= groups:
         # Each number is its own group; those that the original lacks join the next one below.
-        group = np.maximum(np.searchsorted(distinct, numbers, side="right") - 1, 0)
-        names = [in_words(value) for value in distinct.tolist()]
-        centres = distinct
+        names, centres = [in_words(value) for value in distinct.tolist()], distinct
     else:
-        inner = edges[1:-1]
-        group = np.searchsorted(inner, numbers, side="right")
-        names = [f"{low} to {high}" for low, high in pairwise(_limits(edges.tolist()))]
+        edges = np.concatenate([distinct[:1], limits, distinct[-1:]])
+        short = [_in_short(edge) for edge in edges.tolist()]
+        clear = len(set(short)) == len(edges)
+        texts = short if clear else [in_words(edge) for edge in edges.tolist()]
+        names = [f"{low} to {high}" for low, high in pairwise(texts)]
         centres = (edges[:-1] + edges[1:]) / 2
-    kept = np.flatnonzero(own & ~np.isnan(numbers))
-    group[kept] = len(names) + np.arange(len(kept))
-    names += levels.labels_of(kept)
-    centres = np.concatenate([centres, numbers[kept]])
+    found = _grouping(levels, numbers, limits, names, own)
+    centres = np.concatenate([centres, numbers[own]])
     if levels.missing is None:
-        return group, Levels(tuple(names), centres, None)
-    group[levels.missing] = len(names)
-    return group, Levels((*names, None), np.append(centres, np.nan), len(names))
+        return found.place, Levels(tuple(found.names), centres, None)
+    count = len(found.names)
+    return found.place, Levels((*found.names, None), np.append(centres, np.nan), count)
 
 
-def _limits(edges: Sequence[float]) -> list[str]:
-    """Return limits in words: twelve digits, which hide what interpolation leaves, or all."""
-    short = [in_words(float(f"{edge:.12g}")) for edge in edges]
-    return short if len(set(short)) == len(edges) else [in_words(edge) for edge in edges]
+def _known(numbers: Floats, own: NDArray[np.bool_], codes: Codes) -> Floats:
+    """Return the numbers of records that can decide limits, sorted."""
+    counts = np.bincount(codes, minlength=len(numbers))
+    counts[own | ~np.isfinite(numbers)] = 0  # quantiles next to infinity are undefined
+    return np.repeat(numbers, counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """An original and its synthesis, coded alike to compare shares.
+
+    Parameters
+    ----------
+    original, synthetic : Coded
+        The tables; missing values are a level of their own.
+    groups : dict
+        For each column that was put into groups, how many there are.
+    """
+
+    original: Coded
+    synthetic: Coded
+    groups: dict[str, int]
+    _names: dict[str, list[str]]
+    _levels: dict[str, Levels]
+
+    def labels(self, column: str) -> list[str | None]:
+        """Return what the codes of a column stand for, in words; None for missing."""
+        levels = self._levels[column]
+        names: list[str | None] = [*self._names.get(column, levels.labels[: levels.missing])]
+        return names if levels.missing is None else [*names, None]
+
+
+def code_in_groups(
+    tables: CodedTables,
+    *,
+    groups: Groups = None,
+    special: Mapping[str, Sequence[float]] | None = None,
+    apart: bool = True,
+) -> Grouped:
+    """Put the numbers of two tables in groups that the original decides.
+
+    Parameters
+    ----------
+    tables : CodedTables
+        The tables "original" and "synthetic".
+    groups : int or mapping, optional
+        Into how many groups of about the same number of original records the numbers of a column
+        are put: one figure for all, or figures by column. 10 where nothing is said. Up to as many
+        different numbers are all kept apart. Dates and times are put into groups as well. A group
+        goes from its first limit to below its second.
+    special : mapping, optional
+        Numbers of a column that are levels of their own, such as -8.
+    apart : bool
+        Whether a number that makes up more than a group's share is a group of its own.
+
+    Raises
+    ------
+    ParameterError
+        If `groups` or `special` do not fit the columns.
+    DataError
+        If a table has no rows, or tables hold values that cannot be compared.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from understudy.data.joint_coding import CodedTables
+    >>> frames = {"original": pl.DataFrame({"x": range(8)}), "synthetic": pl.DataFrame({"x": [9]})}
+    >>> both = code_in_groups(CodedTables.of(frames), groups=2)
+    >>> both.labels("x"), both.synthetic["x"].tolist()
+    (['below 4', '4 and more'], [1])
+    """
+    check_groups(groups, special, tables.columns, by_default=True)
+    tables.check_rows()
+    coded: dict[str, dict[str, NDArray[np.integer]]] = {"original": {}, "synthetic": {}}
+    sizes: dict[str, int] = {}
+    names: dict[str, list[str]] = {}
+    counts: dict[str, int] = {}
+    for column in tables.columns:
+        codes, levels = tables.column(column)
+        own = tuple((special or {}).get(column, ()))
+        named = isinstance(groups, Mapping) and column in groups
+        numbers = numbers_of(levels)
+        if (own and levels.numbers is None) or (named and numbers is None):
+            raise ParameterError(f"{'special' if own else 'groups'}: {column!r} holds no numbers.")
+        if numbers is None:
+            sizes[column] = len(levels)
+        else:
+            wanted = groups.get(column, GROUPS) if isinstance(groups, Mapping) else groups or GROUPS
+            found = _share_groups(levels, numbers, codes["original"], wanted, own, apart=apart)
+            names[column] = found.names
+            sizes[column] = len(found.names) + (levels.missing is not None)
+            counts[column] = len(found.names) - int(np.isin(numbers, np.array(own)).sum())
+        for table, columns in coded.items():
+            held = codes[table]
+            columns[column] = held if numbers is None else found.place[held]
+    original, synthetic = (Coded.from_arrays(held, sizes) for held in coded.values())
+    return Grouped(original, synthetic, counts, names, tables.levels)
+
+
+def _share_groups(
+    levels: Levels,
+    numbers: Floats,
+    original: Codes,
+    groups: int,
+    special: Sequence[float],
+    *,
+    apart: bool,
+) -> Grouping:
+    """Put numbers or times in groups to compare shares; groups that no table has are left out."""
+    own = np.isin(numbers, np.array(special, np.float64))
+    known = _known(numbers, own, original)
+    limits = quantile_limits(known, groups, "apart" if apart else "joined")
+    whole = bool(np.all(np.floor(numbers) == numbers, where=np.isfinite(numbers)))
+    if whole:
+        limits = np.unique(np.ceil(limits))
+    if levels.numbers is None:
+        limits = limits[limits < len(levels)]
+        names = group_names(limits.tolist(), lambda place: levels.label(int(place)), whole=whole)
+    else:
+        names = group_names(limits.tolist(), _in_short, whole=whole)
+    found = _grouping(levels, numbers, limits, names, own)
+    used, place = np.unique(found.place, return_inverse=True)
+    kept = [found.names[group] for group in used.tolist() if group < len(found.names)]
+    return Grouping(place.astype(np.int64), kept)
+
+
+def round_groups(levels: Levels, counts: NDArray[np.int64]) -> Grouping:
+    """Put numbers between round limits that a release decides, as bars of a chart.
+
+    Parameters
+    ----------
+    levels : Levels
+        The levels of a column of numbers.
+    counts : ndarray of int64
+        How many records of the release have each of them.
+
+    Returns
+    -------
+    Grouping
+        Frequent and infinite numbers come first, each by itself. What lies outside of the release's
+        numbers has no group; nor has missing, unless the release has it.
+    """
+    numbers = levels.numbers
+    assert numbers is not None  # noqa: S101  # the caller looked
+    finite = np.isfinite(numbers)
+    held = finite & (counts > 0)
+    own = (counts > 0) & (~finite | (counts > FREQUENT * counts.sum()))
+    if levels.missing is not None:
+        own[levels.missing] = False
+    limits = _round_limits(np.repeat(numbers[held & ~own], counts[held & ~own]))
+    kept = np.flatnonzero(own)
+    labels = levels.labels_of(kept)
+    groups = group_names(limits.tolist(), in_words, between="to below")
+    bars = np.searchsorted(limits, numbers, side="right")
+    for code, label in zip(kept.tolist(), labels, strict=True):
+        if finite[code]:
+            groups[bars[code]] += f", not {label}"
+    low, high = numbers[held].min(), numbers[held].max()
+    inside = finite & (numbers >= low) & (numbers <= high)
+    place = np.where(inside, len(labels) + bars, -1)
+    place[kept] = np.arange(len(kept))
+    return Grouping(place, [*labels, *groups])
+
+
+def _round_limits(values: Floats) -> Floats:
+    """Return round numbers that cut the middle 98% of the values into about 12 pieces."""
+    low, high = np.quantile(values, [0.01, 0.99])
+    least = (high - low) / ROUND_GROUPS
+    if not least > 0 or not math.isfinite(least):
+        return np.array([low])
+    power = 10.0 ** math.floor(math.log10(least))
+    step = next(power * unit for unit in (1, 2, 5, 10) if power * unit >= least * (1 - 1e-9))
+    if bool(np.all(np.floor(values) == values)):
+        step = max(step, 1.0)
+    limits: Floats = np.arange(math.floor(low / step) + 1, high / step) * step
+    digits = max(0, -math.floor(math.log10(step)))
+    return np.unique(limits.round(digits)) if len(limits) else np.array([round(low, digits)])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from understudy.data.alignment import plain_series, stack_series
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.data.frames import Backend, Frame, column_to_arrow, describe_column, to_narwhals
-from understudy.data.groups import check_columns_of, put_in_groups
+from understudy.data.groups import check_groups, put_in_groups
 from understudy.data.levels import LARGEST_WHOLE, Levels, Value, decode_first
 from understudy.data.values import Form, form_of, to_numpy
 from understudy.errors import DataError, ParameterError, did_you_mean
@@ -223,7 +223,7 @@ class CodedTables:
         ParameterError
             If an argument is no such mapping.
         """
-        check_columns_of(groups, special, self.columns)
+        check_groups(groups, special, self.columns)
         return CodedTables(
             self.encoded,
             self.columns,

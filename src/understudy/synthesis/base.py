@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from understudy.arguments import check_choice, check_whole
 from understudy.counting import LocalEngine, Source
 from understudy.data import Codec, Coded, Dialect, FileStream, Schema
 from understudy.data.bins import Decoding
@@ -139,7 +140,7 @@ class Synthesizer(Parametrized, ABC):
             Of the kind and types that were given to `fit`; a list if `copies` is more than one.
         """
         self._require_fit()
-        copies = _positive("copies", copies)
+        copies = check_whole("copies", copies, 1)
         seed = seed_of(self.random_state if random_state is None else random_state)
         tables = []
         for copy in range(copies):
@@ -188,7 +189,7 @@ class Synthesizer(Parametrized, ABC):
         return LocalEngine()
 
     def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
-        return plan_blocks(self.n_rows_ if n is None else _positive("n", n), seed, copy)
+        return plan_blocks(self.n_rows_ if n is None else check_whole("n", n, 1), seed, copy)
 
     def _draw_table(self, block: Block) -> dict[str, pa.Array]:
         generator = block.generator()
@@ -379,10 +380,7 @@ class Synthesizer(Parametrized, ABC):
 
     def _check_params(self) -> None:
         """Raise if a parameter has a value that cannot be used."""
-        if self.decode not in get_args(Decoding):
-            raise ParameterError(
-                f"decode must be one of {', '.join(get_args(Decoding))}; got {self.decode!r}."
-            )
+        check_choice("decode", self.decode, get_args(Decoding))
         seed_of(self.random_state)
 
     @abstractmethod
@@ -408,9 +406,3 @@ class Synthesizer(Parametrized, ABC):
     @abstractmethod
     def _cells(self) -> list[NDArray[np.int64]]:
         """Return the counts of records that the model rests on."""
-
-
-def _positive(name: str, value: int) -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise ParameterError(f"{name} must be a whole number from 1; got {value!r}.")
-    return int(value)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from understudy.utility.association import association
-from understudy.utility.association_result import Association
-from understudy.utility.marginals import marginals
-from understudy.utility.marginals_result import Marginals
+from understudy.utility.association import Association, association
+from understudy.utility.marginals import Marginals, marginals
 from understudy.utility.prediction import prediction
 from understudy.utility.prediction_result import Prediction
-from understudy.utility.propensity import propensity
-from understudy.utility.propensity_result import Propensity
+from understudy.utility.propensity import Propensity, propensity
 
 __all__ = [
     "Association",

@@ -1,32 +1,168 @@
-"""How strongly columns hang together, in the original and in the synthetic table."""
+"""How strongly columns are associated, in the original and in the synthetic table."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.arguments import check_whole
 from understudy.counting import ContingencyTable
 from understudy.data.coded import Coded, Codes
-from understudy.data.frames import Frame
-from understudy.data.joint_coding import code_together
+from understudy.data.frames import Backend, Frame
+from understudy.data.groups import numbers_of
+from understudy.data.joint_coding import CodedTables
 from understudy.data.levels import Levels
-from understudy.errors import DataError, ParameterError, unknown_columns
+from understudy.errors import ParameterError, unknown_columns
 from understudy.progress import track
-from understudy.utility.arguments import check_whole, chosen_columns
-from understudy.utility.association_result import (
-    Association,
+from understudy.results import Result, to_plain
+from understudy.utility.pair_measures import (
     Kind,
     Matrix,
     MatrixComparison,
+    correlation_ratio,
+    cramers_v,
     measure_of,
-    pair_key,
+    pearson,
 )
-from understudy.utility.grouped import numbers_of
-from understudy.utility.pair_measures import correlation_ratio, cramers_v, pearson
+from understudy.utility.tables import both_tables, compared
+from understudy.wording import quoted
+
+
+@dataclass(frozen=True, eq=False)
+class Association(Result):
+    """How columns hang together in a synthetic table and in the original; `association` makes it.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns.
+    kinds : dict
+        Whether each column was taken for a ``"number"`` or a ``"category"``.
+    records, synthetic_records : int
+        Size of the tables.
+    corrected : bool
+        Whether the bias of Cramér's V is corrected.
+    bootstraps, random_state : int
+        How many samples of the original were drawn for what sampling alone gives, and their seed.
+    measured : MatrixComparison
+        The measure that fits each pair: Pearson's coefficient with its sign for two numbers,
+        Cramér's V for two categories, the correlation ratio for a number and a category.
+    strength : MatrixComparison
+        The same without signs, from 0 to 1 for all pairs: for a heat map of mixed columns.
+    pearson : MatrixComparison
+        Pearson's coefficient for all pairs, categories by the places of their levels.
+    reasons : dict
+        Why a value is nan: by pair, as in ``"age, sex"``, or by figure.
+    """
+
+    columns: tuple[str, ...]
+    kinds: dict[str, Kind]
+    records: int
+    synthetic_records: int
+    corrected: bool
+    bootstraps: int
+    random_state: int
+    measured: MatrixComparison
+    strength: MatrixComparison
+    pearson: MatrixComparison
+    reasons: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def mean(self) -> float:
+        """The mean absolute difference of `measured`."""
+        return self.measured.mean
+
+    @property
+    def largest(self) -> float:
+        """The largest absolute difference of `measured`."""
+        return self.measured.largest
+
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
+        """Return one row for each pair of columns, with the measure that fits it.
+
+        Parameters
+        ----------
+        backend : {"polars", "pandas", "pyarrow"}, optional
+            The kind of frame to return; by default the kind that went in.
+
+        Returns
+        -------
+        frame
+            `first`, `second`, `measure`, then `original`, `synthetic`, `difference` and `expected`
+            of it (see `MatrixComparison`), `reason` if it is undefined, and `pearson_original` and
+            `pearson_synthetic` on the places of levels. What is undefined is null.
+        """
+        import polars as pl
+
+        places = list(combinations(range(len(self.columns)), 2))
+        at = tuple(np.array(places, np.int64).reshape(-1, 2).T)
+        pairs = [(self.columns[first], self.columns[second]) for first, second in places]
+        values = {
+            "original": self.measured.original[at],
+            "synthetic": self.measured.synthetic[at],
+            "difference": self.measured.difference[at],
+            "expected": self.measured.expected[at],
+            "pearson_original": self.pearson.original[at],
+            "pearson_synthetic": self.pearson.synthetic[at],
+        }
+        texts: dict[str, Sequence[str | None]] = {
+            "first": [first for first, _ in pairs],
+            "second": [second for _, second in pairs],
+            "measure": [measure_of(self.kinds[one], self.kinds[other]) for one, other in pairs],
+            "reason": [self.reasons.get(pair_key(pair)) for pair in pairs],
+        }
+        order = (*("first", "second", "measure"), *list(values)[:4], "reason", *list(values)[4:])
+        frame = pl.DataFrame(
+            {name: pl.Series(held, dtype=pl.String) for name, held in texts.items()} | values
+        )
+        frame = frame.with_columns(pl.col(list(values)).fill_nan(None)).select(order)
+        return self._framed(frame, backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, with None for nan."""
+        found: dict[str, Any] = to_plain(self)
+        for name in ("measured", "strength", "pearson"):
+            found[name] = getattr(self, name).to_dict()
+        return found
+
+    def summary(self) -> str:
+        """Return the result in a few sentences."""
+        found = self.measured
+        if found.largest_pair is None:
+            return "No association of two columns is defined in both tables."
+        at = tuple(self.columns.index(name) for name in found.largest_pair)
+        chance = (
+            ""
+            if math.isnan(found.expected_mean)
+            else f" Random samples of the original differ by {found.expected_mean:.3f}."
+        )
+        possible = math.comb(len(self.columns), 2)
+        undefined = (
+            f" For {possible - found.pairs:,} other pairs it is undefined."
+            if possible > found.pairs
+            else ""
+        )
+        return (
+            f"The strength of association of two columns (0 for none, 1 or -1 for the strongest) "
+            f"differs from the original's by {found.mean:.3f} on average over {found.pairs:,} "
+            f"pairs.{chance} The largest difference is that of {quoted(found.largest_pair)}: "
+            f"{found.original[at]:.3f} in the original and {found.synthetic[at]:.3f} in the "
+            f"synthetic data.{undefined}"
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def pair_key(pair: Sequence[str]) -> str:
+    """Return the key of a pair of columns in `Association.reasons`."""
+    return ", ".join(pair)
 
 
 def association(
@@ -93,49 +229,69 @@ def association(
     >>> association(original, synthetic, bootstraps=0).measured.difference[0, 1]
     np.float64(-1.0)
     """
+    return association_of(
+        both_tables(original, synthetic),
+        columns=columns,
+        categorical=categorical,
+        corrected=corrected,
+        bootstraps=bootstraps,
+        random_state=random_state,
+    )
+
+
+def association_of(
+    tables: CodedTables,
+    *,
+    columns: str | Sequence[str] | None = None,
+    categorical: Collection[str] = (),
+    corrected: bool = False,
+    bootstraps: int = 20,
+    random_state: int = 0,
+) -> Association:
+    """Return the same as `association`, for the tables "original" and "synthetic" of `tables`."""
     check_whole("bootstraps", bootstraps, 0)
     check_whole("random_state", random_state, 0)
-    names = chosen_columns(original, columns)
+    both = compared(tables, columns)
+    names = both.columns
     if isinstance(categorical, str) or not isinstance(categorical, Collection):
         raise ParameterError(f"categorical is a list of columns; got {categorical!r}.")
     if problems := unknown_columns(categorical, names):
         raise ParameterError(f"categorical: {' '.join(problems)}")
-    together = code_together({"original": original, "synthetic": synthetic}, names)
-    tables = together["original"], together["synthetic"]
-    for name, table in together.tables.items():
-        if not len(table):
-            raise DataError(f"The {name} table has no rows.")
+    original, synthetic = both["original"], both["synthetic"]
     scales = tuple(
-        _scale(together.levels[name], tables[0][name], as_number=name not in categorical)
+        _scale(both.levels[name], original[name], as_number=name not in categorical)
         for name in names
     )
-    both = [_measured(table, scales, corrected=corrected) for table in tables]
+    first, second = (_measured(held, scales, corrected=corrected) for held in (original, synthetic))
     rng = np.random.default_rng(random_state)
-    drawn = (rng.integers(len(tables[0]), size=len(tables[1])) for _ in range(bootstraps))
+    rows_drawn = (rng.integers(len(original), size=len(synthetic)) for _ in range(bootstraps))
     samples = np.array(
         [
-            _measured(tables[0].take(rows), scales, corrected=corrected)
-            for rows in track(drawn, "drawing samples of the original", bootstraps)
+            _measured(original.take(rows), scales, corrected=corrected)
+            for rows in track(rows_drawn, "drawing samples of the original", bootstraps)
         ]
     ).reshape(bootstraps, 2, len(names), len(names))
 
-    def compared(which: int, *, signed: bool = True) -> MatrixComparison:
-        matrices = both[0][which], both[1][which], samples[:, which]
-        return MatrixComparison.of(names, *(one if signed else np.abs(one) for one in matrices))
+    def comparison(which: int, *, signed: bool = True) -> MatrixComparison:
+        own, other, drawn = first[which], second[which], samples[:, which]
+        if not signed:
+            own, other, drawn = np.abs(own), np.abs(other), np.abs(drawn)
+        return MatrixComparison.of(names, own, other, drawn, tables.backend)
 
-    measured = compared(0)
+    measured = comparison(0)
     return Association(
         names,
         {name: scale.kind for name, scale in zip(names, scales, strict=True)},
-        len(tables[0]),
-        len(tables[1]),
+        len(original),
+        len(synthetic),
         corrected,
         bootstraps,
         random_state,
         measured,
-        compared(0, signed=False),
-        compared(1),
-        _reasons(measured, tables, scales, bootstraps),
+        comparison(0, signed=False),
+        comparison(1),
+        _reasons(measured, (original, synthetic), scales, bootstraps),
+        _backend=tables.backend,
     )
 
 

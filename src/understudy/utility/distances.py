@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -34,14 +35,27 @@ def paired_counts(
     both = Coded.concatenate([original, synthetic])
     rows = len(original)
     for names in sets:
-        codes, bound = joint_codes(both, names)
+        codes, bound = _joint_codes(both, names)
         if bound > max(2**10, len(both)):
             groups = group_ids(both, names)
-            codes, bound = groups.ids.astype(np.int64), groups.count
+            codes, bound = groups.ids, groups.count
         yield (
             np.bincount(codes[:rows], minlength=bound),
             np.bincount(codes[rows:], minlength=bound),
         )
+
+
+def _joint_codes(both: Coded, names: Sequence[str]) -> tuple[NDArray[np.integer], int]:
+    """Return what `joint_codes` does, in a quarter of the time where two bytes hold the codes."""
+    sizes = [both.cardinality(name) for name in names]
+    bound = math.prod(sizes)
+    if bound > 2**16:
+        return joint_codes(both, names)
+    codes = both[names[0]].astype(np.uint16)
+    for name, size in zip(names[1:], sizes[1:], strict=True):
+        codes *= np.uint16(size)
+        codes += both[name]
+    return codes, bound
 
 
 def total_variation(first: Counts, second: Counts) -> float:

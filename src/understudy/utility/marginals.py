@@ -4,22 +4,266 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from understudy.data.frames import Frame
-from understudy.errors import ParameterError
+from understudy.arguments import check_whole, is_whole
+from understudy.data.frames import Backend, Frame
+from understudy.data.groups import Grouped, Groups, code_in_groups
+from understudy.data.joint_coding import CodedTables
+from understudy.errors import ParameterError, unknown_columns
 from understudy.progress import track
-from understudy.utility.arguments import check_whole
+from understudy.results import Result, to_plain
 from understudy.utility.distances import expected_distance, paired_counts, total_variation
-from understudy.utility.grouped import Grouped, Groups, code_in_groups
-from understudy.utility.marginals_result import Marginals, TableDistance, WayDistances
+from understudy.utility.tables import both_tables, compared
+from understudy.wording import percent, quoted
+
+if TYPE_CHECKING:
+    import polars as pl
 
 MOST_TABLES = 2_000
 """All tables of three of up to 23 columns."""
 MOST_WAYS = 4
 """Beyond, nearly every record is alone in its cell."""
+WORST = 5
+"""How many of the worst tables a result names by itself."""
+
+
+@dataclass(frozen=True)
+class TableDistance:
+    """The distance of one table of shares.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns of the table.
+    cells : int
+        Combinations of their values that occur in either data set.
+    distance : float
+        Total variation distance: the share of the synthetic records that would have to move to
+        another cell. 0 if all shares are equal, 1 if no combination is in both.
+    expected : float
+        What sampling alone gives: the mean distance of as many records drawn with replacement from
+        the original.
+    """
+
+    columns: tuple[str, ...]
+    cells: int
+    distance: float
+    expected: float
+
+    @property
+    def ratio(self) -> float:
+        """Distance over the expected one; nan if chance moves nothing, for there is one cell."""
+        return self.distance / self.expected if self.expected else math.nan
+
+
+@dataclass(frozen=True)
+class WayDistances:
+    """The distances of the tables of one, two or three columns.
+
+    Parameters
+    ----------
+    way : int
+        How many columns each table has.
+    tables, possible : int
+        Tables that were compared, and how many there are.
+    mean, median, largest : float
+        Of the distances; nan if there is no table.
+    expected : float
+        The mean of what sampling alone gives.
+    ratio : float
+        Mean distance over the expected one. About 1: the synthetic data are like another sample of
+        the original's records. Clearly above 1: the model has lost or invented something. Below 1:
+        nearer than chance would allow, as copied records are. nan if it is undefined.
+    worst : tuple of TableDistance
+        The tables with the largest distances.
+    """
+
+    way: int
+    tables: int
+    possible: int
+    mean: float
+    median: float
+    largest: float
+    expected: float
+    ratio: float
+    worst: tuple[TableDistance, ...]
+
+    @classmethod
+    def of(cls, way: int, possible: int, tables: list[TableDistance]) -> WayDistances:
+        """Return the figures over some tables."""
+        if not tables:
+            nan = math.nan
+            return cls(way, 0, possible, nan, nan, nan, nan, nan, ())
+        distances = np.array([table.distance for table in tables])
+        mean, expected = float(distances.mean()), float(np.mean([t.expected for t in tables]))
+        return cls(
+            way,
+            len(tables),
+            possible,
+            mean,
+            float(np.median(distances)),
+            float(distances.max()),
+            expected,
+            mean / expected if expected else math.nan,
+            tuple(tables[place] for place in np.argsort(-distances, kind="stable")[:WORST]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Marginals(Result):
+    """How far the shares of a synthetic table are from the original's; `marginals` makes it.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The columns that were compared.
+    records, synthetic_records : int
+        Size of the tables.
+    groups : dict
+        For each column of numbers, how many groups they were put into.
+    ways : tuple of WayDistances
+        The figures for tables of one, two, three columns.
+    reasons : dict
+        Why a value is nan, or what was left out.
+    """
+
+    columns: tuple[str, ...]
+    records: int
+    synthetic_records: int
+    groups: dict[str, int]
+    ways: tuple[WayDistances, ...]
+    reasons: dict[str, str]
+    _tables: tuple[TableDistance, ...] = field(repr=False)
+    _grouped: Grouped = field(repr=False)
+
+    def __getitem__(self, way: int) -> WayDistances:
+        for found in self.ways:
+            if found.way == way:
+                return found
+        known = ", ".join(str(found.way) for found in self.ways)
+        raise ParameterError(f"Tables of {way!r} columns were not compared, but of {known}.")
+
+    def shares(self, column: str, *, backend: Backend | None = None) -> Frame:
+        """Return the shares of the levels of one column, in both tables.
+
+        Parameters
+        ----------
+        column : str
+            The column.
+        backend : {"polars", "pandas", "pyarrow"}, optional
+            The kind of frame to return; by default the kind that went in.
+
+        Returns
+        -------
+        frame
+            `level` in words (a group of numbers by its limits, null for missing), `original` and
+            `synthetic`. Levels that one of the tables lacks are among them.
+
+        Raises
+        ------
+        ParameterError
+            If the column was not compared.
+        """
+        import polars as pl
+
+        if problems := unknown_columns([column], self.columns):
+            raise ParameterError(problems[0])
+        labels = self._grouped.labels(column)
+        found = {
+            name: np.bincount(table[column], minlength=len(labels)) / len(table)
+            for name, table in (
+                ("original", self._grouped.original),
+                ("synthetic", self._grouped.synthetic),
+            )
+        }
+        frame = pl.DataFrame({"level": pl.Series(labels, dtype=pl.String), **found})
+        return self._framed(frame, backend)
+
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
+        """Return one row for each table: way, columns, cells, distance, expected and ratio.
+
+        A ratio that is undefined is null. The frame is of the kind that went in, or of `backend`.
+        """
+        return self._framed(self._rows(), backend)
+
+    def _rows(self) -> pl.DataFrame:
+        import polars as pl
+
+        tables = self._tables
+        return pl.DataFrame(
+            {
+                "way": pl.Series([len(table.columns) for table in tables], dtype=pl.UInt32),
+                "columns": pl.Series(
+                    [list(table.columns) for table in tables], dtype=pl.List(pl.String)
+                ),
+                "cells": pl.Series([table.cells for table in tables], dtype=pl.UInt32),
+                "distance": pl.Series([table.distance for table in tables], dtype=pl.Float64),
+                "expected": pl.Series([table.expected for table in tables], dtype=pl.Float64),
+                "ratio": pl.Series([table.ratio for table in tables], dtype=pl.Float64),
+            }
+        ).with_columns(pl.col("ratio").fill_nan(None))
+
+    def worst(
+        self,
+        count: int = 10,
+        *,
+        way: int | None = None,
+        by: Literal["distance", "ratio"] = "distance",
+        backend: Backend | None = None,
+    ) -> Frame:
+        """Return the rows of `to_frame` with the largest distances or ratios.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        way : int, optional
+            Of how many columns; of any number by default.
+        by : {"distance", "ratio"}
+            What they are ordered by.
+        backend : {"polars", "pandas", "pyarrow"}, optional
+            The kind of frame to return; by default the kind that went in.
+        """
+        if by not in ("distance", "ratio"):
+            raise ParameterError(f"by is 'distance' or 'ratio'; got {by!r}.")
+        rows = self._rows()
+        if way is not None:
+            rows = rows.filter(rows["way"] == self[way].way)
+        worst = rows.sort(by, descending=True, nulls_last=True, maintain_order=True).head(count)
+        return self._framed(worst, backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the single tables as plain values, with None for nan."""
+        found: dict[str, Any] = to_plain(self)
+        for way, result in zip(found["ways"], self.ways, strict=True):
+            for table, held in zip(way["worst"], result.worst, strict=True):
+                table["ratio"] = to_plain(held.ratio)
+        return found
+
+    def summary(self) -> str:
+        """Return the result in a few sentences."""
+        defined = [way for way in self.ways if way.tables]
+        if not defined:
+            return f"No table was compared: {'; '.join(self.reasons.values())}."
+        way = next((way for way in defined if way.way == 2), defined[0])
+        worst = way.worst[0]
+        one = "one column" if way.way == 1 else f"{way.way} columns"
+        times = "" if math.isnan(way.ratio) else f", so this is {way.ratio:.2f} times as much"
+        return (
+            f"{percent(way.mean)} of the synthetic records would have to change for the tables of "
+            f"{one} to have the original's shares (mean of {way.tables:,} tables). A random sample "
+            f"of the original differs by {percent(way.expected)}{times}. The worst table is "
+            f"{quoted(worst.columns)} with {percent(worst.distance)}, where chance alone gives "
+            f"{percent(worst.expected)}."
+        )
+
+    def __str__(self) -> str:
+        return self.summary()
 
 
 def marginals(  # noqa: PLR0913  # all but the tables have defaults
@@ -86,15 +330,37 @@ def marginals(  # noqa: PLR0913  # all but the tables have defaults
     >>> result[2].mean, result[2].expected
     (0.25, 0.31640625)
     """
+    return marginals_of(
+        both_tables(original, synthetic),
+        ways=ways,
+        columns=columns,
+        groups=groups,
+        special=special,
+        most_tables=most_tables,
+        random_state=random_state,
+    )
+
+
+def marginals_of(
+    tables: CodedTables,
+    *,
+    ways: int | Collection[int] = (1, 2, 3),
+    columns: str | Sequence[str] | None = None,
+    groups: Groups = None,
+    special: Mapping[str, Sequence[float]] | None = None,
+    most_tables: int = MOST_TABLES,
+    random_state: int = 0,
+) -> Marginals:
+    """Return the same as `marginals`, for the tables "original" and "synthetic" of `tables`."""
     chosen = _checked_ways(ways)
     check_whole("most_tables", most_tables, 1)
     check_whole("random_state", random_state, 0)
-    both = code_in_groups(original, synthetic, columns, groups=groups, special=special)
+    both = code_in_groups(compared(tables, columns), groups=groups, special=special)
     names = both.original.names
     rng = np.random.default_rng(random_state)
     reasons = {}
     found: list[WayDistances] = []
-    tables: list[TableDistance] = []
+    distances: list[TableDistance] = []
     for way in chosen:
         possible = math.comb(len(names), way)
         if way > 2 and possible > most_tables:
@@ -107,13 +373,13 @@ def marginals(  # noqa: PLR0913  # all but the tables have defaults
             sets = list(combinations(names, way))
         if not possible:
             reasons[f"{way}-way"] = (
-                f"there is no table of {way} columns, for there are {len(names)}"
+                f"there is no table of {way} columns, because only {len(names)} are compared"
             )
-        compared = _compare(both, sets)
-        tables += compared
-        found.append(WayDistances.of(way, possible, compared))
-        if compared and not found[-1].expected:
-            reasons[f"{way}-way ratio"] = "chance moves nothing, for every table has one cell"
+        held = _compare(both, sets)
+        distances += held
+        found.append(WayDistances.of(way, possible, held))
+        if held and not found[-1].expected:
+            reasons[f"{way}-way ratio"] = "chance moves nothing, because every table has one cell"
     return Marginals(
         names,
         len(both.original),
@@ -121,8 +387,9 @@ def marginals(  # noqa: PLR0913  # all but the tables have defaults
         both.groups,
         tuple(found),
         reasons,
-        tuple(tables),
+        tuple(distances),
         both,
+        _backend=tables.backend,
     )
 
 
@@ -163,8 +430,7 @@ def _drawn(
 def _checked_ways(ways: int | Collection[int]) -> list[int]:
     several = [ways] if isinstance(ways, int | np.integer) else ways
     whole = isinstance(several, Collection) and all(
-        isinstance(way, int | np.integer) and not isinstance(way, bool) and 1 <= way <= MOST_WAYS
-        for way in several
+        is_whole(way) and 1 <= way <= MOST_WAYS for way in several
     )
     if not whole or not several:
         raise ParameterError(

@@ -1,16 +1,150 @@
-"""How strongly two columns hang together: three measures, for numbers and for categories."""
+"""How strongly two columns are associated: three measures, and matrices of them for all pairs."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.counting import ContingencyTable
 from understudy.data.coded import Codes
+from understudy.data.frames import Backend, Frame
+from understudy.results import Result, to_plain
 
+Kind = Literal["number", "category"]
+Measure = Literal["pearson", "cramers_v", "correlation_ratio"]
 Floats = NDArray[np.float64]
+Matrix = Floats
+
+
+def measure_of(first: Kind, second: Kind) -> Measure:
+    """Return the measure for two columns of these kinds."""
+    if first == second:
+        return "pearson" if first == "number" else "cramers_v"
+    return "correlation_ratio"
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixComparison(Result):
+    """One matrix of all pairs of columns, for the original and the synthetic table.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        What rows and columns stand for.
+    original, synthetic : ndarray of float64
+        The values; nan where undefined.
+    expected : ndarray of float64
+        What sampling alone gives for each absolute difference: its mean over bootstrap samples of
+        the original, of as many records as the synthetic table has. nan without samples.
+    pairs : int
+        Pairs of different columns whose value is defined in both tables; all figures are of them.
+    mean, largest : float
+        Of the absolute differences; nan if there is no pair.
+    largest_pair : tuple of str or None
+        Whose difference is the largest.
+    expected_mean, expected_largest : float
+        The mean and, on average over the samples, the largest absolute difference that sampling
+        alone gives.
+    ratio : float
+        `mean` over `expected_mean`; nan if that is 0 or unknown.
+    """
+
+    columns: tuple[str, ...]
+    original: Matrix
+    synthetic: Matrix
+    expected: Matrix
+    pairs: int
+    mean: float
+    largest: float
+    largest_pair: tuple[str, str] | None
+    expected_mean: float
+    expected_largest: float
+    ratio: float
+
+    @classmethod
+    def of(
+        cls,
+        columns: tuple[str, ...],
+        original: Matrix,
+        synthetic: Matrix,
+        samples: Matrix,
+        backend: Backend = "polars",
+    ) -> MatrixComparison:
+        """Compare two matrices, beside those of bootstrap samples, stacked in `samples`."""
+        moved = np.abs(samples - original)
+        defined = ~np.isnan(moved)
+        times = defined.sum(axis=0)
+        sums = np.where(defined, moved, 0.0).sum(axis=0)
+        expected = np.where(times > 0, sums / np.maximum(times, 1), np.nan)
+        upper = np.triu(np.ones(original.shape, bool), k=1)
+        used = upper & ~np.isnan(original) & ~np.isnan(synthetic)
+        places = np.argwhere(used)
+        if not len(places):
+            none = (0, math.nan, math.nan, None, math.nan, math.nan, math.nan)
+            return cls(columns, original, synthetic, expected, *none, _backend=backend)
+        gaps = np.abs(synthetic - original)[used]
+        first, second = places[int(gaps.argmax())].tolist()
+        known = expected[used][~np.isnan(expected[used])]
+        chance = float(known.mean()) if len(known) else math.nan
+        largest = np.where(defined, moved, 0.0)[:, used].max(axis=1)
+        mean = float(gaps.mean())
+        return cls(
+            columns,
+            original,
+            synthetic,
+            expected,
+            len(gaps),
+            mean,
+            float(gaps.max()),
+            (columns[first], columns[second]),
+            chance,
+            float(largest.mean()) if len(largest) else math.nan,
+            mean / chance if chance else math.nan,
+            _backend=backend,
+        )
+
+    @property
+    def difference(self) -> Matrix:
+        """The synthetic values less the original ones."""
+        return self.synthetic - self.original
+
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
+        """Return one row for each cell, for a heat map: both orders of a pair, and the diagonal.
+
+        What is undefined is null. The frame is of the kind that went in, or of `backend`.
+        """
+        import polars as pl
+
+        count = len(self.columns)
+        values = {
+            "original": self.original,
+            "synthetic": self.synthetic,
+            "difference": self.difference,
+            "expected": self.expected,
+        }
+        frame = pl.DataFrame(
+            {
+                "first": pl.Series(np.repeat(self.columns, count).tolist(), dtype=pl.String),
+                "second": pl.Series(list(self.columns) * count, dtype=pl.String),
+                **{name: matrix.reshape(-1) for name, matrix in values.items()},
+            }
+        )
+        return self._framed(frame.with_columns(pl.col(list(values)).fill_nan(None)), backend)
+
+    def __str__(self) -> str:
+        return f"{self.pairs:,} pairs of columns differ by {self.mean:.3f} on average."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, matrices as lists of rows, with None for nan."""
+        found: dict[str, Any] = to_plain(self)
+        found["difference"] = self.difference
+        for name in ("original", "synthetic", "expected", "difference"):
+            found[name] = to_plain(np.asarray(found[name]).tolist())
+        return found
 
 
 def cramers_v(table: ContingencyTable, *, corrected: bool = False) -> float:

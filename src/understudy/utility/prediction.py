@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.arguments import as_names, check_seed, check_whole
 from understudy.counting import group_ids
-from understudy.data import Coded
-from understudy.data.frames import Frame
-from understudy.data.joint_coding import code_together
-from understudy.errors import DataError
-from understudy.learning.classifiers import Codes, Model
+from understudy.data.coded import Coded
+from understudy.data.frames import Backend, Frame
+from understudy.data.joint_coding import CodedTables
+from understudy.data.levels import Levels
+from understudy.errors import ParameterError, did_you_mean, unknown_columns
+from understudy.learning.classifiers import CLASSIFIERS, MANY_LEVELS, Codes, Model
 from understudy.learning.jobs import Guesses, Job
 from understudy.learning.processes import mapped
 from understudy.progress import track
-from understudy.utility.arguments import check_whole
-from understudy.utility.draws import check_seed, content_order
-from understudy.utility.prediction_models import chosen_models
-from understudy.utility.prediction_result import Comparison, HeldOut, MeanAccuracy, Prediction
-from understudy.utility.prediction_scores import Trained, mean_interval, paired_interval
-from understudy.utility.prediction_task import (
-    Task,
-    absent_classes,
-    check_groups,
-    check_target,
-    features_for,
-    positive_class,
-    split,
+from understudy.utility.prediction_result import (
+    Comparison,
+    HeldOut,
+    MeanAccuracy,
+    Prediction,
+    Trained,
+    mean_interval,
+    paired_interval,
 )
+from understudy.utility.tables import content_order
 
 TRAININGS = ("synthetic", "real")
+MOST_NUMBERS = 20
+"""A target with more different numbers than this is not a set of classes."""
+TREES = 100
+"""Trees of the papers' random forest: scikit-learn's standard, which was 10 until version 0.22."""
 
 
 def prediction(  # noqa: PLR0913  # the tables, the task, and who learns it
@@ -128,34 +132,268 @@ def prediction(  # noqa: PLR0913  # the tables, the task, and who learns it
     >>> result.mean.synthetic, result.mean.real, result.baseline
     (1.0, 1.0, 0.5)
     """
-    models = chosen_models(classifiers)
-    check_whole("processes", processes, 1)
-    seed = check_seed(random_state)
-    names = features_for(original, target, features)
     tables = {"original": original, "synthetic": synthetic}
     if test is not None:
         tables["test"] = test
-    check_groups(groups, (*names, target))
-    together = code_together(tables, (*names, target), groups=groups)
-    for name, coded in together.tables.items():
-        if not len(coded):
-            raise DataError(f"The {name} table has no rows.")
-    check_target(target, together.levels[target], groups)
-    real = together["original"]
-    held_out: HeldOut = "split" if test is None else "given"
-    if test is None:
-        rest, rows = split(real, target, test_share, seed)
+    return prediction_of(
+        CodedTables.of(tables, ()),
+        target=target,
+        test_share=test_share,
+        features=features,
+        classifiers=classifiers,
+        positive=positive,
+        groups=groups,
+        processes=processes,
+        random_state=random_state,
+    )
+
+
+def prediction_of(  # noqa: PLR0913  # as `prediction`
+    tables: CodedTables,
+    *,
+    target: str,
+    test_share: float = 0.3,
+    features: str | Sequence[str] | None = None,
+    classifiers: Literal["papers", "modern"] | Mapping[str, Any] = "papers",
+    positive: object = None,
+    groups: Mapping[str, int] | None = None,
+    processes: int = 1,
+    random_state: int = 0,
+) -> Prediction:
+    """Return the same as `prediction`, for tables of these names; "test" may be missing."""
+    models = chosen_models(classifiers)
+    check_whole("processes", processes, 1)
+    seed = check_seed(random_state)
+    names = _features(tables.encoded["original"].names, target, features)
+    _check_groups(groups, (*names, target))
+    used = [name for name in ("original", "synthetic", "test") if name in tables.encoded]
+    coded = tables.select(used, (*names, target)).grouped(groups).check_rows()
+    _check_target(target, coded.levels[target], groups)
+    real = coded["original"]
+    held_out: HeldOut = "given" if "test" in used else "split"
+    if held_out == "split":
+        rest, rows = _split(real, target, test_share, seed)
         parts = real.take(rest), real.take(rows)
     else:
-        parts = real, together["test"]
-    task = Task(target, names, together["synthetic"], *parts, together.levels)
-    chosen = positive_class(positive, task, real)
+        parts = real, coded["test"]
+    task = _Task(target, names, coded["synthetic"], *parts, coded.levels)
+    chosen = _positive_class(positive, task, real)
     guesses = _guesses(task, models, int(processes), seed)
-    return _result(task, models, guesses, chosen, held_out)
+    return _result(task, models, guesses, chosen, held_out, tables.backend)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """The coded tables of a prediction: two to learn from, and the test records.
+
+    Parameters
+    ----------
+    target : str
+        What is predicted.
+    features : tuple of str
+        From what it is predicted.
+    synthetic, real, test : Coded
+        The tables.
+    levels : mapping
+        What the codes of each column stand for.
+    """
+
+    target: str
+    features: tuple[str, ...]
+    synthetic: Coded
+    real: Coded
+    test: Coded
+    levels: Mapping[str, Levels]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The classes, in words that differ."""
+        labels = self.levels[self.target].labels
+        # A class may be called what a gap is called.
+        return labels if labels.count("missing") < 2 else (*labels[:-1], "missing value")
+
+    @property
+    def truth(self) -> NDArray[np.int64]:
+        """The class of each test record."""
+        return self.test[self.target].astype(np.int64)
+
+    def counts(self, table: Coded) -> NDArray[np.int64]:
+        """Return how many records of a table each class has."""
+        return np.bincount(table[self.target], minlength=len(self.labels))
+
+    def baseline(self, training: Coded) -> float:
+        """Return how often the most frequent class of the training records is right."""
+        return float(np.mean(self.truth == self.counts(training).argmax()))
+
+
+def _features(
+    columns: Sequence[str], target: str, features: str | Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return the columns to predict from in order of their names, or say what is wrong."""
+    if not isinstance(target, str) or target not in columns:
+        hint = did_you_mean(target, columns) if isinstance(target, str) else ""
+        raise ParameterError(f"target is a column of the original; got {target!r}.{hint}")
+    names = as_names(features) if features is not None else columns
+    unknown = unknown_columns(names, columns)
+    if unknown:
+        raise ParameterError(f"features: {' '.join(unknown)}")
+    if features is not None and target in names:
+        raise ParameterError(f"{target!r} is the target, and so no feature.")
+    chosen = tuple(sorted(name for name in names if name != target))
+    if not chosen:
+        raise ParameterError(f"There is no feature to predict {target!r} from.")
+    return chosen
+
+
+def _check_groups(groups: object, names: Sequence[str]) -> None:
+    """Refuse groups of what is neither the target nor a feature."""
+    other = [name for name in groups if name not in names] if isinstance(groups, Mapping) else []
+    if other:
+        raise ParameterError(
+            f"groups are for the target and the features; {other[0]!r} is none of them."
+            f"{did_you_mean(str(other[0]), names)}"
+        )
+
+
+def _check_target(target: str, levels: Levels, groups: Mapping[str, int] | None) -> None:
+    """Refuse a target with many different numbers, and warn of one with many labels."""
+    if groups and target in groups:
+        return
+    if levels.numbers is not None and len(levels) > MOST_NUMBERS:
+        raise ParameterError(
+            f"{target!r} has {len(levels):,} different numbers, and classifiers predict classes. "
+            f"Put them in groups, such as groups={{{target!r}: 5}}."
+        )
+    if len(levels) > MANY_LEVELS:
+        logging.getLogger("understudy").warning(
+            "The target %r has %s classes. With so many, classifiers are slow and seldom right.",
+            target,
+            f"{len(levels):,}",
+        )
+
+
+def _split(
+    table: Coded, target: str, share: float, seed: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows to learn from and those held out, drawn evenly over the classes."""
+    real = isinstance(share, float | np.floating)
+    total = math.floor(len(table) * share + 0.5) if real and 0 < share < 1 else 0
+    if not 0 < total < len(table):
+        raise ParameterError(
+            f"test_share lies between 0 and 1, and leaves records on both sides; got {share!r} of "
+            f"{len(table):,} records."
+        )
+    rows = np.random.default_rng(seed).permutation(content_order(table))
+    rows = rows[np.argsort(table[target][rows], kind="stable")]
+    # Every 1/share-th record in the order of classes: each class has its share, but for rounding.
+    steps = np.floor(np.arange(len(rows) + 1) * total / len(rows) + 0.5)
+    held = np.diff(steps) > 0
+    return rows[~held], rows[held]
+
+
+def _positive_class(positive: object, task: _Task, original: Coded) -> str | None:
+    """Return the label of the class of interest."""
+    levels = task.levels[task.target]
+    if positive is None:
+        counts = task.counts(original)
+        return task.labels[len(counts) - 1 - counts[::-1].argmin()] if len(counts) == 2 else None
+    wanted = positive.item() if isinstance(positive, np.generic) else positive
+    for label, value in zip(task.labels, levels.values, strict=True):
+        # True is no 1, though Python takes them for equal.
+        alike = isinstance(wanted, bool) == isinstance(value, bool)
+        if wanted == label or (alike and wanted == value):
+            return label
+    raise ParameterError(
+        f"positive is a class of {task.target!r}; {positive!r} is none."
+        f"{did_you_mean(str(positive), task.labels)}"
+    )
+
+
+def _absent_classes(task: _Task) -> dict[str, str]:
+    """Say which classes are missing where."""
+    reasons = {}
+    if len(task.labels) == 1:
+        reasons["target"] = f"{task.target!r} has one class, so there is nothing to predict."
+    synthetic, real, test = (task.counts(table) for table in (task.synthetic, task.real, task.test))
+    for place, label in enumerate(task.labels):
+        absent = []
+        if not synthetic[place]:
+            absent.append(
+                "no synthetic record has it, so classifiers that learn from these never predict it"
+            )
+        if not real[place]:
+            absent.append(
+                "no real training record has it, so classifiers that learn from these never do"
+            )
+        if not test[place]:
+            absent.append("no test record has it, so its recall and F2 are undefined")
+        if absent:
+            text = "; ".join(absent)
+            reasons[f"class {label}"] = f"{text[0].upper()}{text[1:]}."
+    return reasons
+
+
+def papers_models(trees: int = TREES) -> dict[str, Model]:
+    """Return the five classifiers of the paper on networks, with standard settings.
+
+    Parameters
+    ----------
+    trees : int
+        How many trees the random forest has.
+
+    Examples
+    --------
+    >>> list(papers_models())
+    ['naive_bayes', 'svm', 'k_nearest', 'random_forest', 'logistic_regression']
+    """
+    models = _without_lookup("papers")
+    forest = models["random_forest"]
+    models["random_forest"] = replace(forest, settings={"n_estimators": trees})
+    return models
+
+
+def _without_lookup(preset: str) -> dict[str, Model]:
+    """Return the attackers of a preset but the one who looks records up, which is no model."""
+    return {name: model for name, model in CLASSIFIERS[preset].items() if name != "fixed_radius"}
+
+
+def chosen_models(classifiers: str | Mapping[str, Any]) -> dict[str, Model]:
+    """Return the classifiers of a preset, or a user's own after a check.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such preset, or an estimator is no classifier.
+    """
+    if isinstance(classifiers, Mapping) and classifiers:
+        return {name: _own_model(name, estimator) for name, estimator in classifiers.items()}
+    presets = {"papers": papers_models, "modern": lambda: _without_lookup("strong")}
+    if not isinstance(classifiers, str) or classifiers not in presets:
+        raise ParameterError(
+            f"classifiers are {' or '.join(map(repr, presets))}, or estimators by name; got "
+            f"{classifiers!r}.{did_you_mean(str(classifiers), presets)}"
+        )
+    return presets[classifiers]()
+
+
+def _own_model(name: str, estimator: Any) -> Model:  # noqa: ANN401  # scikit-learn has no types
+    from sklearn.base import clone, is_classifier
+
+    try:
+        copied = clone(estimator)
+        usable = is_classifier(copied)
+    except (TypeError, RuntimeError, AttributeError) as error:
+        raise ParameterError(f"classifiers: {name!r} cannot be copied: {error}") from error
+    if not usable or not isinstance(name, str) or name == "mean":
+        raise ParameterError(
+            f"classifiers are scikit-learn's classifiers by name, none of them called 'mean'; got "
+            f"{estimator!r} for {name!r}."
+        )
+    return Model("places", copied)
 
 
 def _guesses(
-    task: Task, models: Mapping[str, Model], processes: int, seed: int
+    task: _Task, models: Mapping[str, Model], processes: int, seed: int
 ) -> dict[tuple[str, str], Guesses]:
     """Return what each model predicts for each test record, by training and model."""
     alike = group_ids(task.test, task.features)
@@ -185,13 +423,14 @@ def _matrix(table: Coded, names: Sequence[str]) -> Codes:
 
 
 def _result(
-    task: Task,
+    task: _Task,
     models: Mapping[str, Model],
     guesses: Mapping[tuple[str, str], Guesses],
     positive: str | None,
     held_out: HeldOut,
+    backend: Backend,
 ) -> Prediction:
-    reasons = absent_classes(task)
+    reasons = _absent_classes(task)
     compared = {}
     right: dict[str, list[NDArray[np.bool_]]] = {training: [] for training in TRAININGS}
     for name in models:
@@ -215,7 +454,7 @@ def _result(
         compared[name] = Comparison(sides[0], sides[1], difference, interval)
     failed = [name for name, one in compared.items() if math.isnan(one.difference)]
     if failed:
-        reasons["mean"] = f"It leaves out what failed: {', '.join(failed)}."
+        reasons["mean"] = f"It leaves out classifiers that failed: {', '.join(failed)}."
     return Prediction(
         target=task.target,
         features=task.features,
@@ -230,6 +469,7 @@ def _result(
         classifiers=compared,
         mean=_mean(right),
         reasons=reasons,
+        _backend=backend,
     )
 
 

@@ -1,21 +1,163 @@
-"""What came of learning from a release and predicting real records."""
+"""What came of learning from a release and predicting real records: scores and intervals."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
-from understudy.errors import ParameterError, did_you_mean
-from understudy.results import to_plain
-from understudy.utility.prediction_scores import ClassScore, Trained
-from understudy.wording import percent
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.arguments import check_choice
+from understudy.data.frames import Backend, Frame
+from understudy.errors import ParameterError
+from understudy.intervals import wilson_interval
+from understudy.results import Result, to_plain
+from understudy.wording import percent, signed_points
 
 if TYPE_CHECKING:
-    import polars as pl
+    from understudy.charts.number_line import Line
 
 HeldOut = Literal["given", "split"]
 Training = Literal["synthetic", "real"]
+Z = NormalDist().inv_cdf(0.975)
+
+
+@dataclass(frozen=True)
+class ClassScore:
+    """How well one class is predicted.
+
+    Parameters
+    ----------
+    label : str
+        The class, in words.
+    records, predicted, right : int
+        Test records of this class, those that are predicted to be, and those that are both.
+    precision : float
+        Share of the predictions that are right; nan if there are none.
+    recall : float
+        Share of the class that is found; nan if no test record is of it.
+    f2 : float
+        Both in one number, in which recall counts twice as much: 5 precision recall divided by
+        (4 precision + recall); nan if no test record is of the class.
+    """
+
+    label: str
+    records: int
+    predicted: int
+    right: int
+    precision: float
+    recall: float
+    f2: float
+
+    @classmethod
+    def of(cls, label: str, records: int, predicted: int, right: int) -> ClassScore:
+        """Compute the scores of a class from its counts.
+
+        Examples
+        --------
+        >>> ClassScore.of("ill", records=4, predicted=5, right=3).f2  # 5 * 3 / (4 * 4 + 5)
+        0.7142857142857143
+        """
+        precision = right / predicted if predicted else math.nan
+        recall = right / records if records else math.nan
+        f2 = 5 * right / (4 * records + predicted) if records else math.nan
+        return cls(label, records, predicted, right, precision, recall, f2)
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What one classifier predicts after training on one table.
+
+    Parameters
+    ----------
+    accuracy : float
+        Share of the test records whose class is predicted right; nan if the classifier failed.
+    interval : tuple of float
+        Wilson's 95% interval of it, for so many test records.
+    confusion : tuple of tuples of int
+        Test records by their class (rows) and the predicted one (columns); empty if it failed.
+    classes : tuple of ClassScore
+        Precision, recall and F2 of each class; empty if it failed.
+    """
+
+    accuracy: float
+    interval: tuple[float, float]
+    confusion: tuple[tuple[int, ...], ...]
+    classes: tuple[ClassScore, ...]
+
+    @classmethod
+    def of(
+        cls, truth: NDArray[np.int64], guesses: NDArray[np.int64] | None, labels: Sequence[str]
+    ) -> Trained:
+        """Compare the classes of the test records with what was predicted, if anything was."""
+        if guesses is None:
+            return cls(math.nan, (math.nan, math.nan), (), ())
+        size = len(labels)
+        counts = np.bincount(truth * size + guesses, minlength=size**2).reshape(size, size)
+        hits = int(np.trace(counts))
+        return cls(
+            accuracy=hits / len(truth),
+            interval=wilson_interval(hits, len(truth)),
+            confusion=tuple(map(tuple, counts.tolist())),
+            classes=tuple(
+                ClassScore.of(label, records, predicted, right)
+                for label, records, predicted, right in zip(
+                    labels,
+                    counts.sum(axis=1).tolist(),
+                    counts.sum(axis=0).tolist(),
+                    np.diag(counts).tolist(),
+                    strict=True,
+                )
+            ),
+        )
+
+
+def paired_interval(first: int, second: int, total: int) -> tuple[float, float]:
+    """Return the 95% interval of a difference of two shares of the same records.
+
+    Parameters
+    ----------
+    first, second : int
+        Records that count for the first share alone, and for the second alone.
+    total : int
+        All records.
+
+    References
+    ----------
+    .. [1] Bonett, Price (2012). Adjusted Wald confidence interval for a difference of binomial
+       proportions based on paired data. Journal of Educational and Behavioral Statistics 37,
+       doi:10.3102/1076998611411915
+
+    Examples
+    --------
+    >>> low, high = paired_interval(26, 4, 48)
+    >>> round(low, 4), round(high, 4)
+    (0.2548, 0.6252)
+    """
+    one, other = (first + 1) / (total + 2), (second + 1) / (total + 2)
+    middle = one - other
+    spread = Z * math.sqrt((one + other - middle**2) / (total + 2))
+    return max(-1.0, middle - spread), min(1.0, middle + spread)
+
+
+def mean_interval(values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the 95% interval of a mean by the normal distribution; nan for a single value.
+
+    Examples
+    --------
+    >>> low, high = mean_interval(np.array([0.0, 0.5, 1.0, 0.5]))
+    >>> round(low, 3), round(high, 3)
+    (0.1, 0.9)
+    """
+    if len(values) < 2:
+        return math.nan, math.nan
+    middle = float(values.mean())
+    spread = Z * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return middle - spread, middle + spread
 
 
 @dataclass(frozen=True)
@@ -29,7 +171,7 @@ class Comparison:
     difference : float
         Accuracy after training on the synthetic data less that after training on real data.
     interval : tuple of float
-        95 % interval of the difference for so many test records.
+        95% interval of the difference for so many test records.
     """
 
     synthetic: Trained
@@ -49,7 +191,7 @@ class MeanAccuracy:
     difference : float
         The former less the latter.
     interval : tuple of float
-        95 % interval of the difference for so many test records.
+        95% interval of the difference for so many test records.
     """
 
     synthetic: float
@@ -59,8 +201,8 @@ class MeanAccuracy:
 
 
 @dataclass(frozen=True, eq=False)
-class Prediction:
-    """How well a target is predicted by who learns from the release; `prediction` makes it.
+class Prediction(Result):
+    """How well classifiers that learn from the release predict a target; `prediction` makes it.
 
     Parameters
     ----------
@@ -77,7 +219,7 @@ class Prediction:
     records, synthetic_records, test_records : int
         Real and synthetic records that are learnt from, and test records.
     baseline, synthetic_baseline : float
-        Accuracy of who always predicts the class that is most frequent in the real training
+        Accuracy of always predicting the class that is most frequent in the real training
         records, and in the synthetic ones.
     classifiers : dict
         What each classifier reaches.
@@ -101,10 +243,11 @@ class Prediction:
     mean: MeanAccuracy
     reasons: dict[str, str]
 
-    def to_frame(self) -> pl.DataFrame:
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return a row for each classifier, and one for their mean; what is undefined is null.
 
-        With a positive class there are its precision, recall and F2 too.
+        With a positive class there are its precision, recall and F2 too. The frame is of the kind
+        that went in, or of `backend`.
         """
         import polars as pl
 
@@ -137,13 +280,13 @@ class Prediction:
             "low": low,
             "high": high,
         }
-        return pl.DataFrame([*rows, mean]).fill_nan(None)
+        return self._framed(pl.DataFrame([*rows, mean]).fill_nan(None), backend)
 
     def _positive(self, trained: Trained) -> ClassScore | None:
         found = [score for score in trained.classes if score.label == self.positive]
         return found[0] if found else None
 
-    def per_class(self) -> pl.DataFrame:
+    def per_class(self, *, backend: Backend | None = None) -> Frame:
         """Return a row for each classifier, training table and class; undefined is null."""
         import polars as pl
 
@@ -162,9 +305,15 @@ class Prediction:
             for training in ("real", "synthetic")
             for score in getattr(one, training).classes
         ]
-        return pl.DataFrame(rows).fill_nan(None)
+        return self._framed(pl.DataFrame(rows).fill_nan(None), backend)
 
-    def confusion(self, classifier: str, training: Training = "synthetic") -> pl.DataFrame:
+    def confusion(
+        self,
+        classifier: str,
+        training: Training = "synthetic",
+        *,
+        backend: Backend | None = None,
+    ) -> Frame:
         """Return how many test records of each class (rows) are predicted as which (columns).
 
         Parameters
@@ -173,6 +322,8 @@ class Prediction:
             One of `classifiers`.
         training : {"synthetic", "real"}
             What it was trained on.
+        backend : {"polars", "pandas", "pyarrow"}, optional
+            The kind of frame to return; by default the kind that went in.
 
         Raises
         ------
@@ -181,11 +332,7 @@ class Prediction:
         """
         import polars as pl
 
-        if classifier not in self.classifiers:
-            raise ParameterError(
-                f"classifier is one of {', '.join(self.classifiers)}; got {classifier!r}."
-                f"{did_you_mean(str(classifier), self.classifiers)}"
-            )
+        check_choice("classifier", classifier, self.classifiers)
         if training not in ("synthetic", "real"):
             raise ParameterError(f"training is 'synthetic' or 'real'; got {training!r}.")
         counts = getattr(self.classifiers[classifier], training).confusion
@@ -193,7 +340,24 @@ class Prediction:
             f"predicted {label}": [row[place] for row in counts]
             for place, label in enumerate(self.labels)
         }
-        return pl.DataFrame({"class": self.labels[: len(counts)]} | content)
+        frame = pl.DataFrame({"class": self.labels[: len(counts)]} | content)
+        return self._framed(frame, backend)
+
+    def _lines(self) -> list[Line]:
+        from understudy.charts.number_line import Line
+
+        return [
+            Line(
+                name,
+                "Share of test records predicted correctly",
+                {
+                    "baseline": self.baseline,
+                    "synthetic": one.synthetic.accuracy,
+                    "original": one.real.accuracy,
+                },
+            )
+            for name, one in self.classifiers.items()
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain values, with None for nan."""
@@ -201,27 +365,27 @@ class Prediction:
         return found
 
     def summary(self) -> str:
-        """Return the result in two sentences."""
+        """Return the result in a few sentences."""
         mean = self.mean
-        low, high = (100 * limit for limit in mean.interval)
+        low, high = mean.interval
         apart = (
             ""
             if math.isnan(mean.difference)
-            else f" (difference {100 * mean.difference:+.1f} points, 95 % interval {low:+.1f} to "
-            f"{high:+.1f})"
+            else f", a difference of {signed_points(mean.difference)} points (95% interval "
+            f"{signed_points(low)} to {signed_points(high)})"
         )
         where = "given test records" if self.held_out == "given" else "held-out original records"
         caveat = (
-            " The test records were held out from the original: if the synthetic table was made "
-            "from all of it, it has seen them, and the comparison favours it."
+            " The test records were held out from the original. If the synthetic table was made "
+            "from all of it, it has seen them, which favours it."
             if self.held_out == "split"
             else ""
         )
         return (
-            f"Of {self.test_records:,} {where}, classifiers trained on the synthetic data predict "
-            f"{self.target!r} right for {percent(mean.synthetic)} on average, those trained on "
-            f"real data for {percent(mean.real)}{apart}; always predicting the most frequent "
-            f"class is right for {percent(self.baseline)}.{caveat}"
+            f"Classifiers trained on the synthetic data predict {self.target!r} correctly for "
+            f"{percent(mean.synthetic)} of {self.test_records:,} {where} on average. Trained on "
+            f"real data, they do so for {percent(mean.real)}{apart}. Always predicting the most "
+            f"frequent class is right for {percent(self.baseline)}.{caveat}"
         )
 
     def __str__(self) -> str:

@@ -4,22 +4,183 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.counting.groups import as_names
-from understudy.data import Coded
-from understudy.data.frames import Frame, to_narwhals
-from understudy.data.joint_coding import CodedTables, code_together
-from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
+from understudy.arguments import as_names, check_seed, check_whole
+from understudy.data.coded import Coded
+from understudy.data.frames import Backend, Frame
+from understudy.data.joint_coding import CodedTables
+from understudy.errors import ParameterError, did_you_mean
 from understudy.progress import track
-from understudy.utility.arguments import check_whole
-from understudy.utility.draws import check_seed, content_order
+from understudy.results import Result, to_plain
 from understudy.utility.propensity_models import Logistic, Model, Tree, shared_indicators
-from understudy.utility.propensity_result import Discrimination, Null, Propensity
+from understudy.utility.tables import both_tables, compared, content_order
+from understudy.wording import percent
 
 MODELS = ("cart", "logistic")
+IN_WORDS = {"cart": "a decision tree", "logistic": "a logistic regression"}
+
+
+@dataclass(frozen=True)
+class Null:
+    """What the pMSE is when there is nothing to tell, and the pMSE measured by it.
+
+    Parameters
+    ----------
+    mean, std : float
+        Mean and standard deviation of the pMSE when there is nothing to tell.
+    ratio : float
+        The pMSE divided by this mean: about 1 if there is nothing to tell.
+    standardised : float
+        The pMSE less the mean, in standard deviations: about 0 if there is nothing to tell.
+    """
+
+    mean: float
+    std: float
+    ratio: float
+    standardised: float
+
+    @classmethod
+    def of(cls, pmse: float, mean: float, std: float) -> Null:
+        """Compare a pMSE with the mean and standard deviation that it has by chance."""
+        ratio = pmse / mean if mean > 0 else math.nan
+        return cls(mean, std, ratio, (pmse - mean) / std if std > 0 else math.nan)
+
+    @classmethod
+    def drawn(cls, pmse: float, draws: Sequence[float]) -> Null:
+        """Compare a pMSE with those that chance gave; nan where there are too few of them."""
+        mean = float(np.mean(draws)) if draws else math.nan
+        std = float(np.std(draws, ddof=1)) if len(draws) > 1 else math.nan
+        return cls.of(pmse, mean, std)
+
+
+@dataclass(frozen=True)
+class Discrimination:
+    """How well one model tells synthetic records from original ones.
+
+    Parameters
+    ----------
+    pmse : float
+        Mean over all records of the squared difference between the predicted probability of being
+        synthetic and the share of synthetic records: 0 if nothing can be told, and at most the
+        share times one less the share (a quarter, for tables of one size).
+    permutation : Null
+        The pMSE of the same model when the labels are shuffled: as for two samples of the same
+        people.
+    analytic : Null or None
+        The pMSE to expect of a right synthesis, by the formula for logistic regression; None for
+        other models.
+    parameters : int
+        Coefficients that can be told apart, the intercept among them, or leaves of the tree.
+    accuracy, permuted_accuracy : float
+        Share of records whose table is guessed right (the mean of the shares in both tables, a
+        record of even odds counting half), and its mean when labels are shuffled. The records are
+        those that the model learnt from, so both are above one half.
+    auc, permuted_auc : float
+        Share of pairs of a synthetic and an original record in which the synthetic one has the
+        higher probability (even ones count half), and its mean when labels are shuffled.
+    """
+
+    pmse: float
+    permutation: Null
+    analytic: Null | None
+    parameters: int
+    accuracy: float
+    permuted_accuracy: float
+    auc: float
+    permuted_auc: float
+
+
+@dataclass(frozen=True, eq=False)
+class Propensity(Result):
+    """How well synthetic records can be told from original ones; `propensity` makes it.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        What the models see, in order of the names.
+    records, synthetic_records : int
+        Size of the tables.
+    used, synthetic_used : int
+        How many of these records the models learn from.
+    share : float
+        Share of synthetic records among those.
+    permutations : int
+        How often the labels were shuffled.
+    interactions : bool
+        Whether the logistic regression has products of pairs of columns too.
+    models : dict
+        What each model reaches.
+    reasons : dict
+        Why a value is nan, or what was left out.
+    """
+
+    columns: tuple[str, ...]
+    records: int
+    synthetic_records: int
+    used: int
+    synthetic_used: int
+    share: float
+    permutations: int
+    interactions: bool
+    models: dict[str, Discrimination]
+    reasons: dict[str, str]
+
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
+        """Return a row for each model and reference; what is undefined is null.
+
+        The frame is of the kind that went in, or of `backend`.
+        """
+        import polars as pl
+
+        rows = []
+        for name, model in self.models.items():
+            nulls = {"permutation": model.permutation, "analytic": model.analytic}
+            rows += [
+                {
+                    "model": name,
+                    "null": kind,
+                    "pmse": model.pmse,
+                    "null_mean": null.mean,
+                    "null_std": null.std,
+                    "ratio": null.ratio,
+                    "standardised": null.standardised,
+                    "accuracy": model.accuracy,
+                    "permuted_accuracy": model.permuted_accuracy,
+                    "auc": model.auc,
+                    "permuted_auc": model.permuted_auc,
+                }
+                for kind, null in nulls.items()
+                if null is not None
+            ]
+        return self._framed(pl.DataFrame(rows).fill_nan(None), backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result as plain values, with None for nan."""
+        found: dict[str, Any] = to_plain(self)
+        return found
+
+    def summary(self) -> str:
+        """Return the result in a sentence or two."""
+        return " ".join(_in_words(IN_WORDS[name], model) for name, model in self.models.items())
+
+    def __str__(self) -> str:
+        return self.summary()
+
+
+def _in_words(name: str, model: Discrimination) -> str:
+    found = f"{name} tells which table a record is from for {percent(model.accuracy)} of them"
+    found = found[0].upper() + found[1:]
+    if math.isnan(model.permuted_accuracy):
+        return f"{found}; guessing is right for 50%."
+    ratio = model.permutation.ratio
+    times = "" if math.isnan(ratio) else f" (pMSE {ratio:.2f} times that of shuffled records)"
+    chance = percent(model.permuted_accuracy)
+    return f"{found}; if the records are shuffled between the tables, {chance}{times}."
 
 
 def propensity(  # noqa: PLR0913  # the tables, the models, and how chance is measured
@@ -111,25 +272,37 @@ def propensity(  # noqa: PLR0913  # the tables, the models, and how chance is me
     >>> round(result.models["logistic"].pmse, 3)
     0.25
     """
+    return propensity_of(
+        both_tables(original, synthetic),
+        models=models,
+        columns=columns,
+        interactions=interactions,
+        permutations=permutations,
+        most_records=most_records,
+        random_state=random_state,
+    )
+
+
+def propensity_of(
+    tables: CodedTables,
+    *,
+    models: str | Sequence[str] = MODELS,
+    columns: str | Sequence[str] | None = None,
+    interactions: bool = False,
+    permutations: int = 25,
+    most_records: int = 50_000,
+    random_state: int = 0,
+) -> Propensity:
+    """Return the same as `propensity`, for the tables "original" and "synthetic" of `tables`."""
     chosen = _chosen(models)
     check_whole("permutations", permutations, 0)
     check_whole("most_records", most_records, 2)
     seed = check_seed(random_state)
-    known = to_narwhals(original).columns
-    names = tuple(known) if columns is None else as_names(columns)
-    unknown = unknown_columns(names, known)
-    if unknown:
-        raise ParameterError(f"columns: {' '.join(unknown)}")
-    names = tuple(sorted(names))
-    if not names:
-        raise ParameterError("There is no column to compare; name at least one.")
-    together = code_together({"original": original, "synthetic": synthetic}, names)
-    for table, coded in together.tables.items():
-        if not len(coded):
-            raise DataError(f"The {table} table has no rows.")
-    codes, labels = _records(together, most_records, seed)
-    reasons = _reasons(together, len(labels), interactions=interactions, models=chosen)
-    levels = [together.levels[name] for name in names]
+    both = compared(tables, columns)
+    both = both.select(columns=sorted(both.columns))
+    codes, labels = _records(both, most_records, seed)
+    reasons = _reasons(both, len(labels), interactions=interactions, models=chosen)
+    levels = list(both.levels.values())
     found = {}
     for name in chosen:
         model: Model = (
@@ -141,9 +314,9 @@ def propensity(  # noqa: PLR0913  # the tables, the models, and how chance is me
         found[name] = _measured(name, model, labels, permutations, rng)
         _explain(name, found[name], permutations, reasons)
     return Propensity(
-        columns=names,
-        records=len(together["original"]),
-        synthetic_records=len(together["synthetic"]),
+        columns=both.columns,
+        records=len(both["original"]),
+        synthetic_records=len(both["synthetic"]),
         used=int((~labels).sum()),
         synthetic_used=int(labels.sum()),
         share=float(labels.mean()),
@@ -151,6 +324,7 @@ def propensity(  # noqa: PLR0913  # the tables, the models, and how chance is me
         interactions=bool(interactions),
         models=found,
         reasons=reasons,
+        _backend=tables.backend,
     )
 
 
@@ -164,10 +338,10 @@ def _chosen(models: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _records(
-    together: CodedTables, most: int, seed: int
+    both: CodedTables, most: int, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the records of both tables as rows of codes, and which of them are synthetic."""
-    tables = [together["original"], together["synthetic"]]
+    tables = [both["original"], both["synthetic"]]
     total = sum(map(len, tables))
     if total > most:
         rng = np.random.default_rng([seed, len(MODELS)])
@@ -177,11 +351,11 @@ def _records(
             _sample(table, size, rng)
             for table, size in zip(tables, (first, most - first), strict=True)
         ]
-    both = Coded.concatenate(tables)
-    labels = np.arange(len(both)) >= len(tables[0])
-    order = content_order(both)
+    stacked = Coded.concatenate(tables)
+    labels = np.arange(len(stacked)) >= len(tables[0])
+    order = content_order(stacked)
     # Among equal records the original ones come first, so the order of the tables has no part.
-    codes = np.column_stack([column[order].astype(np.int64) for column in both.columns])
+    codes = np.column_stack([column[order].astype(np.int64) for column in stacked.columns])
     return codes, labels[order]
 
 
@@ -242,19 +416,19 @@ def _analytic(pmse: float, parameters: int, labels: NDArray[np.bool_]) -> Null:
 
 
 def _reasons(
-    together: CodedTables, used: int, *, interactions: bool, models: Sequence[str]
+    both: CodedTables, used: int, *, interactions: bool, models: Sequence[str]
 ) -> dict[str, str]:
     reasons = {}
-    total = sum(map(len, together.tables.values()))
+    total = sum(map(len, both.tables.values()))
     if used < total:
         reasons["records"] = f"A random sample of {used:,} of the {total:,} records was compared."
     if "logistic" in models:
-        indicators = shared_indicators(list(together.levels.values()))
-        for (name, levels), most in zip(together.levels.items(), indicators, strict=True):
+        indicators = shared_indicators(list(both.levels.values()))
+        for (name, levels), most in zip(both.levels.items(), indicators, strict=True):
             if levels.numbers is None and most < len(levels):
                 reasons[f"column {name}"] = (
-                    f"It has {len(levels):,} levels: for the logistic regression, all but the "
-                    f"{most - 1} most frequent are one."
+                    f"It has {len(levels):,} levels. The logistic regression takes all but the "
+                    f"{most - 1} most frequent for one."
                 )
     if interactions and "logistic" not in models:
         reasons["interactions"] = "Interactions are for the logistic regression alone."

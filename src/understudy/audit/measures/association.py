@@ -14,16 +14,13 @@ from understudy.audit.measures.declaration import (
     mean,
 )
 from understudy.audit.synthesis import Synthesis
-from understudy.utility.association import association
-from understudy.utility.association_result import Association, Matrix
+from understudy.utility.association import Association, association_of
+from understudy.utility.pair_measures import Matrix
 
 
 def _run(synthesis: Synthesis) -> Association:
-    return association(
-        synthesis.task.original,
-        synthesis.table,
-        columns=synthesis.columns,
-        random_state=synthesis.task.seed,
+    return association_of(
+        synthesis.tables, columns=synthesis.columns, random_state=synthesis.task.seed
     )
 
 

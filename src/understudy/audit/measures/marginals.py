@@ -15,18 +15,16 @@ from understudy.audit.measures.declaration import (
     Part,
     mean,
 )
-from understudy.audit.shares import column_shares
 from understudy.audit.synthesis import Synthesis
-from understudy.utility.marginals import marginals
-from understudy.utility.marginals_result import Marginals
-from understudy.wording import number
+from understudy.utility.marginals import Marginals, marginals_of
+from understudy.utility.shares import column_shares_of
+from understudy.wording import one_digit
 
 
 def _run(synthesis: Synthesis) -> Marginals:
     task = synthesis.task
-    return marginals(
-        task.original,
-        synthesis.table,
+    return marginals_of(
+        synthesis.tables,
         ways=(1, 2) if task.measures == "quick" else (1, 2, 3),
         columns=synthesis.columns,
         groups=task.groups_of(synthesis.columns) or None,
@@ -75,14 +73,14 @@ MARGINALS = Measure(
             "Pairs",
             "how far tables of two columns are off, as a multiple of chance",
             pairs_ratio,
-            lambda ratio: number(ratio, 1),
+            one_digit,
         ),
     ),
 )
 SHARES = Measure(
     "shares",
     "comparing columns",
-    lambda synthesis: column_shares(synthesis.task.original, synthesis.table, synthesis.columns),
+    lambda synthesis: column_shares_of(synthesis.tables, synthesis.columns),
     lambda _first, found: Collected(utility={"shares": found[0]}),
     first_only=True,
 )

@@ -23,13 +23,11 @@ from understudy.audit.measures.declaration import (
     Part,
     mean,
 )
-from understudy.audit.shares import NOT_SHOWN
 from understudy.audit.synthesis import Synthesis
-from understudy.data.frames import Frame, to_narwhals
-from understudy.data.joint_coding import code_together
-from understudy.utility.prediction import prediction
-from understudy.utility.prediction_result import Comparison, Prediction
-from understudy.utility.prediction_scores import Trained
+from understudy.data.joint_coding import CodedTables, EncodedTable
+from understudy.utility.prediction import prediction_of
+from understudy.utility.prediction_result import Comparison, Prediction, Trained
+from understudy.utility.shares import NOT_SHOWN
 
 LEARNT_FROM = 10_000
 """Records of a table that classifiers learn to predict the target from, at most.
@@ -52,47 +50,50 @@ SEEN = (
 """What must be known where the test records are from the original."""
 
 
-def prediction_tables(
-    original: Frame, synthetic: Frame, test: Frame | None, seed: int
-) -> tuple[Frame, Frame, Frame | None]:
+def prediction_tables(synthesis: Synthesis, *, test: bool) -> CodedTables:
     """Return the tables to predict with, or random samples of those that are too large.
 
     Parameters
     ----------
-    original, synthetic, test
+    synthesis : Synthesis
         The tables; without test records, some are to be held out of the original's.
-    seed : int
-        Decides the samples.
+    test : bool
+        Whether there are test records: those that were given, or else the control.
     """
-    most = LEARNT_FROM if test is not None else math.ceil(LEARNT_FROM / (1 - TEST_SHARE))
-    return (
-        sample(original, most, seed, 0),
-        sample(synthetic, LEARNT_FROM, seed, 1),
-        None if test is None else sample(test, TESTED_ON, seed, 2),
+    held = synthesis.tables.encoded
+    most = LEARNT_FROM if test else math.ceil(LEARNT_FROM / (1 - TEST_SHARE))
+    used = {"original": (held["original"], most), "synthetic": (held["synthetic"], LEARNT_FROM)}
+    if test:
+        used["test"] = held["test" if "test" in held else "control"], TESTED_ON
+    seed = synthesis.task.seed
+    return CodedTables.of(
+        {
+            name: sample(table, most, seed, stream)
+            for stream, (name, (table, most)) in enumerate(used.items())
+        },
+        (),
     )
 
 
-def sample(table: Frame, most: int, seed: int, stream: int = 0) -> Frame:
+def sample(table: EncodedTable, most: int, seed: int, stream: int = 0) -> EncodedTable:
     """Return a table, or so many of its records in their order.
 
     Examples
     --------
     >>> import polars as pl
-    >>> table = pl.DataFrame({"x": range(9)})
-    >>> sample(table, 4, seed=1).height, sample(table, 9, seed=1) is table
+    >>> from understudy.data.joint_coding import encode
+    >>> table = encode(pl.DataFrame({"x": range(9)}))
+    >>> len(sample(table, 4, seed=1)), sample(table, 9, seed=1) is table
     (4, True)
     """
-    frame = to_narwhals(table)
-    if len(frame) <= most:
+    if len(table) <= most:
         return table
-    drawn = np.random.default_rng([seed, stream]).choice(len(frame), most, replace=False)
-    found: Frame = frame[np.sort(drawn).tolist()].to_native()
-    return found
+    drawn = np.random.default_rng([seed, stream]).choice(len(table), most, replace=False)
+    return table.take(np.sort(drawn))
 
 
-def prediction_note(found: Prediction, original: Frame, synthetic: Frame) -> str:
+def prediction_note(found: Prediction, rows: int, made: int) -> str:
     """Say that the prediction is of samples, if it is."""
-    rows, made = (len(to_narwhals(table)) for table in (original, synthetic))
     held_out = found.test_records if found.held_out == "split" else 0
     if found.records + held_out == rows and found.synthetic_records == made:
         return ""
@@ -104,7 +105,7 @@ def prediction_note(found: Prediction, original: Frame, synthetic: Frame) -> str
 
 
 def shown_classes(
-    labels: Sequence[str], synthetic: Frame, target: str, *, grouped: bool
+    labels: Sequence[str], tables: CodedTables, target: str, *, grouped: bool
 ) -> tuple[str, ...]:
     """Return the classes as they may be shown: those that the release lacks have no names.
 
@@ -113,12 +114,13 @@ def shown_classes(
     Examples
     --------
     >>> import polars as pl
-    >>> shown_classes(["a", "b"], pl.DataFrame({"x": ["a"]}), "x", grouped=False)
+    >>> tables = CodedTables.of({"synthetic": pl.DataFrame({"x": ["a"]})})
+    >>> shown_classes(["a", "b"], tables, "x", grouped=False)
     ('a', 'not in the release')
     """
     if grouped:
         return tuple(f"group {number}" for number in range(1, len(labels) + 1))
-    held = set(code_together({"synthetic": synthetic}, [target]).levels[target].labels)
+    held = set(tables.select(["synthetic"], [target]).levels[target].labels)
     # A class of that very name is another one than what is not known.
     held |= {"missing value"} & set(labels) if "missing" in held else set()
     hidden = [label for label in labels if label not in held]
@@ -203,23 +205,19 @@ def _score(trained: Trained, measure: str, positive: str | None) -> float:
 
 
 def _run(synthesis: Synthesis) -> Prediction:
-    task = synthesis.task
+    task, held = synthesis.task, synthesis.tables.encoded
     assert task.target is not None  # noqa: S101  # there is no such job without one
-    test = task.control if task.test is None else task.test
     features = [name for name in synthesis.columns if name != task.target]
+    test = held.get("test", held.get("control"))
     if test is not None:
-        held = to_narwhals(test).columns
-        known = [name for name in features if name in held]
-        if task.test is None and (len(known) < len(features) or task.target not in held):
+        known = [name for name in features if name in test.names]
+        if "test" not in held and (len(known) < len(features) or task.target not in test.names):
             test = None  # the control table was made for the attacks alone
         else:
             features = known
-    original, synthetic, test = prediction_tables(task.original, synthesis.table, test, task.seed)
-    return prediction(
-        original,
-        synthetic,
+    return prediction_of(
+        prediction_tables(synthesis, test=test is not None),
         target=task.target,
-        test=test,
         test_share=TEST_SHARE,
         features=features,
         groups=task.groups_of([*features, task.target]) or None,
@@ -228,11 +226,12 @@ def _run(synthesis: Synthesis) -> Prediction:
 
 
 def _collect(first: Synthesis, found: Sequence[Prediction]) -> Collected:
-    task = first.task
+    task, tables = first.task, first.tables
     assert task.target is not None  # noqa: S101  # there is no such job without one
     grouped = task.target in task.groups
-    classes = shown_classes(found[0].labels, first.table, task.target, grouped=grouped)
-    note = prediction_note(found[0], task.original, first.table)
+    classes = shown_classes(found[0].labels, tables, task.target, grouped=grouped)
+    rows = (len(tables.encoded[name]) for name in ("original", "synthetic"))
+    note = prediction_note(found[0], *rows)
     return Collected(
         utility={"prediction": prediction_findings(found, classes)}, notes=[note] if note else []
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,9 +13,6 @@ from understudy.audit.findings import Histogram, WorstRecord
 from understudy.audit.measures.attribution import LOOKED_UP
 from understudy.audit.measures.declaration import Collected, Measure, Part
 from understudy.audit.synthesis import Synthesis
-from understudy.data.coded import Coded
-from understudy.data.frames import Frame
-from understudy.data.joint_coding import code_together
 from understudy.learning.packed import Records
 from understudy.risk.attribution_result import Attack
 from understudy.risk.prepare import Prepared
@@ -88,7 +85,9 @@ def counts_between(values: Floats, edges: Floats) -> tuple[int, ...]:
 
 
 def worst_records(
-    scores: RecordScores | None, strong: StrongAttack | None, values: Mapping[str, list[str]]
+    scores: RecordScores | None,
+    strong: StrongAttack | None,
+    values: Callable[[int], Mapping[str, str]] | None = None,
 ) -> tuple[WorstRecord, ...]:
     """Return the records that the release exposes most, if it exposes any.
 
@@ -98,8 +97,8 @@ def worst_records(
         By looking keys up.
     strong : StrongAttack or None
         Decides the order if it is there: the gain in bits.
-    values : mapping
-        What to show of each record, by column; nothing if it is empty.
+    values : callable, optional
+        Returns what to show of a record, by column.
     """
     if strong is not None:
         gains = np.where(np.isnan(strong.gain_bits), -np.inf, strong.gain_bits)
@@ -120,21 +119,22 @@ def worst_records(
                 attribution=math.nan if scores is None else float(scores.synthetic[row]),
                 posterior=math.nan if strong is None else float(strong.posterior[place]),
                 gain_bits=math.nan if strong is None else float(strong.gain_bits[place]),
-                values={name: held[row] for name, held in values.items()},
+                values={} if values is None else values(row),
             )
         )
     return tuple(found)
 
 
-def values_to_show(original: Frame, scenario: Scenario) -> dict[str, list[str]]:
-    """Return the keys and the sensitive value of each record in words."""
+def values_to_show(synthesis: Synthesis) -> Callable[[int], Mapping[str, str]]:
+    """Return what gives the keys and the sensitive value of a record in words."""
+    scenario = synthesis.task.scenario
     names = (*scenario.keys, scenario.sensitive)
-    together = code_together({"original": original}, names)
-    coded: Coded = together["original"]
-    return {
-        name: [together.levels[name].labels[code] for code in coded[name].tolist()]
-        for name in names
-    }
+    alone = synthesis.tables.select(["original"], names)
+
+    def values(row: int) -> dict[str, str]:
+        return {name: alone.levels[name].label(int(alone["original"][name][row])) for name in names}
+
+    return values
 
 
 def _collect(_first: Synthesis, found: Sequence[RecordScores]) -> Collected:

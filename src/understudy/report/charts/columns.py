@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from understudy.audit.findings import ColumnShares
 from understudy.charts.chart import Chart, cells, drawing, role_scales
+from understudy.utility.shares import ColumnShares
 from understudy.wording import share
 
 _SERIES = {"synthetic": "Release", "original": "Original"}

@@ -163,8 +163,8 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
     if not every:
         notes = (
             *notes,
-            f"Only the {len(listed.candidates):,} combinations of {len(names)} attributes that "
-            "occur in the original or the release were compared, the true one among them.",
+            f"The attack compared the {len(listed.candidates):,} combinations of {len(names)} "
+            "attributes that occur in the original or the release, the true one among them.",
         )
     return listed.answer(mode, beliefs, notes=(*release.notes(), *notes))
 

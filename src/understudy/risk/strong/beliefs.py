@@ -65,12 +65,7 @@ def _numbers(prior: Any) -> NDArray[np.float64]:  # noqa: ANN401  # whatever was
 def attribute_logs(counts: NDArray[np.int64], own: NDArray[np.integer[Any]]) -> NDArray[np.float64]:
     """Return the log share of each value among all records but one, for each such one.
 
-    Parameters
-    ----------
-    counts : ndarray of int64
-        Records with each value.
-    own : ndarray of int
-        The value of the one that is left out.
+    Of `counts` records with each value, one with the value `own` is left out.
 
     Examples
     --------

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from understudy.counting.groups import Groups, group_ids
+from understudy.counting.groups import group_ids
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.data.frames import Frame, Layout, to_arrow, to_narwhals
 from understudy.data.joint_coding import CodedTables, Levels, code_together
@@ -64,18 +64,8 @@ def find_candidates(
 
     For one attribute they are the values that occur in the original; for several, the
     combinations that occur in the original or the synthetic table. A number that is put in groups
-    is stood for by the middle one of the original's numbers in its group.
-
-    Parameters
-    ----------
-    original, synthetic : frame
-        The tables.
-    unknown : tuple of str
-        Columns of the original.
-    groups : mapping
-        How many groups the numbers of a column are put in.
-    given : sequence, optional
-        The candidates that a user chose: values, or tuples of values for several attributes.
+    is stood for by the middle one of the original's numbers in its group. `given` are candidates
+    that a user chose: values, or tuples of values for several attributes.
 
     Raises
     ------
@@ -113,7 +103,9 @@ def find_candidates(
             "columns cannot hold, such as a fraction among whole numbers or a new category."
         )
     chosen, places = chosen[held], places[held]
-    truth = _truth(found, rows, chosen)
+    candidate_of = np.full(found.count, -1, np.int64)
+    candidate_of[chosen] = np.arange(len(chosen))
+    truth = candidate_of[found.ids[:rows]]
     candidates, labels = _relevelled(stacked.take(places), together.levels)
     return CandidateValues(
         candidates,
@@ -235,12 +227,6 @@ def _converted(
     if categories is not None and known is not None and known not in categories:
         return None
     return converted
-
-
-def _truth(found: Groups, rows: int, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-    candidate = np.full(found.count, -1, np.int64)
-    candidate[chosen] = np.arange(len(chosen))
-    return candidate[found.ids[:rows]]
 
 
 def _unchanged(

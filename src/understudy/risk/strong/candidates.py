@@ -85,12 +85,7 @@ def check_records(records: Sequence[int] | ArrayLike | None, rows: int) -> NDArr
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The combinations that the unknown attributes may have.
-
-    Parameters
-    ----------
-    codes : Coded
-        A row for each candidate, a column for each unknown attribute.
+    """The combinations that the unknown attributes may have: a row for each, coded.
 
     Examples
     --------

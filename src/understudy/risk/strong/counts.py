@@ -24,15 +24,7 @@ _MOST_INDEXED = 2**22
 
 @dataclass(frozen=True, eq=False)
 class TableCounts:
-    """One table of a sampler with its counts.
-
-    Parameters
-    ----------
-    table : SamplingTable
-        What is drawn, and from which records.
-    tally : Tally
-        How many original and synthetic records there are in each node and cell.
-    """
+    """One table of a sampler, and how many records of both tables each node and cell holds."""
 
     table: SamplingTable
     tally: Tally
@@ -62,9 +54,9 @@ class TableCounts:
             impossible = int(drawn[RELEASED])
         if impossible:
             raise DataError(
-                f"{counted(impossible, 'synthetic record')} hold a value of {table.name!r} that "
-                "this model cannot draw there, so it did not make this table. Give the model that "
-                "did, or attack the table as a black box (black_box_attacker)."
+                f"This model did not make the release: in {counted(impossible, 'record')} of it, "
+                f"{table.name!r} has a value that the model cannot draw there. Give the model that "
+                "did, or attack the release as a black box (black_box_attacker)."
             )
         return cls(table, tally)
 

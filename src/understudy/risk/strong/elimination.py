@@ -323,14 +323,7 @@ def _aligned(plan: Plan, factors: Sequence[Factor]) -> list[Table]:
 def _step_table(plan: Plan, step: Step, logs: Sequence[Table], messages: Sequence[Table]) -> Table:
     """Return a new table with the sum of all that is added at a step, in the step's shape.
 
-    Parameters
-    ----------
-    plan, step : Plan, Step
-        What is added where.
-    logs : sequence of ndarray
-        The factors, as `_aligned` returns them.
-    messages : sequence of ndarray
-        The results of the steps before this one.
+    `logs` are the factors as `_aligned` returns them, `messages` the results of earlier steps.
     """
     parts = [_spread(logs[number], plan.scopes[number], step) for number in step.factors]
     parts += [

@@ -79,8 +79,8 @@ class FixedLikelihood:
         if not self.left_out:
             return ()
         return (
-            f"What {quoted(self.left_out)} tells is not counted, because it was drawn from columns "
-            "that the release does not show. The gain may be larger; mode='refit' counts it.",
+            f"The draws of {quoted(self.left_out)} do not count, because they depend on columns "
+            "that the release does not show. The gain may be larger; mode='refit' counts them.",
         )
 
     @cached_property

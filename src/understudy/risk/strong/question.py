@@ -23,20 +23,8 @@ from understudy.wording import counted
 class Question:
     """The unknown attributes of some records, and what is believed of them before the release.
 
-    Parameters
-    ----------
-    unknown : tuple of str
-        What is not known of an attacked record.
-    labels : mapping from str to tuple of str
-        What the values of each unknown attribute are called.
-    rows : ndarray of int64
-        The records to attack.
-    prior : str or array
-        What is believed before the release.
-    prior_name : str
-        What that is called.
-    backend : str
-        The kind of frame that went in.
+    `labels` are what the values of each attribute are called, `rows` the records to attack, and
+    `backend` the kind of frame that went in.
     """
 
     unknown: tuple[str, ...]
@@ -103,14 +91,7 @@ class Question:
 class Listed:
     """A question with a list of candidates, all of which are compared.
 
-    Parameters
-    ----------
-    question : Question
-        What is asked.
-    candidates : Candidates
-        What an attacked record may be.
-    truth : ndarray of int64
-        The candidate that each record of the original is; -1 if it is none of them.
+    `truth` is the candidate that each record of the original is; -1 if it is none of them.
     """
 
     question: Question

@@ -33,15 +33,7 @@ World = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True, eq=False)
 class RefitLikelihood:
-    """Fits a model in a world, and asks it for the probability of the release.
-
-    Parameters
-    ----------
-    model : Synthesizer
-        The model that made the release; others are fitted with its parameters and coding.
-    release : Release
-        The original and the synthetic records.
-    """
+    """Fits the model anew in a world, and asks it for the probability of the release."""
 
     model: Synthesizer
     release: Release
@@ -110,17 +102,7 @@ class RefitLikelihood:
     def log_likelihoods(
         self, rows: NDArray[np.int64], candidates: Candidates, processes: int = 1
     ) -> NDArray[np.float64]:
-        """Return the log likelihood in each world, records by candidates.
-
-        Parameters
-        ----------
-        rows : ndarray of int64
-            Row numbers of distinct records of the original.
-        candidates : Candidates
-            What they may be.
-        processes : int
-            Fits at the same time.
-        """
+        """Return the log likelihood in each world, distinct records by candidates."""
         original = self.release.original
         truth = candidates.find(original.take(rows))
         place_of = np.empty(len(original), np.int64)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.data.codec import Codec
-from understudy.data.coded import Coded, code_dtype
+from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.data.exact import ValueCoder
 from understudy.data.frames import Frame, to_arrow, to_narwhals
 from understudy.errors import DataError, ParameterError, SchemaError
@@ -47,16 +47,9 @@ class Release:
         synthetic: Frame | Coded,
         columns: Collection[str] | None = None,
     ) -> Release:
-        """Code the tables.
+        """Code the table that a model was fitted to, and the release.
 
-        Parameters
-        ----------
-        model : Synthesizer
-            Gives the codes.
-        original, synthetic : frame or Coded
-            The table that the model was fitted to, and the release.
-        columns : collection of str, optional
-            The columns that matter; all if not given.
+        `columns` are those that matter; all if not given.
 
         Raises
         ------
@@ -156,25 +149,22 @@ def _read_release(whole: Codec, codec: Codec, synthetic: Frame) -> tuple[Coded, 
         for name in codec.names
         if name in table.column_names and not _unknown_constant(codec.select([name]), table)
     ]
-    if not shown:
-        nothing = tuple(np.zeros(len(frame), code_dtype(size)) for size in codec.cardinalities)
-        return Coded(codec.names, nothing, codec.cardinalities), codec.names
-    hidden = [name for name in codec.names if name not in shown]
-    coded, seen = codec.select(shown).encode_seen(
-        table.drop_columns([name for name in hidden if name in table.column_names])
-    )
-    strange = np.flatnonzero(~seen)
-    if len(strange):
-        raise DataError(
-            f"{counted(len(strange), 'row')} of the release hold a value that the model cannot "
-            f"draw; the first is row {strange[0]}. Give the model that made the release, or attack "
-            "it as a black box (black_box_attacker)."
-        )
-    columns = tuple(
-        coded[name] if name in shown else np.zeros(len(coded), code_dtype(size))
+    columns: dict[str, Codes] = {
+        name: np.zeros(len(frame), code_dtype(size))
         for name, size in zip(codec.names, codec.cardinalities, strict=True)
-    )
-    return Coded(codec.names, columns, codec.cardinalities), tuple(hidden)
+    }
+    if shown:
+        coded, seen = codec.select(shown).encode_seen(table.select(shown))
+        strange = np.flatnonzero(~seen)
+        if len(strange):
+            raise DataError(
+                f"The release has {counted(len(strange), 'row')} with a value that the model "
+                f"cannot draw; the first is row {strange[0]}. Give the model that made the "
+                "release, or attack it as a black box (black_box_attacker)."
+            )
+        columns |= zip(coded.names, coded.columns, strict=True)
+    hidden = tuple(name for name in codec.names if name not in shown)
+    return Coded(codec.names, tuple(columns.values()), codec.cardinalities), hidden
 
 
 def _unknown_constant(codec: Codec, table: pa.Table) -> bool:

@@ -26,15 +26,7 @@ _LEAST_CONCENTRATION = 1e-6
 
 @dataclass(frozen=True)
 class RunCounts:
-    """The runs of one world.
-
-    Parameters
-    ----------
-    rows : ndarray of int
-        Rows in each cell of the release, a row for each run.
-    totals : ndarray of int64
-        Rows in all, one for each run.
-    """
+    """The runs of one world: rows in each cell of the release, and rows in all."""
 
     rows: NDArray[np.integer]
     totals: NDArray[np.int64]
@@ -80,15 +72,6 @@ class Likelihood:
 
 class SimulatedLikelihood:
     """Collects simulations and turns them into log likelihoods when all are there.
-
-    Parameters
-    ----------
-    cells : Cells
-        The cells, and the rows of the release in each.
-    worlds, runs : int
-        How many worlds there are, and simulations of each.
-    smoothing : float
-        What is added to the count of every cell.
 
     Notes
     -----

@@ -80,20 +80,8 @@ def plan_worlds(original: Coded, records: NDArray[np.int64], candidates: Candida
 class Simulator:
     """Synthesizes the table of a world with the seed of a run, and counts the cells.
 
-    Parameters
-    ----------
-    synthesize : callable
-        The synthesizer.
-    original : frame
-        The original.
-    values : mapping from str to pyarrow.Array
-        What each candidate puts into the unknown attributes.
-    worlds : Worlds
-        Which record is changed to which candidate.
-    cells : Cells
-        The cells to count.
-    seeds : tuple of int
-        The seed of each run, the same in every world.
+    `values` are what each candidate puts into the unknown attributes; the seeds of runs are the
+    same in every world.
     """
 
     synthesize: Synthesize

@@ -27,19 +27,8 @@ _FORMAT = "understudy simulations 1"
 class SimulationStore:
     """The finished simulations of one attack, in a file that grows with each.
 
-    Parameters
-    ----------
-    path : path
-        The file; made if it is not there.
-    fingerprint : str
-        A hash of all that the simulations depend on.
-    worlds, cells : int
-        How many of each there are.
-
-    Attributes
-    ----------
-    kept : int
-        Simulations that were found in the file, and added.
+    The fingerprint is a hash of all that the simulations depend on; `kept` counts the simulations
+    that were found in the file, and added.
 
     Raises
     ------

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.arguments import check_whole
 from understudy.counting import BatchSource, Source, marginal_counts
 from understudy.data import Codec, Coded
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.exact import Smoothing, ValueCoder
 from understudy.errors import NoDensityError, ParameterError
-from understudy.synthesis.base import Synthesizer, _positive
+from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState
-from understudy.synthesis.cart.applying import RuleBook
 from understudy.synthesis.cart.features import Feature, read_features
 from understudy.synthesis.cart.packing import (
     pack,
@@ -35,11 +35,10 @@ from understudy.synthesis.cart.plan import (
     keep_most_telling,
     settings_of,
 )
-from understudy.synthesis.cart.recipe import Recipe, Trees
-from understudy.synthesis.cart.rules import read_rules, rules_to_plain
+from understudy.synthesis.cart.recipe import Recipe, Strata, Trees
+from understudy.synthesis.cart.rules import RuleBook, read_rules, rules_to_plain
 from understudy.synthesis.cart.sampling_tables import tree_tables
-from understudy.synthesis.cart.strata import Strata
-from understudy.synthesis.cart.summary import TreeSummary, summarize
+from understudy.synthesis.cart.sequence import TreeSummary, summarize
 from understudy.synthesis.sampler import SamplingTable
 
 
@@ -171,7 +170,7 @@ class Cart(Synthesizer):
         super()._check_params()
         check_settings(self.minbucket, self.cp, self.smoothing)
         if self.max_predictors is not None:
-            _positive("max_predictors", self.max_predictors)
+            check_whole("max_predictors", self.max_predictors, 1)
         if not isinstance(self.proper, bool | np.bool_):
             raise ParameterError(f"proper is true or false; got {self.proper!r}.")
 
@@ -271,7 +270,7 @@ class Cart(Synthesizer):
         log = logging.getLogger("understudy")
         found: dict[str, int] = {}
         for step in self.plan_.steps:
-            first = self._recipe.book.which(step, known)
+            first = self._recipe.book.which(step.rules, known)
             known[step.column] = coded.columns[step.column]
             for number, rule in enumerate(step.rules):
                 own = first == number

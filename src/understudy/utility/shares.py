@@ -1,0 +1,124 @@
+"""How each column is distributed in both tables, in labels that the release itself shows.
+
+Limits of groups come from the release, too: what only the original holds is one last label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.coded import Codes
+from understudy.data.groups import Grouping, round_groups
+from understudy.data.joint_coding import CodedTables
+from understudy.data.levels import Levels
+from understudy.utility.tables import compared
+
+NOT_SHOWN = "not in the release"
+MOST_LABELS = 20
+"""A column with more different values is put into groups, or its rare values are put together."""
+_RUNS = 12
+"""Into how many groups of neighbours dates and times are put."""
+
+
+@dataclass(frozen=True)
+class ColumnShares:
+    """How a column is distributed: labels that the release shows, and the shares of each.
+
+    What the original has and the release does not is one last label, "not in the release".
+    """
+
+    column: str
+    labels: tuple[str, ...]
+    original: tuple[float, ...]
+    synthetic: tuple[float, ...]
+
+
+def column_shares_of(
+    tables: CodedTables, columns: Sequence[str] | None = None
+) -> tuple[ColumnShares, ...]:
+    """Return the shares of the values of each column in the original and in a release.
+
+    Parameters
+    ----------
+    tables : CodedTables
+        The tables "original" and "synthetic", perhaps among others.
+    columns : sequence of str, optional
+        The columns; all by default.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frames = {"original": pl.DataFrame({"sex": ["f", "m", "x", "f"]}),
+    ...           "synthetic": pl.DataFrame({"sex": ["f", "m"]})}
+    >>> column_shares_of(CodedTables.of(frames))[0].labels
+    ('f', 'm', 'not in the release')
+    """
+    both = compared(tables, columns)
+    return tuple(
+        _shares(name, both.levels[name], both["original"][name], both["synthetic"][name])
+        for name in both.columns
+    )
+
+
+def _shares(name: str, levels: Levels, original: Codes, synthetic: Codes) -> ColumnShares:
+    counts = np.bincount(synthetic, minlength=len(levels))
+    shown = np.flatnonzero(counts)
+    found = _labelled(levels, counts, shown)
+    labels, place = found.names, found.place
+    if len(shown) > MOST_LABELS and levels.missing is not None:
+        held = bool(counts[levels.missing])
+        place[levels.missing] = len(labels) if held else -1
+        labels = [*labels, levels.label(levels.missing)] if held else labels
+    labels = [*labels, NOT_SHOWN]
+    place = np.where(place < 0, len(labels) - 1, place)
+    before, after = (
+        np.bincount(place[codes], minlength=len(labels)) / len(codes)
+        for codes in (original, synthetic)
+    )
+    if not before[-1]:
+        labels, before, after = labels[:-1], before[:-1], after[:-1]
+    return ColumnShares(name, tuple(labels), tuple(before.tolist()), tuple(after.tolist()))
+
+
+def _labelled(levels: Levels, counts: NDArray[np.int64], shown: NDArray[np.intp]) -> Grouping:
+    if len(shown) <= MOST_LABELS:
+        return _by_value(levels, shown)
+    if levels.numbers is not None:
+        return round_groups(levels, counts)
+    return _by_runs(levels, shown) if levels.are_times else _by_frequency(levels, counts)
+
+
+def _by_value(levels: Levels, shown: NDArray[np.intp]) -> Grouping:
+    place = np.full(len(levels), -1, np.int64)
+    place[shown] = np.arange(len(shown))
+    return Grouping(place, levels.labels_of(shown))
+
+
+def _by_frequency(levels: Levels, counts: NDArray[np.int64]) -> Grouping:
+    """Keep the most frequent labels of the release, and put its others together."""
+    order = np.argsort(-counts, kind="stable")
+    kept = np.sort(order[: MOST_LABELS - 1])
+    found = _by_value(levels, kept)
+    rest = (counts > 0) & (found.place < 0)
+    found.place[rest] = len(kept)
+    return Grouping(found.place, [*found.names, f"{int(rest.sum()):,} other values"])
+
+
+def _by_runs(levels: Levels, shown: NDArray[np.intp]) -> Grouping:
+    """Put ordered values that are no numbers into groups of neighbours, named by their ends."""
+    known = shown[shown != (-1 if levels.missing is None else levels.missing)]
+    place = np.full(len(levels), -1, np.int64)
+    labels: list[str] = []
+    for run in np.array_split(known, _RUNS):
+        first, last = int(run[0]), int(run[-1])
+        place[first : last + 1] = len(labels)
+        labels.append(" to ".join(levels.labels_of([first, last])))
+    # What lies between two groups is shown by neither, and inside the release all the same.
+    inside = np.arange(int(known[0]), int(known[-1]) + 1)
+    gaps = inside[place[inside] < 0]
+    place[gaps] = place[known[np.searchsorted(known, gaps) - 1]]
+    return Grouping(place, labels)
