@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from understudy.data import Codec
 from understudy.data.coded import Codes
 from understudy.data.coders import as_numbers
-from understudy.data.exact import ValueCoder
+from understudy.data.value_coder import ValueCoder
 from understudy.errors import ParameterError, did_you_mean
 from understudy.synthesis.cart.plan import Step
 from understudy.synthesis.cart.rules import Rule, covered_rows

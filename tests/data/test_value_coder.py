@@ -13,8 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.data import exact
-from understudy.data.exact import _bandwidth, _first_places, build_value_coder, restore_value_coder
 from understudy.data.schema import Column, Schema
+from understudy.data.value_coder import (
+    _bandwidth,
+    _first_places,
+    build_value_coder,
+    restore_value_coder,
+)
 
 SMOOTHINGS = ["interpolate", "density"]
 seeds = st.integers(0, 2**32 - 1)
