@@ -4,10 +4,10 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint format bench docs clean help
+.PHONY: demo test test-all lint format bench reproduce docs clean help
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
 
 # One stamp for each set of dependencies that was installed; it is made anew when the pins change.
 $(BIN)/python:
@@ -24,13 +24,19 @@ $(BIN)/python:
 demo: .venv/.installed  ## install, synthesize and attack the bundled survey, show what comes out
 	$(BIN)/understudy demo --output understudy-demo --force
 
-test: .venv/.installed-test  ## run all tests, the examples in the documentation included
-	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
-lint: .venv/.installed-dev  ## check style, format and types
+test: .venv/.installed-test  ## run the tests in a few minutes, without those that are slow
+	$(PYTEST)
+
+test-all: .venv/.installed-test  ## run all tests, with more examples, and measure their coverage
+	$(PYTEST) -m "" --hypothesis-profile thorough --cov=understudy --cov-report=term
+
+lint: .venv/.installed-dev  ## check style, format, types and who imports whom
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
 
 format: .venv/.installed-dev  ## mend style and format where a tool can
 	$(BIN)/ruff check --fix .
@@ -47,9 +53,14 @@ bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
 	$(BIN)/python benchmarks/disclosure.py
 	$(BIN)/python benchmarks/strong.py
 
+# Data that cannot be bundled are found in a folder beside the clone, if nothing else is said.
+reproduce: export UNDERSTUDY_DATA ?= $(realpath ../shared/data)
+reproduce: .venv/.installed  ## make the tables and figures of the papers again, in reproduction/
+	$(BIN)/python -m studies all --output reproduction
+
 docs: .venv/.installed-docs  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:  ## remove everything that the other targets made
-	rm -rf .venv site dist build understudy-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv site dist build understudy-demo reproduction .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -26,6 +26,7 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
+from peers import best, environment
 from understudy import BayesNet, Independent, fetch, load, simulate
 from understudy.data import Coded
 from understudy.data.joint_coding import Levels
@@ -35,7 +36,7 @@ from understudy.risk.prepare import Prepared, prepare
 from understudy.risk.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 FOLDER = Path(__file__).parent.parent / ".venv-peers" / "sdmetrics"
 REQUIREMENTS = ("sdmetrics==0.32.0", "pandas<3")
@@ -46,25 +47,6 @@ ROWS = 284_807
 GROWTH = 2.2  # of the time, for twice the records
 SIZES = (1_000, 2_000, 5_000)
 LEAST_RATIO = 1_000  # of the peer's CPU to ours, at the last of these sizes
-
-
-def user_cpu() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_utime
-
-
-def best(work: Callable[[], object], repeats: int = 3) -> float:
-    """Return the user CPU seconds of the quickest of several runs, after a first one."""
-    work()
-    seconds = []
-    for _ in range(repeats):
-        started = user_cpu()
-        # One run can be shorter than the clock's tick: as many as fill a good while are averaged.
-        runs = 0
-        while runs == 0 or user_cpu() - started < 0.2:
-            work()
-            runs += 1
-        seconds.append((user_cpu() - started) / runs)
-    return min(seconds)
 
 
 class Report:
@@ -154,19 +136,6 @@ def large(report: Report, sizes: Sequence[int], groups: int, what: str) -> None:
         before = rows, seconds
 
 
-def environment() -> Path:
-    """Return the Python of the peer's environment, which is made if it is not there."""
-    python = FOLDER / "bin" / "python"
-    marker = FOLDER / "installed.txt"
-    wanted = "\n".join(REQUIREMENTS)
-    if not (marker.exists() and marker.read_text(encoding="utf-8") == wanted):
-        subprocess.run([sys.executable, "-m", "venv", FOLDER], check=True)  # noqa: S603
-        install = [python, "-m", "pip", "install", "--quiet", *REQUIREMENTS]
-        subprocess.run(install, check=True, stderr=subprocess.DEVNULL)  # noqa: S603
-        marker.write_text(wanted, encoding="utf-8")
-    return python
-
-
 def peer_report(tables: Sequence[pl.DataFrame], *, again: bool) -> dict:
     """Return what SDMetrics took and found, from an earlier run if there was one."""
     with tempfile.TemporaryDirectory() as folder:
@@ -179,7 +148,7 @@ def peer_report(tables: Sequence[pl.DataFrame], *, again: bool) -> dict:
             script = Path(__file__).with_name("sdmetrics_run.py")
             # Beside its place first: an interrupted run must leave nothing that looks finished.
             fresh = noted.with_suffix(".part")
-            command = [environment(), script, *paths, fresh]
+            command = [environment(FOLDER, REQUIREMENTS), script, *paths, fresh]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603
             fresh.replace(noted)
     return json.loads(noted.read_text(encoding="utf-8"))
@@ -238,7 +207,7 @@ def main() -> int:
     failures = report.failures
     if tables is not None and not chosen.no_peer:
         try:
-            environment()
+            environment(FOLDER, REQUIREMENTS)
         except (subprocess.CalledProcessError, OSError) as error:
             console.print(f"[red]SDMetrics could not be installed: {error}[/red]")
             return 2

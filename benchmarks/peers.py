@@ -38,7 +38,6 @@ FOLDER = ROOT / ".venv-peers"
 # The peer also runs on pandas 3 and numpy 2, and found the same networks on cmc (k = 1 and 3), but
 # its description at k = 3 then took 1.7 times as long. It is compared at its best.
 REQUIREMENTS = ("DataSynthesizer==0.1.13", "pandas<2.3", "numpy<2")
-REPEATS = 3
 ROOT_SEED = 1
 # Least ratio of the peer's CPU to ours, by table and number of parents.
 LIMITS = {
@@ -58,14 +57,14 @@ def table_of_codes(name: str) -> pl.DataFrame:
     return pl.DataFrame({column: coded[column] for column in coded.names})
 
 
-def environment() -> Path:
-    """Return the Python of the peer's environment, which is made if it is not there."""
-    python = FOLDER / "bin" / "python"
-    marker = FOLDER / "installed.txt"
-    wanted = "\n".join(REQUIREMENTS)
+def environment(folder: Path = FOLDER, requirements: Sequence[str] = REQUIREMENTS) -> Path:
+    """Return the Python of a peer's environment, which is made if it is not there."""
+    python = folder / "bin" / "python"
+    marker = folder / "installed.txt"
+    wanted = "\n".join(requirements)
     if not (marker.exists() and marker.read_text(encoding="utf-8") == wanted):
-        subprocess.run([sys.executable, "-m", "venv", FOLDER], check=True)  # noqa: S603
-        install = [python, "-m", "pip", "install", "--quiet", *REQUIREMENTS]
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)  # noqa: S603
+        install = [python, "-m", "pip", "install", "--quiet", *requirements]
         subprocess.run(install, check=True, stderr=subprocess.DEVNULL)  # noqa: S603
         marker.write_text(wanted, encoding="utf-8")
     return python
@@ -91,11 +90,11 @@ def user_cpu() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_utime
 
 
-def best(work: Callable[[], object]) -> float:
+def best(work: Callable[[], object], repeats: int = 3) -> float:
     """Return the user CPU seconds of the quickest of several runs, after a first one."""
     work()
     seconds = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         started = user_cpu()
         # One run can be shorter than the clock's tick: as many as fill a good while are averaged.
         runs = 0

@@ -35,7 +35,7 @@ import polars as pl
 from understudy import BayesNet, Cart, fetch, load
 from understudy.errors import DataError
 from understudy.risk import StrongAttack, black_box_attacker, strong_attacker
-from understudy.risk.posterior.elimination_order import plan_elimination
+from understudy.risk.strong.elimination_order import plan_elimination
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import shlex
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -16,8 +19,37 @@ from studies.disclosure_counts import KEYS, TARGET, sd2011_disclosure
 from studies.figures import draw_figure
 from studies.marginals import marginals, marginals_markdown
 from studies.networks import utility_adult, utility_cmc
-from understudy.errors import UnderstudyError
+from understudy.data.files import check_writable, write_bytes
+from understudy.errors import DataError, UnderstudyError
 from understudy.progress import reporting
+
+EVERYTHING = {
+    "figure-1.svg": "figure 1",
+    "figure-2.svg": "figure 2",
+    "figure-3.svg": "figure 3",
+    "figure-4.svg": "figure 4",
+    "figure-a1.svg": "figure A.1",
+    "unique-record.md": "unique-record",
+    "sixteen-worlds.md": "sixteen-worlds",
+    "marginals-cmc.md": "marginals cmc",
+    "marginals-sd2011.md": "marginals sd2011",
+    "marginals-adult.md": "marginals adult",
+    "sd2011-disclosure.md": "sd2011-disclosure --seeds 100",
+    "utility-cmc.md": "utility-cmc --processes 2",
+    "utility-adult-k3.md": (
+        "utility-adult --structures genetic --parents 3 --svm-seeds 10 --processes 2"
+    ),
+    "utility-adult-k3-our-coding.md": (
+        "utility-adult --structures genetic --parents 3 --processes 2 --coding understudy"
+    ),
+    "utility-adult-genetic.md": (
+        "utility-adult --structures genetic --parents 1,2,4 --seeds 3 --svm-seeds 1 --processes 2"
+    ),
+    "utility-adult-greedy.md": (
+        "utility-adult --structures greedy --seeds 3 --svm-seeds 1 --processes 2"
+    ),
+}
+"""All that the documentation shows, the quick ones first: each file, and the command for it."""
 
 
 class CodingName(StrEnum):
@@ -188,6 +220,47 @@ def print_sd2011_disclosure(
     for table in tables:
         typer.echo(f"\nSynthesized, {len(table.columns)} columns: {', '.join(table.columns)}.\n")
         typer.echo(table.to_markdown())
+
+
+@app.command("all")
+def make_all(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder.")] = Path(
+        "reproduction"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Make existing files again.")] = False,
+) -> None:
+    """Make every table and figure that the documentation shows, each in a file of its own.
+
+    Files that are there are kept, so that a run which was interrupted goes on where it was. Tables
+    whose data are not there are left out: see UNDERSTUDY_DATA in the documentation.
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    for name, command in EVERYTHING.items():
+        path = output / name
+        if path.exists() and not force:
+            typer.echo(f"{path} is there already.")
+            continue
+        start = time.monotonic()
+        try:
+            _make(path, shlex.split(command), force=force)
+        except DataError as error:
+            reason, *_ = str(error).split(". ")
+            typer.echo(f"{path} is left out. {reason}.")
+        else:
+            typer.echo(f"{path}: {time.monotonic() - start:.0f} s ({command})")
+
+
+def _make(path: Path, arguments: list[str], *, force: bool) -> None:
+    """Run one command; what it prints goes into the file, if it does not draw it itself."""
+    check_writable(path, overwrite=force)
+    if path.suffix == ".svg":
+        options = ["--output", str(path), *(["--force"] if force else [])]
+        app([*arguments, *options], standalone_mode=False)
+        return
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        app(arguments, standalone_mode=False)
+    write_bytes(printed.getvalue().encode(), path, overwrite=force)
 
 
 def _names(text: str) -> list[str]:

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from understudy.arguments import check_whole
 from understudy.data import Coded, load
-from understudy.errors import ParameterError
 from understudy.progress import quietly, track
 from understudy.synthesis import Cart
 from understudy.wording import markdown_table
@@ -152,8 +152,7 @@ def unique_copies(
     .. [1] Latner, J., Neunhoeffer, M., Drechsler, J. Buyer Beware: Understanding the trade-off
        between utility and risk in CART based models using simulation data, footnote 4.
     """
-    if syntheses < 1:
-        raise ParameterError(f"syntheses is a whole number from 1; got {syntheses!r}.")
+    check_whole("syntheses", syntheses, 1)
     original = load("buyer_beware")
     model = Cart(minbucket, cp, random_state=random_state).fit(original)
     record = pl.DataFrame(

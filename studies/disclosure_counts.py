@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from understudy.arguments import check_whole
 from understudy.data import fetch
-from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.risk.disclosure import disclosure
 from understudy.synthesis import Cart
@@ -107,8 +107,7 @@ def sd2011_disclosure(
     .. [1] Latner, J., Neunhoeffer, M., Drechsler, J. Buyer Beware: Understanding the trade-off
        between utility and risk in CART based models using simulation data, Table A.4.
     """
-    if seeds < 1:
-        raise ParameterError(f"seeds is a whole number from 1; got {seeds!r}.")
+    check_whole("seeds", seeds, 1)
     original = fetch("sd2011")
     if columns is not None:
         original = original.select(columns)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import numpy as np
 
 from studies.buyer_beware import Guesses, guess_last_record, synthesize
 from studies.cell_charts import across, guess_panel, panel, times, within
+from understudy.arguments import check_choice, check_whole
 from understudy.data import load, load_syntheses
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError, ParameterError
@@ -60,8 +61,8 @@ def figure(
     random_state : int
         Decides the syntheses.
     """
-    if copies < 1:
-        raise ParameterError(f"copies is a whole number from 1; got {copies!r}.")
+    check_choice("name", name, get_args(FigureName))
+    check_whole("copies", copies, 1)
     if published and name not in {"1", "2"}:
         raise ParameterError(
             f"The paper does not print the syntheses of Figure {name}, only those of Figures 1 and "
@@ -75,9 +76,7 @@ def figure(
         return _figure_3(copies, synthesis, random_state)
     if name == "4":
         return _figure_4(copies, random_state)
-    if name == "A.1":
-        return _figure_a1(copies, random_state)
-    raise ParameterError(f"The figures are 1, 2, 3, 4 and A.1; got {name!r}.")
+    return _figure_a1(copies, random_state)
 
 
 def draw_figure(

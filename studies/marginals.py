@@ -13,10 +13,11 @@ import numpy as np
 import polars as pl
 
 from studies.networks import ADULT_DROPPED
+from understudy.arguments import check_choice, check_whole
 from understudy.data import Coded, fetch, load
 from understudy.data.groups import Grouped, code_in_groups
 from understudy.data.joint_coding import CodedTables
-from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
+from understudy.errors import DataError, unknown_columns
 from understudy.progress import track
 from understudy.synthesis import Cart
 from understudy.utility.distances import paired_counts, total_variation
@@ -156,9 +157,8 @@ def marginals(table: str, *, seeds: int = 20, bootstraps: int = 100) -> list[Mar
     DataError
         When there is no file of the table; see `fetch`.
     """
-    for name, value in (("seeds", seeds), ("bootstraps", bootstraps)):
-        if value < 1:
-            raise ParameterError(f"{name} is a whole number from 1; got {value!r}.")
+    check_whole("seeds", seeds, 1)
+    check_whole("bootstraps", bootstraps, 1)
     return [
         _line(table, original, synthpop, seeds, bootstraps)
         for original, synthpop in _originals(table)
@@ -167,18 +167,13 @@ def marginals(table: str, *, seeds: int = 20, bootstraps: int = 100) -> list[Mar
 
 def _originals(table: str) -> list[tuple[pl.DataFrame, float | None]]:
     """Return the tables to synthesize, with synthpop's ratio for each."""
-    if table == "cmc":
+    if check_choice("table", table, TABLES) == "cmc":
         return [(load("cmc"), SYNTHPOP[table])]
     if table == "sd2011":
         survey = fetch("sd2011")
         return [(survey.select(SD2011_COLUMNS), SYNTHPOP[table]), (survey, None)]
-    if table == "adult":
-        adult = fetch("adult_train").drop(ADULT_DROPPED)
-        return [(adult.sample(ADULT_ROWS, seed=0), SYNTHPOP[table])]
-    raise ParameterError(
-        f"The study has no table {table!r}.{did_you_mean(table, TABLES)} "
-        f"It has: {', '.join(TABLES)}."
-    )
+    adult = fetch("adult_train").drop(ADULT_DROPPED)
+    return [(adult.sample(ADULT_ROWS, seed=0), SYNTHPOP[table])]
 
 
 def _line(

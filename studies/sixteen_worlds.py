@@ -92,8 +92,8 @@ def attacked_markdown(attacked: Iterable[Attacked]) -> str:
             (
                 one.name,
                 str(one.copies),
-                f"{100 * one.repu:.2f} %",
-                f"{100 * one.disco:.2f} %",
+                f"{one.repu:.2%}",
+                f"{one.disco:.2%}",
                 f"{one.refit.posterior[0]:.4f}",
                 f"{one.fixed.posterior[RECORD]:.4f}",
                 str(one.fixed.certain),
@@ -151,5 +151,5 @@ def protections_markdown(found: Iterable[Protection]) -> str:
                 f"{one.certain} of {len(one.posteriors)}",
             )
         )
-    heads = ("minbucket", "cp", "mean posterior", "median", "from 5 % to 95 %", "certain")
+    heads = ("minbucket", "cp", "mean posterior", "median", "from 5% to 95%", "certain")
     return markdown_table(heads, lines)

@@ -15,8 +15,10 @@ from hypothesis import settings
 from understudy.data.public_tables import fetch
 
 # A deadline would make every test a timed one, and the first call of a kernel compiles it.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# `make test` is quick; `make test-all` asks for the other with --hypothesis-profile.
+settings.register_profile("quick", deadline=None, max_examples=20)
+settings.register_profile("thorough", deadline=None)
+settings.load_profile("quick")
 
 # What the user chose, read before a test hides it.
 CHOSEN = os.environ.get("UNDERSTUDY_DATA")

@@ -3,22 +3,19 @@
 import contextlib
 import doctest
 import io
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from understudy.cli import main
 from understudy.counting.compiling import MESSAGE
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = [page for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))] if page.exists()]
 PICTURES = sorted((DOCS / "images").glob("*.svg"))
-COMMAND = Path(sys.executable).with_name("understudy")
 
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OUTSIDE = re.compile(
@@ -45,24 +42,29 @@ def run_python(code, page, namespace):
     return printed.getvalue()
 
 
-def run_console(block):
+def run_command(arguments, monkeypatch):
+    """Return the exit code of a command and all that it says."""
+    said = io.StringIO()
+    monkeypatch.setattr("sys.argv", ["understudy", *arguments])
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            main()
+        except SystemExit as end:
+            return end.code, said.getvalue()
+    return 0, said.getvalue()
+
+
+def run_console(block, monkeypatch):
     """Run the commands of a block that are ours, and compare what follows each."""
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         line, _, shown = part.partition("\n")
         command, *arguments = shlex.split(line)
         if command != "understudy":
             continue
-        done = subprocess.run(
-            [COMMAND, *arguments],
-            check=False,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            env=os.environ | {"COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
-        )
-        assert done.returncode == 0, f"{line}\n{done.stdout}"
+        code, said = run_command(arguments, monkeypatch)
+        assert not code, f"{line}\n{said}"
         if shown.strip():
-            assert_shown(shown, COMPILING.sub("", done.stdout))
+            assert_shown(shown, COMPILING.sub("", said))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
@@ -71,6 +73,7 @@ def test_what_a_page_shows_happens(page, tmp_path, monkeypatch):
     # A page may set the first of them; files that a developer has must not change what is shown.
     monkeypatch.setenv("UNDERSTUDY_DATA", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("COLUMNS", "100")
     namespace = {"__name__": "page"}
     printed = None
     for language, block in BLOCK.findall(page.read_text(encoding="utf-8")):
@@ -78,7 +81,7 @@ def test_what_a_page_shows_happens(page, tmp_path, monkeypatch):
             printed = run_python(block, page, namespace)
             continue
         if language == "console":
-            run_console(block)
+            run_console(block, monkeypatch)
         elif language == "text" and printed is not None:
             assert_shown(block, printed)
         printed = None  # output follows its block at once

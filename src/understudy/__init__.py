@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from understudy import rendering
 from understudy._version import __version__
 
 if TYPE_CHECKING:
+    from understudy import audit, data, risk, synthesis, utility
     from understudy.audit import Audit
     from understudy.data import (
         Codec,
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
         Synthesizer,
         Uniform,
     )
+
+rendering.report = lambda: importlib.import_module("understudy.report.page")
 
 # Names are looked up when they are first used: `import understudy` itself loads nothing heavy.
 _HOMES = {
@@ -59,6 +63,7 @@ _HOMES = {
     ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_PACKAGES = ("audit", "data", "risk", "synthesis", "utility")
 
 __all__ = [
     "Audit",
@@ -74,17 +79,24 @@ __all__ = [
     "UnderstudyError",
     "Uniform",
     "__version__",
+    "audit",
+    "data",
     "fetch",
     "load",
     "load_syntheses",
     "read",
+    "risk",
     "scan",
     "simulate",
+    "synthesis",
+    "utility",
     "write",
 ]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # whatever the name stands for
+    if name in _PACKAGES:
+        return importlib.import_module(f"understudy.{name}")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'understudy' has no attribute {name!r}")
     return getattr(importlib.import_module(_HOME_OF[name]), name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 
 class UnderstudyError(Exception):
@@ -12,6 +13,23 @@ class UnderstudyError(Exception):
 
 class DataError(UnderstudyError, ValueError):
     """A file or frame cannot be read, written or coded."""
+
+
+class AlreadyThereError(DataError):
+    """A file or folder would be replaced, and nobody said that it may be.
+
+    Parameters
+    ----------
+    path : Path
+        What exists already.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        super().__init__(
+            f"{path} already exists. Choose another name, or allow it to be replaced "
+            "(overwrite=True)."
+        )
 
 
 class SchemaError(UnderstudyError, ValueError):

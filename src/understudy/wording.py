@@ -79,6 +79,17 @@ def number(value: float, digits: int = 2) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.{digits}f}"
 
 
+def one_digit(value: float) -> str:
+    """Return a number with one digit after the point, for a cell of a table.
+
+    Examples
+    --------
+    >>> one_digit(2.0), one_digit(float("nan"))
+    ('2.0', '–')
+    """  # noqa: RUF002
+    return f"{value:,.1f}" if math.isfinite(value) else UNDEFINED
+
+
 def times(ratio: float) -> str:
     """Return how many times as much, in words.
 
@@ -115,6 +126,17 @@ def people(count: float) -> str:
     """
     rounded = round(count)
     return "1 person" if rounded == 1 else f"{rounded:,} people"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(2_000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def listed(names: Sequence[str]) -> str:

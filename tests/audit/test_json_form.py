@@ -12,8 +12,7 @@ import pytest
 from understudy import Cart
 from understudy.audit import Audit, audit
 from understudy.audit.findings import Figure, Findings, ReleaseFindings
-from understudy.audit.json_form import to_document
-from understudy.audit.json_schema import PATH, json_schema
+from understudy.audit.json_form import PATH, json_schema, to_document
 from understudy.errors import DataError
 
 
@@ -142,7 +141,7 @@ def test_files_that_cannot_be_read_are_told(tmp_path):
 def test_a_file_is_kept_unless_it_may_be_replaced(found, tmp_path):
     path = tmp_path / "audit.json"
     path.write_text("mine")
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         found.to_json(path)
     assert path.read_text() == "mine"
     found.to_json(path, overwrite=True)

@@ -59,7 +59,7 @@ def test_either_table_is_optional(tmp_path):
         ("gate", {"missing": "fail"}, "has no condition"),
         ("gate", {"fail_if": "gcap.gain > 0"}, "fail_if is a list of conditions"),
         ("gate", {"fail_if": ["gcap.gian > 0"]}, "fail_if: .*Did you mean 'gcap.gain'"),
-        ("gate", {"fail_if": [5]}, "fail_if: 5 is no condition"),
+        ("gate", {"fail_if": [5]}, "fail_if: 5 is not a condition"),
         ("gate", {"fail_if": ["gcap.gain > 0"], "missing": "pass"}, "missing is one of fail, ign"),
         ("gate", {"fail_if": ["gcap.gain > 0"], "missing": []}, "missing is one of fail, ignore"),
         ("gate", {"failif": []}, r"no field 'failif' in \[gate\].*Did you mean 'fail_if'"),
@@ -95,7 +95,7 @@ def test_all_problems_are_told_at_once(tmp_path):
         load_policy(path)
     text = str(caught.value)
     assert text.startswith(f"{path} cannot be used:\n  - ")
-    for part in ("'x' is no condition", "several figures", "known is", "keyz"):
+    for part in ("'x' is not a condition", "several figures", "known is", "keyz"):
         assert part in text
     assert text.count("\n") == 4
 

@@ -64,8 +64,8 @@ def test_the_summary_has_the_verdict_and_a_table(found):
     gcap = found.findings.releases[0].figure("gcap")
     line = next(line for line in text.splitlines() if line.startswith("GCAP"))
     assert line.split() == [
-        "GCAP", f"{100 * gcap.baseline:.1f}", "%", f"{100 * gcap.synthetic:.1f}", "%",
-        f"{100 * gcap.original:.1f}", "%", f"{100 * gcap.gain:+.1f}",
+        "GCAP", f"{100 * gcap.baseline:.1f}%", f"{100 * gcap.synthetic:.1f}%",
+        f"{100 * gcap.original:.1f}%", f"{100 * gcap.gain:+.1f}",
     ]  # fmt: skip
     assert repr(found) == "Audit of copy, shuffled (quick measures)"
 
@@ -77,7 +77,7 @@ def test_the_summary_says_what_was_not_measured_and_shows_controls():
         Findings("1", "", 0.0, 1, "", "quick", 9, 2, ("k",), None, "s", "", (release,))
     ).summary()
     assert "Not measured: disclosure. Too bad." in text
-    assert "55.0 %" in text
+    assert "55.0%" in text
     assert "control" in text
 
 
@@ -96,7 +96,7 @@ def test_the_report_is_a_page(found, tmp_path):
     text = found.to_html(path)
     assert text == path.read_text(encoding="utf-8")
     assert text.lstrip().lower().startswith("<!doctype html>")
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         found.to_html(path)
     assert "<html" in found.to_html()
 

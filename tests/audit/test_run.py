@@ -11,9 +11,15 @@ import polars as pl
 import pytest
 
 from understudy import BayesNet, Cart, GaussianCopula, load
-from understudy.audit import Audit, audit, measures, samples
-from understudy.audit.collect_utility import SEEN
-from understudy.errors import DataError, ParameterError
+from understudy.audit import Audit, audit
+from understudy.audit import run as audit_run
+from understudy.audit.measures import attribution as lookups
+from understudy.audit.measures import classifiers as trained
+from understudy.audit.measures import prediction as predicted
+from understudy.audit.measures import propensity as told_apart
+from understudy.audit.measures.prediction import SEEN
+from understudy.audit.run import failure_text
+from understudy.errors import DataError, ParameterError, SchemaError
 from understudy.learning.jobs import Job
 from understudy.progress import reporting
 from understudy.risk import attackers, attribution, disclosure, strong_attacker
@@ -22,6 +28,19 @@ from understudy.utility.marginals import marginals
 KEYS = ["age", "sex", "region"]
 FOR_ALL = {"keys": KEYS, "sensitive": "ill", "random_state": 1}
 QUICK = FOR_ALL | {"measures": "quick"}
+
+
+def instead(monkeypatch, name, run):
+    """Let a measure do something else."""
+    before = audit_run.measures_for
+    monkeypatch.setattr(
+        audit_run,
+        "measures_for",
+        lambda task, given: [
+            replace(measure, run=run) if measure.name == name else measure
+            for measure in before(task, given)
+        ],
+    )
 
 
 def figures(found, release=0):
@@ -119,7 +138,7 @@ def test_a_standard_audit_has_all_its_parts(people, release, model):
     prediction = found.utility.prediction
     assert (prediction.target, prediction.classes) == ("ill", ("no", "yes"))
     # The control records, which have all columns.
-    assert prediction.held_out == "50 real records that were given for it"
+    assert prediction.held_out == "50 real records that were given for this"
     assert not prediction.note
     assert len(prediction.classifiers) == 5
     for one in prediction.classifiers:
@@ -127,7 +146,7 @@ def test_a_standard_audit_has_all_its_parts(people, release, model):
 
 
 def test_a_full_audit_adds_the_papers_and_whole_records(people, release, model, monkeypatch):
-    monkeypatch.setattr("understudy.audit.collect_strong.ATTACKED", 40)
+    monkeypatch.setattr("understudy.audit.measures.strong.ATTACKED", 40)
     part = FOR_ALL | {"keys": ["age"], "measures": "full"}
     found = audit(people, release, model=model, **part).findings.releases[0]
     names = [one.measure for one in found.figures]
@@ -151,8 +170,8 @@ def test_a_full_audit_adds_the_papers_and_whole_records(people, release, model, 
     ],
 )
 def test_what_the_prediction_is_tested_on(people, release, given, held_out, monkeypatch):
-    for slow in ("_classifiers", "_propensity", "_association"):
-        monkeypatch.setattr(measures, slow, lambda _: 1 / 0)
+    for slow in ("classifiers", "propensity", "association"):
+        instead(monkeypatch, slow, lambda _: 1 / 0)
     tables = {name: people.select(columns) for name, columns in given.items()}
     arguments = FOR_ALL | {"keys": ["age"], "target": "ill"} | tables
     found = audit(people, release, **arguments).findings.releases[0]
@@ -173,8 +192,8 @@ def of_classifiers(found):
 @pytest.fixture
 def only_classifiers(monkeypatch):
     """Leave out what takes time and is not asked for."""
-    for slow in ("_propensity", "_propensity_interactions", "_association", "_strong_record"):
-        monkeypatch.setattr(measures, slow, lambda _: 1 / 0)
+    for slow in ("propensity", "propensity_interactions", "association", "strong_record"):
+        instead(monkeypatch, slow, lambda _: 1 / 0)
 
 
 @pytest.mark.parametrize("size", ["standard", "full"])
@@ -188,7 +207,7 @@ def test_the_papers_classifiers_in_place_of_ours(people, release, size, only_cla
     assert list(trained) == ["vote", "mean_attacker", "best_attacker"]
     assert trained["vote"].synthetic == alone.ensemble.accuracy
     assert trained["mean_attacker"].original == alone.mean.original
-    assert trained["vote"].note.startswith("The papers' classifiers")
+    assert trained["vote"].note.startswith("These are the papers' classifiers")
     assert found.findings.measures == f"{size}, with the papers' classifiers"
     assert "classifiers='papers'" in found.findings.command
 
@@ -236,29 +255,29 @@ def test_what_is_learnt_from_the_original_is_learnt_once(
 def test_classifiers_learn_for_fewer_sets_of_keys_in_large_tables(
     people, release, monkeypatch, only_classifiers, size, records, sets
 ):
-    monkeypatch.setattr(measures, "RECORDS_TRAINED", records)  # 200 people: 599 is not thrice
+    monkeypatch.setattr(trained, "RECORDS_TRAINED", records)  # 200 people: 599 is not thrice
     part = FOR_ALL | {"known": 2, "measures": size, "classifiers": "papers"}
     note = figures(audit(people, release, **part))["vote"].note
     assert (f"{sets} of the 3 sets of keys, drawn at random" in note) == (sets < 3)
 
 
 def test_large_tables_are_compared_by_samples(people, release, monkeypatch):
-    monkeypatch.setattr(samples, "LEARNT_FROM", 70)
-    monkeypatch.setattr(samples, "TESTED_ON", 30)
-    monkeypatch.setattr(measures, "TOLD_APART", 90)
+    monkeypatch.setattr(predicted, "LEARNT_FROM", 70)
+    monkeypatch.setattr(predicted, "TESTED_ON", 30)
+    monkeypatch.setattr(told_apart, "TOLD_APART", 90)
     part = FOR_ALL | {"keys": ["age"], "target": "ill", "classifiers": None}
     found = audit(people, release, **part).findings.releases[0].utility
-    # 70 is 70 % of 100, of which 30 are held out.
+    # 70 is 70% of 100, of which 30 are held out.
     assert found.prediction.held_out.startswith("30 records of the original")
     assert found.notes == (
-        "The tables were told apart by a part of them. A random sample of 90 of the 400 records "
-        "was compared.",
-        "The target was predicted from random samples, for all records would take too long: 70 of "
-        "200 real records and 70 of 200 synthetic ones.",
+        "The target was predicted from random samples, since all records would take too long: 70 "
+        "of 200 real records and 70 of 200 synthetic ones.",
+        "Only a part of the tables was told apart. A random sample of 90 of the 400 records was "
+        "compared.",
     )
     told = audit(people, release, test=people, **part)
     prediction = told.findings.releases[0].utility.prediction
-    assert prediction.held_out == "30 real records that were given for it"
+    assert prediction.held_out == "30 real records that were given for this"
     assert all(note in told.summary() for note in found.notes)
 
 
@@ -279,9 +298,9 @@ def test_a_method_without_probabilities_is_no_trouble(people, caplog):
 
 
 def test_whole_records_of_a_large_table_are_not_attacked(people, release, model, monkeypatch):
-    monkeypatch.setattr("understudy.audit.collect_strong.MOST_ROWS", 100)
-    monkeypatch.setattr(measures, "_classifiers_papers", lambda _: 1 / 0)
-    monkeypatch.setattr(measures, "_classifiers", lambda _: 1 / 0)
+    monkeypatch.setattr("understudy.audit.measures.strong.MOST_ROWS", 100)
+    instead(monkeypatch, "classifiers_papers", lambda _: 1 / 0)
+    instead(monkeypatch, "classifiers", lambda _: 1 / 0)
     part = FOR_ALL | {"keys": ["age"], "measures": "full"}
     found = audit(people, release, model=model, **part).findings.releases[0]
     figure = found.figure("strong_record")
@@ -340,7 +359,7 @@ def test_a_measure_that_fails_leaves_the_others(people, release, monkeypatch, ca
     def fail(_):
         raise ValueError("Smith, 42 Main Street")
 
-    monkeypatch.setattr(measures, "_disclosure", fail)
+    instead(monkeypatch, "disclosure", fail)
     with caplog.at_level(logging.WARNING, "understudy"):
         found = audit(people, release, **QUICK)
     first = found.findings.releases[0]
@@ -368,7 +387,7 @@ def test_an_interruption_passes_through(people, monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(measures, "_marginals", interrupt)
+    instead(monkeypatch, "marginals", interrupt)
     with pytest.raises(KeyboardInterrupt):
         audit(people, people, **QUICK)
 
@@ -424,8 +443,8 @@ def test_a_warning_is_told_once(people, unrelated, caplog):
 
 
 def test_many_sets_of_keys_are_drawn(people, release, monkeypatch):
-    monkeypatch.setattr(measures, "LOOKED_UP", 2)
-    monkeypatch.setattr("understudy.audit.assemble.LOOKED_UP", 2)
+    monkeypatch.setattr(lookups, "LOOKED_UP", 2)
+    monkeypatch.setattr("understudy.audit.measures.records.LOOKED_UP", 2)
     found = audit(people, release, known=2, **QUICK)
     assert len(found.findings.releases[0].subsets) == 2
     assert figures(found)["gcap"].note.startswith("2 of the 3 sets of keys, drawn at random")
@@ -439,10 +458,10 @@ def test_identifiers_are_not_compared(people, release):
     found = audit(personal, other, **QUICK).findings.releases[0]
     assert [one.column for one in found.utility.shares] == list(people.columns)
     assert found.utility.notes == (
-        "Not compared, for nearly every record has a value of its own there: 'name'.",
+        "Not compared, since nearly every record has a value of its own: 'name'.",
     )
     found = audit(personal, release, **QUICK).findings.releases[0]
-    assert found.utility.notes == ("The release has no column 'name'.",)
+    assert found.utility.notes == ("The release lacks the column 'name'.",)
 
 
 def test_no_value_of_the_original_alone_is_told(people, release):
@@ -557,3 +576,28 @@ def test_a_table_of_few_people_is_never_called_low():
     told = audit(table, silent, **few).verdict
     assert told.level == "unknown"
     assert "too few people" in told.headline
+
+
+COLUMNS = ["age", "it's"]
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (DataError("Column 'age' holds texts."), "Column 'age' holds texts."),
+        (DataError("The model's columns 'age' and 'x'"), "The model's columns 'age' and '…'"),
+        (ParameterError('"it\'s" is not "Smith".'), "\"it's\" is not '…'."),
+        (DataError("1,473 records, not 1,000."), "1,473 records, not 1,000."),
+        (DataError("the largest is 1234.5."), "the largest is …."),
+        (
+            SchemaError("The table cannot be coded:", ["'Smith' is no level", "42 neither"]),
+            "The table cannot be coded (2 problems).",
+        ),
+        (
+            ZeroDivisionError("Smith"),
+            "ZeroDivisionError (its text is not shown, since it may hold values of the data)",
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_told(error, text):
+    assert failure_text(error, COLUMNS) == text

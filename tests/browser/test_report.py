@@ -130,6 +130,7 @@ def test_links_open_the_release_they_lead_to(browser, pages):
         assert not page.evaluate("document.getElementById('release-1').open")
 
 
+@pytest.mark.slow
 def test_charts_follow_the_colours_of_the_screen(browser, pages):
     colours = {}
     for scheme in ("light", "dark"):
@@ -159,6 +160,7 @@ def test_the_page_is_printed_within_its_margins(browser, pages):
 FOLDED = "document.querySelectorAll('details:not([open])').length"
 
 
+@pytest.mark.slow
 def test_folded_parts_are_printed(browser, pages, tmp_path):
     with opened(browser, pages / "rich.html") as page:
         page.reload()
@@ -195,6 +197,7 @@ def test_folded_parts_are_printed_without_scripts(browser, pages):
     assert (folded, printed) == (False, True)
 
 
+@pytest.mark.slow
 def test_wide_tables_show_that_they_scroll(browser, pages):
     with opened(browser, pages / "rich.html", width=1280) as page:
         box = page.locator("#comparison .scroll")
@@ -222,6 +225,7 @@ OVERLAPS = """() => {
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.slow
 def test_names_at_dots_do_not_overlap(browser, rich, tmp_path, width):
     near = [
         replace(release, name=f"{release.name} {place}")

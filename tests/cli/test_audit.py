@@ -157,10 +157,10 @@ class TestGate:
         ("condition", "says"),
         [
             ("gcap.gan > 0.05", "There is no figure 'gcap.gan'. Did you mean 'gcap.gain'?"),
-            ("gcap.gain", "is no condition"),
-            ("gcap.gain > __import__('os')", "is no condition"),
-            ("gcap.gain > 0.05 or 1", "is no condition"),
-            ("", "is no condition"),
+            ("gcap.gain", "is not a condition"),
+            ("gcap.gain > __import__('os')", "is not a condition"),
+            ("gcap.gain > 0.05 or 1", "is not a condition"),
+            ("", "is not a condition"),
             ("[relese.csv] gcap.gain > 0", "there is no release 'relese.csv'; there is release."),
         ],
     )
@@ -168,7 +168,7 @@ class TestGate:
         refused_audit(*QUICK, "-o", "r.html", "--fail-if", condition, says=says)
 
     def test_a_mistake_is_told_before_any_work(self, refused_audit, monkeypatch):
-        monkeypatch.setattr("understudy.cli.session.read_table", pytest.fail)
+        monkeypatch.setattr("understudy.cli.options.Csv.read", pytest.fail)
         refused_audit(*QUICK, "--fail-if", "[x] gcap.gain > 0", says="there is no release 'x'")
 
 
@@ -242,7 +242,7 @@ class TestMistakes:
             ((*QUICK, "--test", "people.csv"), "--test goes with --target"),
             ((*QUICK, "--groups", "age"), "--groups is COLUMN=NUMBER"),
             ((*SCENARIO, "--measures", "quik"), "Invalid value for"),
-            ((*QUICK, "--scenario", "s.toml"), "--scenario stands in place of"),
+            ((*QUICK, "--scenario", "s.toml"), "--scenario replaces --keys"),
             ((*QUICK, "--model", "people.csv"), "not a model of understudy"),
             ((*QUICK, "--control", "nobody.csv"), "There is no file nobody.csv"),
         ],
@@ -253,16 +253,16 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("option", "says"),
         [
-            (("-o", "old.html"), "old.html is there already"),
-            (("--json", "old.html"), "old.html is there already"),
+            (("-o", "old.html"), "old.html already exists"),
+            (("--json", "old.html"), "old.html already exists"),
             (("-o", "report.txt"), "report.txt should end in .html"),
             (("-o", "no/r.html"), "There is no folder no"),
             (("--json", "people.csv", "--force"), "people.csv is already an input"),
             (("--json", "r.html", "-o", "r.html"), "r.html is already an input or output"),
-            (("--png", "old"), "old is there already"),
+            (("--png", "old"), "old already exists"),
             (("--png", "old", "--force"), "old holds 'letter.txt', which does not belong there"),
-            (("--png", "."), "people.csv is in ., which is to be written"),
-            (("--png", "old.html"), "is no folder"),
+            (("--png", "."), "people.csv is in ., which would be replaced"),
+            (("--png", "old.html"), "is not a folder"),
             (("--png", "no/charts"), "There is no folder no"),
         ],
     )
@@ -272,7 +272,7 @@ class TestMistakes:
         (people / "old.html").write_text("precious")
         (people / "old").mkdir()
         (people / "old" / "letter.txt").write_text("precious")
-        monkeypatch.setattr("understudy.cli.session.read_table", pytest.fail)
+        monkeypatch.setattr("understudy.cli.options.Csv.read", pytest.fail)
         refused_audit(*QUICK, *option, says=says)
 
     def test_force_replaces_what_is_ours(self, audit, people):

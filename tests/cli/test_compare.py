@@ -7,7 +7,7 @@ import pytest
 
 from understudy.audit import Audit
 from understudy.audit.collect_utility import SEEN
-from understudy.cli.compared import read_files, read_methods
+from understudy.cli.named_releases import read_files, read_methods
 from understudy.errors import ParameterError
 
 QUICK = ("--keys", "age,sex", "--sensitive", "ill", "--measures", "quick", "--json", "a.json")
@@ -145,7 +145,7 @@ class TestMethods:
         ],
     )
     def test_parameters_are_typed_as_in_toml(self, text, name, expected):
-        ((found, model),) = read_methods([], [text], None, seed=7).items()
+        ((found, model),) = read_methods([text], [], seed=7).items()
         assert found == name
         given = model.get_params()
         assert {key: given[key] for key in expected} == expected
@@ -154,32 +154,32 @@ class TestMethods:
     @pytest.mark.parametrize(
         ("text", "says"),
         [
-            ("", "is no method. A method is NAME=METHOD:PARAMETER=VALUE"),
-            ("=cart", "is no method"),
+            ("", "is not a method. A method is NAME=METHOD:PARAMETER=VALUE"),
+            ("=cart", "is not a method"),
             ("crt", "there is no method 'crt'; there are bayes, cart, .* Did you mean 'cart'"),
             ("cart:minbuckt=3", "has no parameter 'minbuckt'.*Did you mean 'minbucket'"),
             ("cart:random_state=3", "random_state is given with --seed"),
-            ("cart:minbucket", "'minbucket' is no PARAMETER=VALUE"),
-            ("cart:minbucket=", "'minbucket=' is no PARAMETER=VALUE"),
+            ("cart:minbucket", "'minbucket' is not PARAMETER=VALUE"),
+            ("cart:minbucket=", "'minbucket=' is not PARAMETER=VALUE"),
             ("cart:cp=1,cp=2", "cp is given twice"),
-            ("cart:cp=1,,proper=true", "'' is no PARAMETER=VALUE"),
-            ("cart:keep=[1", r"'\[1' is no value. Write it as in TOML"),
-            ("cart:keep=two words", "'two words' is no value"),
-            ("cart:cp=1\nproper=true", "is no value"),
+            ("cart:cp=1,,proper=true", "'' is not PARAMETER=VALUE"),
+            ("cart:keep=[1", r"'\[1' is not a value. Write it as in TOML"),
+            ("cart:keep=two words", "'two words' is not a value"),
+            ("cart:cp=1\nproper=true", "is not a value"),
             ("cart:protect=ill", "--protect is SENSITIVE:TARGET"),
         ],
     )
     def test_a_method_that_cannot_be_read(self, text, says):
         with pytest.raises(ParameterError, match=f"(?s){says}"):
-            read_methods([], [text], None, seed=0)
+            read_methods([text], [], seed=0)
 
     def test_nothing_in_a_value_is_run(self, tmp_path):
         with pytest.raises(ParameterError):
-            read_methods([], [f"cart:keep=open('{tmp_path}/x','w')"], None, seed=0)
+            read_methods([f"cart:keep=open('{tmp_path}/x','w')"], [], seed=0)
         assert not list(tmp_path.iterdir())
 
     def test_one_that_protects_already_is_made_once(self):
-        found = read_methods([], ["a=cart:protect=ill:age", "b=cart"], ["ill:works"], seed=0)
+        found = read_methods(["a=cart:protect=ill:age", "b=cart"], ["ill:works"], seed=0)
         assert list(found) == ["a", "b", "b (protected)"]
         assert found["a"].protect == {"ill": "age"}
 

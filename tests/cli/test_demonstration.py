@@ -29,6 +29,7 @@ def releases(shown):
     return {release.name: release for release in shown.audit.findings.releases}
 
 
+@pytest.mark.slow
 def test_report_findings_and_a_table_for_each_release(shown, folder):
     assert set(shown.files) == set(folder.iterdir())
     assert next(iter(shown.files)) == folder / "report.html"
@@ -49,6 +50,7 @@ def test_no_synthesis_sees_the_test_records():
     assert not test.equals(parted(survey, 2)[1])
 
 
+@pytest.mark.slow
 def test_what_is_counted_and_not_drawn(releases):
     known = parted(load("cmc"), 1)[0][SENSITIVE]
     share = known.value_counts()["count"].max() / 1178
@@ -69,6 +71,7 @@ def test_what_is_counted_and_not_drawn(releases):
 
 
 @pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.slow
 def test_protection_takes_the_gain_away_and_keeps_the_prediction(releases, network):
     plain, protected = releases[network], releases[f"{network} (protected)"]
     # The attackers' average: the paper has 64.6 % and 57.9 % (Table IX). Over the seeds from 0 to 7
@@ -90,11 +93,13 @@ def test_protection_takes_the_gain_away_and_keeps_the_prediction(releases, netwo
     assert protected.utility.prediction.mean_difference > -0.03
 
 
+@pytest.mark.slow
 def test_predictions_without_relations_are_poor(releases):
     # 11 points over the seeds from 0 to 7, with a standard deviation of 2.7.
     assert releases["independent"].utility.prediction.mean_difference < -0.03
 
 
+@pytest.mark.slow
 def test_protected_networks_are_worth_a_choice(shown):
     (told,) = (text for text in shown.audit.verdict.sentences if "worth a choice" in text)
     chosen = told.partition("worth a choice")[0]
@@ -103,6 +108,7 @@ def test_protected_networks_are_worth_a_choice(shown):
     assert "Differences of up to" in told
 
 
+@pytest.mark.slow
 def test_the_verdict_tells_them_apart(shown):
     levels = {one.name: one.level for one in shown.audit.verdict.releases}
     for name in ("cart", *NETWORKS):
@@ -111,6 +117,7 @@ def test_the_verdict_tells_them_apart(shown):
         assert levels[name] == "low"
 
 
+@pytest.mark.slow
 def test_the_copula_has_no_strong_attacker(releases):
     assert [name for name, one in releases.items() if one.strong is None] == ["copula"]
 

@@ -75,7 +75,7 @@ class TestChecks:
 
     def test_what_is_there_already(self, tmp_path):
         make(tmp_path / "new", "one")
-        self.refused(tmp_path / "new", "new is there already. Choose", overwrite=False)
+        self.refused(tmp_path / "new", "new already exists. Choose", overwrite=False)
         check_folder(tmp_path / "new", is_text, overwrite=True)
         (tmp_path / "new" / "deep.txt").mkdir()
         (tmp_path / "new" / "deep.txt" / "photo.jpg").write_text("precious")
@@ -86,12 +86,12 @@ class TestChecks:
         (tmp_path / "folder").mkdir()
         (tmp_path / "link").symlink_to(tmp_path / "folder")
         for name in ("file", "link"):
-            self.refused(tmp_path / name, f"{name} is there already and is no folder")
+            self.refused(tmp_path / name, f"{name} already exists and is not a folder")
 
     def test_one_that_holds_what_is_read(self, tmp_path):
         make(tmp_path / "new", "one")
         for inside in ("new/a.txt", "new/deep/er.txt", "new"):
-            self.refused(tmp_path / "new", "which is to be written", inputs=[tmp_path / inside])
+            self.refused(tmp_path / "new", "which would be replaced", inputs=[tmp_path / inside])
         check_folder(
             tmp_path / "new", is_text, overwrite=True, inputs=[None, tmp_path / "newer.txt"]
         )

@@ -52,9 +52,9 @@ class TestFolder:
         assert "| `synthetic.csv` | may leave" in text
         for name in INSIDE:
             assert f"| `confidential/{name}` | **must stay**" in text
-        assert "`ill` was cut loose from all other columns but `works`" in text
+        assert "All links of `ill` to other columns were cut, except to `works`" in text
         level = Audit.from_json(people / "out" / "confidential" / "audit.json").verdict.level
-        assert f"The risk by what was tried: **{level}**." in text
+        assert f"The risk found by these attacks: **{level}**." in text
         assert "987654321" not in text  # with the seed, the draws could be repeated
         assert "%" not in text  # no figure of the original
 
@@ -127,8 +127,8 @@ class TestMistakes:
             (("--parents", "2"), "--parents does not go with --method independent."),
             (("--protect", "ill"), "--protect is SENSITIVE:TARGET"),
             (("-o", "no/out"), "There is no folder no"),
-            (("-o", "people.csv"), "people.csv is in people.csv, which is to be written"),
-            (("-o", "model.us"), "model.us is there already and is no folder"),
+            (("-o", "people.csv"), "people.csv is in people.csv, which would be replaced"),
+            (("-o", "model.us"), "model.us already exists and is not a folder"),
             (("--schema", "s.toml"), "there is no file s.toml"),
         ],
     )
@@ -139,7 +139,7 @@ class TestMistakes:
         run("--seed", "1")
         before = content(people)
         code, _, err = run("--seed", "2")
-        assert (code, "out is there already" in err) == (2, True)
+        assert (code, "out already exists" in err) == (2, True)
         assert content(people) == before
         assert run("--seed", "2", "--force")[0] == 0
         assert content(people) != before
@@ -167,7 +167,7 @@ class TestMistakes:
         run()
         before = content(people)
         code, _, err = call("run", "out/synthetic.csv", "-o", "out", *QUICK, "--force")
-        assert (code, "out/synthetic.csv is in out, which is to be written" in err) == (2, True)
+        assert (code, "out/synthetic.csv is in out, which would be replaced" in err) == (2, True)
         assert content(people) == before
 
     @pytest.mark.parametrize(

@@ -91,6 +91,7 @@ def test_many_levels_never_become_a_dense_table(random_table):
     np.testing.assert_array_equal(matrix, one_by_one(coded))
 
 
+@pytest.mark.slow
 def test_few_rows_are_not_counted_in_large_dense_tables(random_table, in_batches):
     coded = random_table([900] * 12, rows=100, seed=1)
     expected = pairwise_information(in_batches(coded, 50))  # dense: a stream may be long

@@ -246,9 +246,9 @@ def test_an_interrupted_write_leaves_everything_as_it_was(tmp_path, name, error,
 def test_an_existing_file_is_kept_unless_told(tmp_path, survey):
     path = tmp_path / "x.csv"
     path.write_text("precious")
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         write(survey, path)
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         write_bytes(b"new", path)
     assert path.read_text() == "precious"
     write(survey, path, overwrite=True)
@@ -262,7 +262,7 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
         sink(pa.table({"a": [1]}))
         path.write_text("precious")
 
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         write_tables(produce, path)
     assert path.read_text() == "precious"
     assert list(tmp_path.iterdir()) == [path]

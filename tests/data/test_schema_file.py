@@ -201,7 +201,7 @@ def test_a_file_is_saved_and_loaded_and_not_overwritten(tmp_path):
     schema.save(path)
     assert Schema.load(path) == schema
     assert tomllib.loads(path.read_text(encoding="utf-8"))["column"][0]["name"] == "ä"
-    with pytest.raises(ValueError, match="is there already"):
+    with pytest.raises(ValueError, match="already exists"):
         schema.save(path)
     schema.save(path, overwrite=True)
 

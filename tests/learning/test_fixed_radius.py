@@ -80,7 +80,7 @@ def test_equal_values_of_other_types_are_equal():
 
 
 def test_values_that_are_no_categories_are_refused():
-    with pytest.raises(DataError, match="no categories: unhashable type: 'list'"):
+    with pytest.raises(DataError, match="cannot be categories: unhashable type: 'list'"):
         FixedRadiusClassifier().fit(np.array([[[1]], [None]], object), [0, 1])
 
 

@@ -209,7 +209,7 @@ def release(name, gain, loss, *, certain, columns=COLUMNS, seed=0, control=math.
             0.11,
             0.09,
             0.02,
-            ("One value, 4, makes up 92 % of what DiSCO counts.",),
+            ("One value, 4, makes up 92% of what DiSCO counts.",),
         ),
         anonymity=AnonymityFindings(1, 1, 1, 1, 0.61, 0.64),
         utility=UtilityFindings(

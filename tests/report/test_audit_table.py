@@ -17,6 +17,7 @@ from understudy.audit.findings import (
     WayFindings,
 )
 from understudy.report.audit_table import audit_table, next_steps
+from understudy.wording import UNDEFINED
 
 
 def figure(measure, synthetic, **more):
@@ -51,14 +52,14 @@ def cells(found, first):
 
 def test_one_release_has_a_row_for_each_measure():
     found = audited(ReleaseFindings("r", "", 1, 400, figures=(figure("gcap", 0.75),)))
-    assert cells(found, "GCAP") == "GCAP 50.00 % 75.00 % 90.00 % +25.00"
+    assert cells(found, "GCAP") == "GCAP 50.00% 75.00% 90.00% +25.00"
     assert lines(found)[0].startswith("High risk")
     assert "control" not in " ".join(lines(found))
 
 
 def test_control_has_a_column_if_there_is_one():
     found = audited(ReleaseFindings("r", "", 1, 400, figures=(figure("gcap", 0.75, control=0.6),)))
-    assert cells(found, "GCAP") == "GCAP 50.00 % 75.00 % 90.00 % 60.00 % +25.00"
+    assert cells(found, "GCAP") == "GCAP 50.00% 75.00% 90.00% 60.00% +25.00"
 
 
 def test_several_releases_have_a_row_each_between_the_references():
@@ -70,10 +71,10 @@ def test_several_releases_have_a_row_each_between_the_references():
         ReleaseFindings("a", "", 1, 400, (figure("gcap", 0.75), figure("vote", 0.8)), utility=use),
         ReleaseFindings("[b]", "", 1, 400, (figure("gcap", 0.45), figure("vote", math.nan))),
     )
-    assert cells(found, "release") == "release risk GCAP vote certain predicted pairs"
+    assert cells(found, "release") == "release risk GCAP Vote Predicted, % Pairs"
     assert cells(found, "no release") == "no release 50.0 50.0 40.0"
-    assert cells(found, "a ") == "a high 75.0 80.0 - 65.0 2.0"
-    assert cells(found, "[b]") == "[b] low 45.0 - - - -"
+    assert cells(found, "a ") == "a high 75.0 80.0 65.0 2.0"
+    assert cells(found, "[b]") == f"[b] low 45.0 {UNDEFINED} {UNDEFINED} {UNDEFINED}"
     assert cells(found, "the original") == "the original 90.0 90.0 70.0"
 
 
@@ -82,7 +83,7 @@ def test_what_to_try_next_is_for_one_release(count):
     gained = (figure("gcap", 0.75),)
     names = ("cart", "bayes")[:count]
     found = audited(*(ReleaseFindings(name, "", 1, 400, figures=gained) for name in names))
-    commands = [one.command for one in found.verdict.releases[0].advice]
-    steps = list(next_steps(found))
+    commands = [one.output for one in found.verdict.releases[0].advice if one.output]
+    steps = list(next_steps(found, lambda advice: advice.output))
     assert commands
     assert [line.strip() for line in steps if line.startswith("    ")] == commands * (count == 1)

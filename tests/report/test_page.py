@@ -17,7 +17,8 @@ from understudy.audit.findings import Findings, ReleaseFindings, WorstRecord
 from understudy.audit.verdict import give_verdict
 from understudy.errors import DataError
 from understudy.report.page import drawing_library, render_report, write_pictures, write_report
-from understudy.report.trust import DEMANDS, trust_table
+from understudy.report.trust import trust_table
+from understudy.worlds.desiderata import DESIDERATA
 
 HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
@@ -83,7 +84,7 @@ def test_the_verdict_comes_first(rich_page, rich):
     for release in verdict.releases:
         assert release.headline in rich_page.text
         for advice in release.advice:
-            assert re.sub(r"\s+", " ", advice.command) in rich_page.text
+            assert re.sub(r"\s+", " ", advice.code) in rich_page.text
 
 
 def test_the_comparison_stands_before_the_releases(rich_page):
@@ -171,14 +172,14 @@ def test_commands_in_notes_are_set_as_code(single):
     assert "Best: support vector machine. <code>understudy audit</code> trains others." in page
 
 
-def test_numbers_keep_their_percent_signs(rich_page, rich):
-    verdict = give_verdict(rich)
-    sentence = next(s for found in verdict.releases for s in found.sentences if " %" in s)
-    assert sentence not in rich_page.texts
-    assert sentence.replace(" %", "\N{NO-BREAK SPACE}%") in rich_page.texts
-    # Commands are copied, and stay as they are.
-    for advice in verdict.releases[0].advice:
-        assert advice.command in rich_page.texts
+def test_advice_is_code_or_what_the_caller_makes_of_it(single):
+    verdict = give_verdict(single)
+    (judged,) = verdict.releases
+    assert judged.advice
+    texts = Page(render_report(single, verdict=verdict)).texts
+    assert all(advice.sentences in texts and advice.code in texts for advice in judged.advice)
+    named = render_report(single, verdict=verdict, commands=lambda advice: f"do {advice.output}!")
+    assert f"do {judged.advice[0].output}!" in Page(named).texts
 
 
 def test_what_was_not_compared_is_told(rich_page, single):
@@ -215,7 +216,7 @@ def test_without_the_strong_attacker_its_columns_are_not_there(single):
 def test_which_measures_can_be_trusted_is_in_every_report(which, request):
     page = Page(render_report(request.getfixturevalue(which)))
     assert "Which measures can be trusted" in page.text
-    for demand in DEMANDS.values():
+    for demand in DESIDERATA.values():
         assert demand in page.text
     for line in trust_table():
         assert ", ".join(line.measures) in page.text
@@ -292,6 +293,7 @@ def test_links_within_the_page_lead_somewhere(rich_page):
     assert targets <= set(ids)
 
 
+@pytest.mark.slow
 def test_the_page_stays_small_with_many_columns_and_releases(single):
     wide = single.releases[0].utility.shares[0]
     shares = tuple(replace(wide, column=f"column {place}") for place in range(300))
@@ -326,6 +328,7 @@ def test_drawings_that_are_alike_are_in_the_page_once(single):
     assert one == other
 
 
+@pytest.mark.slow
 def test_the_page_of_many_releases_stays_small(single):
     many = tuple(replace(single.releases[0], name=f"release {place}") for place in range(40))
     assert len(render_report(replace(single, releases=many)).encode()) < 3_000_000
@@ -334,7 +337,7 @@ def test_the_page_of_many_releases_stays_small(single):
 def test_a_report_is_written_whole_and_replaces_nothing(single, tmp_path):
     path = write_report(single, tmp_path / "report.html")
     assert path.read_text("utf-8").rstrip().endswith("</html>")
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         write_report(single, path)
     write_report(single, path, overwrite=True)
     with pytest.raises(DataError, match=r"should end in \.html"):
@@ -347,7 +350,7 @@ def test_pictures_are_written_for_every_chart(rich, tmp_path):
     paths = write_pictures(few, tmp_path / "pictures")
     assert {path.stem for path in paths} == set(Page(render_report(few)).charts)
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in paths)
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="already exists"):
         write_pictures(few, tmp_path / "pictures")
     with pytest.raises(DataError, match="cannot be made"):
         write_pictures(few, tmp_path / "no" / "such")

@@ -7,10 +7,9 @@ from dataclasses import replace
 import pytest
 
 from understudy.audit.findings import Figure
-from understudy.audit.metrics import FIGURES
+from understudy.audit.measures import figure_kinds
 from understudy.audit.verdict import give_verdict
-from understudy.report.explanations import explanations
-from understudy.report.sections import comparison, sections
+from understudy.report.sections import comparison, explanations, sections
 
 
 def test_parts_are_those_that_were_found(rich, minimal):
@@ -41,7 +40,7 @@ def test_each_release_has_its_own_verdict_and_keys(rich):
 
 
 def test_columns_that_differ_most_come_first(single):
-    gaps = [float(chart.sentence.split(" %")[0]) for chart in sections(single, None)[0].columns]
+    gaps = [float(chart.sentence.split("%")[0]) for chart in sections(single, None)[0].columns]
     assert gaps == sorted(gaps, reverse=True)
 
 
@@ -58,7 +57,7 @@ def test_only_measures_that_were_run_are_explained(rich, minimal):
     ]
 
 
-@pytest.mark.parametrize("measure", FIGURES)
+@pytest.mark.parametrize("measure", [kind.name for kind in figure_kinds()])
 def test_every_figure_of_an_audit_is_explained(minimal, measure):
     only = replace(minimal.releases[0], figures=(Figure(measure, "", ""),))
     assert len(explanations(replace(minimal, releases=(only,)))) == 1

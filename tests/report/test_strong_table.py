@@ -10,6 +10,7 @@ from rich.console import Console
 
 from understudy.report.strong_table import strong_table, worst_table
 from understudy.risk import StrongAttack
+from understudy.wording import UNDEFINED
 
 
 def shown(renderable, width=80):
@@ -36,15 +37,15 @@ def rows(text):
 
 def test_figures():
     found = rows(shown(strong_table(attack())))
-    assert found["the best guess"] == ["25.00 %", "50.00 %", "+25.00"]
+    assert found["the best guess"] == ["25.00%", "50.00%", "+25.00"]
     # 1 and 0.75 are more than a half, and 0.5 is not.
-    assert found["more probable than 50 %"] == ["0.00 %", "50.00 %", "+50.00"]
-    assert found["more probable than 90 %"] == ["0.00 %", "25.00 %", "+25.00"]
-    assert found["certain"] == ["0.00 %", "25.00 %", "+25.00"]
+    assert found["more than 50% probable"] == ["0.00%", "50.00%", "+50.00"]
+    assert found["more than 90% probable"] == ["0.00%", "25.00%", "+25.00"]
+    assert found["certain"] == ["0.00%", "25.00%", "+25.00"]
     # Bits: 1, log2(1.5) = 0.585, -1 and 0; their mean is 0.146, and 2 ** 0.146 = 1.107.
-    assert found["records on average"] == ["+0.146", "1.11"]
-    assert found["99 % of the records, at most"] == ["+1.000", "2.00"]
-    assert found["the record with the largest gain"] == ["+1.000", "2.00"]
+    assert found["the average record"] == ["+0.146", "1.11"]
+    assert found["99% of the records, at most"] == ["+1.000", "2.00"]
+    assert found["the most exposed record"] == ["+1.000", "2.00"]
 
 
 def test_what_was_certain_before_is_no_gain():
@@ -52,7 +53,7 @@ def test_what_was_certain_before_is_no_gain():
         ("x",), "refit", "given", np.array([0]), np.array([1.0]), np.array([1.0]), ("a",),
         np.array([True]), np.array([True]), np.array([3]),
     )  # fmt: skip
-    assert rows(shown(strong_table(certain)))["certain"] == ["100.00 %", "100.00 %", "+0.00"]
+    assert rows(shown(strong_table(certain)))["certain"] == ["100.00%", "100.00%", "+0.00"]
 
 
 @pytest.mark.parametrize("unknown", [("method",), tuple("abcd"), tuple("abcdefgh")])
@@ -69,29 +70,32 @@ def test_all_that_is_to_be_said_stands_in_80_columns(unknown):
     assert found.summary() in said
     assert "Note: Something that a reader should know. Something" in said
     assert "Not defined: rank: there are too many combinations" in said
-    assert "a standard error of a posterior of up to 0.123." in said
-    assert "(uniform): all candidates alike, 2 candidates. The structure of the model" in said
+    assert "a standard error of up to 0.123 in a posterior." in said
+    assert (
+        "There are 2 candidates. Before the release (uniform prior), all candidates are equally"
+        in said
+    )
 
 
 def test_undefined_and_unbounded_figures():
     # The release excludes the truth of the second record, and is impossible for the third.
     found = rows(shown(strong_table(attack(posterior=(1.0, 0.0)))))
-    assert found["records on average"] == ["-∞", "0.00"]
+    assert found["the average record"] == ["-∞", "0.00"]
     found = rows(shown(strong_table(attack(posterior=(1.0, np.nan)))))
-    assert found["records on average"] == ["-", "-"]
+    assert found["the average record"] == [UNDEFINED, UNDEFINED]
 
 
 def test_the_worst_records_come_first_without_their_values():
     found = attack(posterior=(0.25, 1.0, 1 - 1e-6, 1e-6))
     text = shown(worst_table(found, 10))
-    assert "The 4 records of which most is learned" in text
+    assert "The 4 most exposed records" in text
     assert "confidential" in text
     assert "yes" not in text
     table = rows(text)
     assert list(table) == ["1", "2", "0", "3"]
-    assert table["1"] == ["50.00 %", "certain", "+1.000"]
-    assert table["2"] == ["50.00 %", "> 99.99 %", "+1.000"]
-    assert table["3"] == ["50.00 %", "< 0.01 %", "-18.932"]
+    assert table["1"] == ["50.00%", "certain", "+1.000"]
+    assert table["2"] == ["50.00%", "> 99.99%", "+1.000"]
+    assert table["3"] == ["50.00%", "< 0.01%", "-18.932"]
 
 
 def test_guesses_are_shown_on_request_and_as_they_are():
@@ -101,5 +105,5 @@ def test_guesses_are_shown_on_request_and_as_they_are():
     )  # fmt: skip
     text = shown(worst_table(found, 1, guesses=True))
     assert rows(text)["7"][3:] == ["[red]value[/red]", "yes"]
-    assert "The 1 record of which" in text
-    assert "For how many of 1 record [b]x can be told" in shown(strong_table(found))
+    assert "The most exposed record" in text
+    assert "Share of 1 record whose true '[b]x' is found" in shown(strong_table(found))

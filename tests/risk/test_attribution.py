@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from understudy import fetch, load
 from understudy.errors import DataError, ParameterError
 from understudy.intervals import wilson_interval
-from understudy.risk.attribution import attribution, attributions
+from understudy.risk.attribution import attribution, attributions, gcap, icap, zero_cap
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
 
@@ -469,6 +469,17 @@ def test_control_without_a_match_is_undefined():
     assert found.accuracy == 2 / 3
 
 
+@pytest.mark.parametrize(
+    ("measure", "rule"), [(gcap, "nearest"), (icap, "ignore"), (zero_cap, "zero")]
+)
+def test_the_measures_by_their_names(measure, rule):
+    options = {"keys": ["age", "sex"], "sensitive": "ill", "known": 1, "control": ORIGINAL}
+    found = measure(ORIGINAL, SYNTHETIC, **options)
+    assert found.rule == rule
+    expected = attribution(ORIGINAL, SYNTHETIC, unmatched=rule, **options)
+    assert found.to_dict() == expected.to_dict()
+
+
 def test_any_frame(as_frame):
     original = as_frame(ORIGINAL.to_dict(as_series=False))
     synthetic = as_frame(SYNTHETIC.to_dict(as_series=False))
@@ -504,12 +515,13 @@ def test_frame_and_dictionary():
 
 def test_summary_is_in_percent():
     assert str(hand("nearest")) == (
-        "Who knows 2 of 2 keys and looks them up guesses 'ill' right for 80.0 % of the records; "
-        "without the release 60.0 %, with the original 80.0 %."
+        "An attacker who knows both keys and looks them up guesses 'ill' correctly for 80.0% of "
+        "the records. Without the release it is 60.0%, with the original 80.0%."
     )
     assert "have a match" in hand("ignore").summary()
     several = attribution(ORIGINAL, SYNTHETIC, keys=["age", "sex"], sensitive="ill", known=1)
-    assert "(mean of 2 sets of keys)" in several.summary()
+    assert "looks it up guesses 'ill' correctly" in several.summary()
+    assert "averaged over 2 sets of keys" in several.summary()
 
 
 @pytest.mark.parametrize(
@@ -517,10 +529,10 @@ def test_summary_is_in_percent():
     [
         ({"keys": ["agee", "sex"]}, "Did you mean 'age'"),
         ({"keys": ["age", "ill"]}, "both a key and the sensitive attribute"),
-        ({"keys": []}, "names no column"),
+        ({"keys": []}, "keys is empty"),
         ({"sensitive": "sick"}, "no column 'sick'"),
         ({"unmatched": "nearst"}, "Did you mean 'nearest'"),
-        ({"unmatched": None}, "one of 'nearest', 'zero', 'ignore'; got None"),
+        ({"unmatched": None}, "one of nearest, zero, ignore; got None"),
         ({"known": 3}, "from 1 to 2"),
         ({"known": 0}, "from 1 to 2"),
         ({"groups": {"sex": 3}}, "holds no numbers"),

@@ -241,7 +241,7 @@ def test_several_syntheses_are_averaged_in_every_measure():
     assert table["synthesis"].to_list() == [1, 2]
     assert table["disco"].to_list() == [0.4, 0.5]
     assert both.to_dict()["means"]["disco"] == pytest.approx(0.45)
-    assert "Over 2 syntheses, 20.00 % of 10 original records" in str(both)
+    assert "On average over 2 syntheses, 20.00% of the 10 original records" in str(both)
     with pytest.raises(ParameterError, match=r"no figure 'repU'. Did you mean 'repu'\?"):
         both.mean("repU")
 
@@ -586,7 +586,7 @@ def test_people_who_are_not_in_the_data():
             -0.1 + math.sqrt((high - 0.4) ** 2 + (0.5 - own_low) ** 2),
         )
     )
-    assert "Of people not in the data, it is right for 50.00 %." in str(found)
+    assert "For people who are not in the data, the release is correct for 50.00%." in str(found)
     assert found.to_dict()["control"]["disco"] == 0.5
 
 
@@ -649,10 +649,11 @@ def test_a_target_in_groups():
 def test_a_result_as_text_table_and_plain_values():
     found = measure(ORIGINAL, SYNTHETIC)
     assert str(found) == (
-        "Of 10 original records, 10.00 % are unique on the keys in both tables (repU), 30.00 % in "
-        "the original. The release discloses 'ill' of 40.00 % (DiSCO), the original 50.00 %. "
-        "Always saying 'y' is right for 30.00 % where the release says anything: a gain of "
-        "10.00 points."
+        "10.00% of the 10 original records are unique on the keys in both tables (repU). 30.00% "
+        "are unique in the original. The release discloses 'ill' correctly for 40.00% of the "
+        "records (DiSCO). The original discloses it for 50.00%. Where the release discloses a "
+        "value, always guessing 'y' would be correct for 30.00% of the records: a gain of 10.00 "
+        "points."
     )
     assert found.to_frame().row(0, named=True) == {name: getattr(found, name) for name in NUMBERS}
     others = measure(ORIGINAL, frame([("x", 1, "n")]))
@@ -671,7 +672,7 @@ def others_frame():
 def test_a_missing_constant_is_said():
     found = measure(ORIGINAL, others_frame())
     assert found.constant is None
-    assert "Always saying missing is right" in str(found)
+    assert "always guessing missing would be correct" in str(found)
 
 
 @pytest.mark.parametrize(
@@ -679,16 +680,16 @@ def test_a_missing_constant_is_said():
     [
         ({"keys": ["sxe"]}, r"original table has no column 'sxe'. Did you mean 'sex'\?"),
         ({"keys": ["ill"]}, "'ill' is both a key and the sensitive attribute"),
-        ({"keys": []}, "keys names no column"),
+        ({"keys": []}, "keys is empty"),
         ({"keys": ["sex", "sex"]}, "'sex' is named twice"),
         ({"sensitive": "il"}, r"no column 'il'. Did you mean 'ill'\?"),
         ({"groups": {"height": 3}}, "got 'height'"),
         ({"groups": {"sex": 3}}, "'sex' holds no numbers"),
-        ({"exclude_levels": ["yes"]}, "'ill' has no level 'yes'"),
+        ({"exclude_levels": ["yes"]}, "'ill' does not have the value 'yes'"),
         ({"exclude_levels": "y"}, "exclude_levels is a list of levels, .*; got 'y'"),
         ({"exclude": [("ag", 30, "y")]}, r"'ag' is not among the keys. Did you mean 'age'\?"),
         ({"exclude": [("age", 30)]}, "exclude is a list of"),
-        ({"exclude": [("age", 33, "y")]}, "'age' has no level 33"),
+        ({"exclude": [("age", 33, "y")]}, "'age' does not have the value 33"),
         ({"exclude": [("sex", None, "y")]}, "'sex' has no missing values"),
         ({"missing_keys": {"ill": False}}, "missing_keys: 'ill' is not among the keys"),
         ({"largest_cell": 0}, "largest_cell is a whole number from 1; got 0"),
@@ -698,7 +699,7 @@ def test_a_missing_constant_is_said():
         ({"exclude": [3]}, "exclude is a list of .*; got 3"),
         ({"exclude": {"age": 30}}, "exclude is a list of .*; got {'age': 30}"),
         ({"missing_target": "no"}, "missing_target is True or False; got 'no'"),
-        ({"missing_keys": ["age"]}, r"mapping from key to True or False, such as .*\['age'\]"),
+        ({"missing_keys": ["age"]}, r"mapping of keys to True or False, such as .*\['age'\]"),
         ({"missing_keys": "no"}, "missing_keys is True or False, .* got 'no'"),
         ({"missing_keys": {"age": "no"}}, "missing_keys of 'age' is True or False; got 'no'"),
         ({"groups": ["age"]}, r"groups is a mapping, such as groups=.*; got \['age'\]"),

@@ -44,7 +44,8 @@ def test_the_level_that_is_disclosed_most_by_hand():
     assert found.level_share == 61 / 70
     assert found.disclosed_share == 60 / 66  # 90.9 %
     assert str(found) == (
-        "n is 60 of 66 disclosed values (90.9 %), and 87.1 % of all original ones. Worth a look."
+        "'n' makes up 60 of 66 disclosed values (90.9%) and 87.1% of all original values. This is "
+        "worth a look."
     )
     assert found.to_dict() == asdict(found) | {"level_share": 61 / 70, "disclosed_share": 60 / 66}
 
@@ -86,7 +87,8 @@ def test_pairs_by_hand():
     )
     assert found[1].share == 40 / 45
     assert str(found[1]) == (
-        "age = 30 and n: 40 disclosed; 88.9 % of those with this age have it anyway."
+        "'n' is disclosed for 40 records in which 'age' is 30. 88.9% of all original records with "
+        "this 'age' have it anyway."
     )
     assert found[1].to_dict() == asdict(found[1]) | {"share": 40 / 45}
 
@@ -113,7 +115,9 @@ def test_levels_are_values_and_may_hold_a_bar():
         TwoWayCheck("a|b", "x|y", 2.5, 6, 6, 6),
         TwoWayCheck("a|b", None, None, 6, 6, 6),
     )
-    assert str(found.check_2way[1]).startswith("a|b = missing and missing: 6 disclosed")
+    assert str(found.check_2way[1]).startswith(
+        "missing is disclosed for 6 records in which 'a|b' is missing."
+    )
     assert found.check_1way.level == 2.5
 
 
@@ -124,7 +128,7 @@ def test_levels_are_named_exactly():
     found = disclosure(original, synthetic, keys="k", sensitive="t")
     assert (found.constant, found.check_1way.level) == (day, day)
     assert found.check_2way == (TwoWayCheck("k", large, day, 6, 6, 6),)
-    assert "Always saying 2020-01-01 is right" in str(found)
+    assert "always guessing 2020-01-01 would be correct" in str(found)
     plain = json.loads(json.dumps(found.to_dict()))
     assert plain["constant"] == plain["check_1way"]["level"] == "2020-01-01"
     assert plain["check_2way"][0]["key_level"] == large

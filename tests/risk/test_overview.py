@@ -42,7 +42,7 @@ def test_the_lines_are_those_of_the_measures(survey, unrelated):
             assert line.baseline == pytest.approx(629 / 1473)  # who use no contraception
         assert line.gain == pytest.approx(line.synthetic - line.baseline)
         assert math.isnan(line.control)
-    assert lines["repU"].meaning == "unique in both, all 3 keys"
+    assert lines["repU"].meaning == "unique in both tables, all 3 keys"
     told = disclosure(survey, unrelated, keys=KEYS, sensitive="method")
     assert (lines["repU"].synthetic, lines["repU"].original) == (told.repu, told.uio)
     assert (lines["DiSCO"].synthetic, lines["DiSCO"].original) == (told.disco, told.dorig)

@@ -88,8 +88,8 @@ def test_a_summary_by_hand():
         reasons={},
     )
     assert str(found) == (
-        "disco: from 25.00 % (a) to 75.00 % (b, c), mean 50.00 %; its correlation with the number "
-        "of distinct keys is 1.00."
+        "disco: from 25.00% ('a') to 75.00% ('b' and 'c'), on average 50.00%. The correlation with "
+        "the number of distinct keys is 1.00."
     )
 
 
@@ -134,7 +134,7 @@ def test_groups_are_used():
     table = pl.DataFrame({"a": np.arange(20), "t": [0, 1] * 10})
     found = sweep(table, table, keys=["a"], sensitive="t", groups={"a": 4})
     assert found.sets[0].distinct == 4
-    assert str(found).startswith("1 sets of keys for 't'.\nrepu: from 0.00 % (a)")
+    assert str(found).startswith("1 set of keys for 't'.\nrepu: from 0.00% ('a')")
 
 
 class Counter:
@@ -166,12 +166,12 @@ def test_progress_is_reported():
         ({"sizes": [0]}, "sizes are whole numbers from 1; got 0"),
         ({"sizes": [True]}, "sizes are whole numbers from 1; got True"),
         ({"sizes": [1.0]}, "sizes are whole numbers from 1; got 1.0"),
-        ({"sizes": [3]}, r"there are 2 keys, and no set of \[3\] of them"),
-        ({"sizes": []}, "there are 2 keys, and no set of"),
+        ({"sizes": [3]}, r"there are 2 keys, so there is no set of \[3\] keys"),
+        ({"sizes": []}, "there are 2 keys, so there is no set of"),
         ({"measures": ["discoo"]}, r"no measure 'discoo'. Did you mean 'disco'\?"),
         ({"sizes": 2.5}, "sizes are whole numbers from 1; got 2.5"),
         ({"sizes": "2"}, "sizes are whole numbers from 1; got '2'"),
-        ({"sizes": 3}, r"there are 2 keys, and no set of \[3\] of them"),
+        ({"sizes": 3}, r"there are 2 keys, so there is no set of \[3\] keys"),
         ({"measures": "discoo"}, r"no measure 'discoo'. Did you mean 'disco'\?"),
         ({"measures": 3}, "no measure 3"),
         ({"groups": ["a"]}, "groups is a mapping"),
@@ -191,7 +191,7 @@ def test_one_size_and_one_measure():
         (("a",), {"disco": 1.0}),
         (("b",), {"disco": 0.0}),
     ]
-    with pytest.raises(ParameterError, match=r"'disc' was not measured; .* mean 'disco'\?"):
+    with pytest.raises(ParameterError, match=r"'disc' was not measured.*mean 'disco'\?"):
         found["disc"]
 
 

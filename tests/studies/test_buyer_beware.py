@@ -19,7 +19,7 @@ from studies.buyer_beware import (
 )
 from understudy.data import load, load_syntheses
 from understudy.errors import ParameterError
-from understudy.risk.posterior.attack import strong_attacker
+from understudy.risk.strong.attack import strong_attacker
 from understudy.synthesis import Cart
 from understudy.worlds.cells import CELLS, cell_counts
 

@@ -173,7 +173,7 @@ def test_the_tables_have_the_shapes_that_synthpop_was_given(real_files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"table": "cmcc"}, "no table 'cmcc'. Did you mean 'cmc'"),
+        ({"table": "cmcc"}, "got 'cmcc'. Did you mean 'cmc'"),
         ({"table": "cmc", "seeds": 0}, "seeds is a whole number from 1; got 0"),
         ({"table": "cmc", "bootstraps": -1}, "bootstraps is a whole number from 1; got -1"),
     ],

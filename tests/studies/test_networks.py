@@ -8,9 +8,15 @@ import pytest
 from typer.testing import CliRunner
 
 from studies import __main__ as command
-from studies import networks, utility_tables
-from studies.networks import utility_adult, utility_cmc
-from studies.utility_tables import CLASSIFIERS, ORIGINAL, Published, UtilityTable
+from studies import networks
+from studies.networks import (
+    CLASSIFIERS,
+    ORIGINAL,
+    Published,
+    UtilityTable,
+    utility_adult,
+    utility_cmc,
+)
 from understudy.data import load
 from understudy.errors import DataError, ParameterError
 
@@ -48,11 +54,11 @@ def table():
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("V", utility_tables.TABLE_V), ("VI", utility_tables.TABLE_VI)],
+    [("V", networks.TABLE_V), ("VI", networks.TABLE_VI)],
     ids=["V", "VI"],
 )
 def test_the_papers_figures_have_the_papers_averages(name, text):
-    cells = utility_tables.published(text)
+    cells = networks.published(text)
     for row, average in PAPER_AVERAGES[name].items():
         mean = np.mean([cells[row, classifier].mean for classifier in CLASSIFIERS])
         assert mean == pytest.approx(average, abs=0.1)  # both were rounded
@@ -88,6 +94,7 @@ def test_a_table_has_a_line_for_each_row_and_classifier(table):
     assert len(table.to_markdown().split("\n")) == 4
 
 
+@pytest.mark.slow
 def test_the_same_seeds_give_the_same_table_in_one_process_or_two(table):
     again = utility_cmc([3], ["genetic"], seeds=1, processes=2)
     assert again.scores == {cell: found[:1] for cell, found in table.scores.items()}

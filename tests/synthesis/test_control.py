@@ -57,13 +57,13 @@ def test_removals_by_hand(as_frame):
     assert replicated.count == 2
     assert str(replicated) == replicated.to_text()
     assert str(replicated) == (
-        "Removed 2 of 6 rows (33.3 %) that are unique in both tables, with the same values, "
-        "by age and sex."
+        "Removed 2 of 6 rows (33.3%) that are unique in both tables, with the same values, "
+        "by 'age' and 'sex'."
     )
     occurring = remove_uniques_in_original(original, synthetic)
     assert occurring.rows.tolist() == [0, 1, 4]
     assert str(occurring) == (
-        "Removed 3 of 6 rows (50.0 %) that are unique and occur in the original, by age and sex."
+        "Removed 3 of 6 rows (50.0%) that are unique and occur in the original, by 'age' and 'sex'."
     )
     for change in (replicated, occurring):
         assert type(change.frame) is type(synthetic)
@@ -79,7 +79,7 @@ def test_one_key(keys):
     # By age alone, 31, 45, missing and 60 are unique; 45 is twice in the original.
     assert found(remove_replicated_uniques, original, synthetic, keys=keys) == [0, 4]
     assert found(remove_uniques_in_original, original, synthetic, keys=keys) == [0, 1, 4]
-    assert "by age." in str(remove_uniques_in_original(original, synthetic, keys=keys))
+    assert "by 'age'." in str(remove_uniques_in_original(original, synthetic, keys=keys))
 
 
 def test_two_tables_of_different_libraries():
@@ -361,8 +361,8 @@ def test_coding_by_hand(as_frame):
     assert change.count == 2
     assert (change.below, change.above) == ({"age": 1, "income": 0}, {"age": 1, "income": 1})
     assert str(change) == (
-        "Changed 2 of 6 rows (33.3 %): age has 1 set to the bottom 16 and 1 set to the top 90; "
-        "income has 1 set to the top 5."
+        "Changed 2 of 6 rows (33.3%): 'age' has 1 set to the bottom 16 and 1 set to the top 90; "
+        "'income' has 1 set to the top 5."
     )
     assert type(change.frame) is type(table)
     assert Layout.of(change.frame) == Layout.of(table)
@@ -519,8 +519,8 @@ def test_the_result_is_a_table_of_its_own():
     [
         ([1], (1.5, None), "'a', which holds int64: it cannot hold 1.5"),
         ([1], (None, 2**63), "it cannot hold 9223372036854775808"),
-        ([1], (None, float("nan")), "nan is no finite number"),
-        ([1.5], (float("-inf"), None), "-inf is no finite number"),
+        ([1], (None, float("nan")), "nan is not a finite number"),
+        ([1.5], (float("-inf"), None), "-inf is not a finite number"),
         ([1.5], (None, 2**53 + 1), "it cannot hold 9007199254740993"),
         ([1.5], (None, 10**400), "it cannot hold 1000"),
         ([Decimal("1.5")], (Decimal("0.123"), None), "it cannot hold 0.123"),

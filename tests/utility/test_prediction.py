@@ -354,6 +354,7 @@ def test_a_classifier_that_fails_leaves_the_others():
     assert alone.confusion("failing").height == 0
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_result():
     original, synthetic = related(100, 1), related(100, 2)
     one = prediction(original, synthetic, target="sick")

@@ -112,6 +112,7 @@ def test_an_association_is_found_by_trees_and_by_interactions():
     assert crossed.models["logistic"].parameters == 4
 
 
+@pytest.mark.slow
 def test_two_samples_of_the_same_people_have_the_pmse_of_shuffled_ones():
     # Over 40 pairs of samples the mean ratio of the logistic regression, k - 1 = 5, has a standard
     # error of sqrt(2/5) / sqrt(40) = 0.1; three of these, and a little for 10 shuffles a pair.

@@ -141,6 +141,7 @@ def test_only_the_strong_attacker_meets_all(found):
     assert found.words(STRONG) == ["yes"] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_verdicts_do_not_hang_on_the_seed(seed):
     check_verdicts(run_worlds(seed, releases=8, classifiers=False))
@@ -211,6 +212,7 @@ def test_the_table_in_the_terminal(found):
     assert max(map(len, text.split("\n"))) <= 80
 
 
+@pytest.mark.slow
 def test_one_bar_shows_the_progress_of_all_and_no_attack_warns(caplog):
     class Bars:
         def __init__(self):

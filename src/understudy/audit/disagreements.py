@@ -1,21 +1,20 @@
-"""Where measures disagree, and why: in words, for one who must decide which to believe."""
+"""Where measures disagree, and why: in words, for whoever must decide which to believe."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-from understudy.audit.evidence import (
+from understudy.audit.findings import Figure, Findings, ReleaseFindings
+from understudy.audit.levels import (
     DOUBLED_BITS,
-    MAIN,
     Gain,
     gain_of,
     noise_of,
     strong_size,
     uniform_prior,
 )
-from understudy.audit.findings import Figure, Findings, ReleaseFindings
-from understudy.audit.phrases import column, count_of, ended, listed, percent, points, scale
+from understudy.wording import listed, people, percent, points, quoted, sentence, times_by_bits
 
 NOTICEABLE = 0.01
 """A DiSCO below one person in a hundred draws nobody's attention, so it needs no explanation."""
@@ -26,7 +25,7 @@ CLEARLY = 0.05
 DOMINANT = 0.5
 """A value that more than half of the release has."""
 CONSTANT = 0.9995
-"""A share that reads as 100.0 %."""
+"""A share that reads as 100.0%."""
 
 
 def find_disagreements(findings: Findings, release: ReleaseFindings) -> tuple[str, ...]:
@@ -56,7 +55,7 @@ def _defined(figure: Figure | None) -> Figure | None:
 
 
 def _gains(findings: Findings, release: ReleaseFindings) -> dict[str, Gain]:
-    found = ((measure, _defined(release.figure(measure))) for measure in MAIN)
+    found = ((measure, _defined(release.figure(measure))) for measure in ("gcap", "vote"))
     gains = {name: gain_of(figure, findings.rows) for name, figure in found if figure is not None}
     return {name: gain for name, gain in gains.items() if gain.size != "unknown"}
 
@@ -69,13 +68,14 @@ def _constant_target(findings: Findings, release: ReleaseFindings) -> Iterator[s
     noise = noise_of(told.disco_baseline, findings.rows)
     if not told.disco_gain <= noise:
         return
-    sensitive = column(findings.sensitive)
-    shares = next((o.synthetic for o in release.utility.shares if o.column == sensitive), ())
+    column = findings.sensitive
+    sensitive = quoted([column]) if column else "the sensitive column"
+    shares = next((o.synthetic for o in release.utility.shares if o.column == column), ())
     top = max(shares, default=math.nan)
     if top >= CONSTANT and told.disco_gain == 0:
         why = (
-            f"{sensitive} has one single value in the release, so every key that occurs there "
-            "seems to tell it, and is right for all who have the value"
+            f"{sensitive} has a single value in the release, so every key that occurs there "
+            "seems to tell it, and is right for everyone who has the value"
         )
     elif top > DOMINANT:
         why = (
@@ -83,13 +83,13 @@ def _constant_target(findings: Findings, release: ReleaseFindings) -> Iterator[s
             "release, so many keys have it alone, and are right for most people"
         )
     else:
-        why = "the values that it tells are mostly the commonest one, which is guessed anyway"
+        why = "it mostly tells the most common value, which is guessed anyway"
     gain = "no gain" if told.disco_gain <= 0 else f"a gain of {points(told.disco_gain)}"
     yield (
         f"DiSCO is {percent(told.disco, 2)}, yet the release tells these people's values no better "
-        f"than a constant guess: always saying the release's commonest value is right for "
+        f"than a constant guess. Always saying the release's most common value is right for "
         f"{percent(told.disco_baseline, 2)}, which leaves {gain} where {points(noise)} are chance. "
-        f"The reason: {why}. A DiSCO that is high or rises for this reason is no sign of "
+        f"The reason: {why}. A DiSCO that is high or rises for this reason is not a sign of "
         "disclosure by itself; look at its gain."
     )
 
@@ -107,11 +107,11 @@ def _unseen_by_uniqueness(findings: Findings, release: ReleaseFindings) -> Itera
     if blind:
         are = "is" if len(blind) == 1 else "are"
         yield (
-            f"{listed(blind)} {are} 0, though the strong attacker is certain of "
-            f"{count_of(strong.certain)}. repU and DiSCO look at keys that are unique or tell one "
-            "single value; they cannot see a person whose record stands among others with the "
-            "same keys. One who knows those others takes them away, and sees it. The 0 is no "
-            "reassurance."
+            f"{listed(blind)} {are} 0, though the strong attacker is certain about "
+            f"{people(strong.certain)}. repU and DiSCO look at keys that are unique or tell a "
+            "single value. They cannot see a person whose record stands among others with the "
+            "same keys. An attacker who knows those others takes them away, and sees it. The 0 is "
+            "no reassurance."
         )
 
 
@@ -121,10 +121,11 @@ def _few_matches(release: ReleaseFindings) -> Iterator[str]:
         return
     matched = percent(zero.synthetic / ignore.synthetic)
     yield (
-        f"0CAP is {percent(zero.synthetic)}, ICAP {percent(ignore.synthetic)}: only about "
+        f"0CAP is {percent(zero.synthetic)} and ICAP {percent(ignore.synthetic)}: only about "
         f"{matched} of the people have a record with their keys in the release. 0CAP counts all "
-        "others as wrong guesses, so it is low even if those who match are told; ICAP leaves them "
-        "out, and speaks of the rest. GCAP, which takes the records most alike, is about everybody."
+        "others as wrong guesses, so it is low even if the release tells the value of those who "
+        "match. ICAP leaves the others out. GCAP takes the most similar records, and is about "
+        "everybody."
     )
 
 
@@ -136,34 +137,35 @@ def _best_and_vote(findings: Findings, release: ReleaseFindings) -> Iterator[str
     if gap > max(CLEARLY, noise_of(vote.synthetic, findings.rows)):
         yield (
             f"The best single classifier is right for {percent(best.synthetic)}, the vote of all "
-            f"for {percent(vote.synthetic)}. An attacker does not know which one is best, as that "
-            "takes the true values, so the vote counts here; but one who happens to use that "
+            f"for {percent(vote.synthetic)}. An attacker cannot know which one is best without the "
+            "true values, so the vote counts here. But an attacker who happens to use that "
             f"classifier guesses {points(gap)} better."
         )
 
 
 def _look_up_and_vote(findings: Findings, release: ReleaseFindings) -> Iterator[str]:
     gains = _gains(findings, release)
-    if len(gains) < len(MAIN):
+    if len(gains) < 2:
         return
     found = {name: gain.size != "none" for name, gain in gains.items()}
     if found["gcap"] and not found["vote"]:
         yield (
-            f"Looking up the records most alike (GCAP) gains {points(gains['gcap'].gain)}, the "
-            "vote of the classifiers nothing beyond chance. What is told then lies in single "
-            "combinations of keys, which classifiers smooth away. The larger gain counts."
+            f"Looking up the most similar records (GCAP) gains {points(gains['gcap'].gain)}; the "
+            "vote of the classifiers gains nothing beyond chance. What the release tells then lies "
+            "in single combinations of keys, which classifiers smooth away. The larger gain "
+            "counts."
         )
     elif found["vote"] and not found["gcap"]:
         yield (
-            f"The vote of the classifiers gains {points(gains['vote'].gain)}, looking up the "
-            "records most alike (GCAP) nothing beyond chance. What is told then is a relation that "
-            "holds over many combinations of keys, each of which has too few records by itself. "
-            "The larger gain counts."
+            f"The vote of the classifiers gains {points(gains['vote'].gain)}; looking up the most "
+            "similar records (GCAP) gains nothing beyond chance. What the release tells then is a "
+            "relation that holds over many combinations of keys, each with too few records by "
+            "itself. The larger gain counts."
         )
 
 
 def _not_about_members(findings: Findings, release: ReleaseFindings) -> Iterator[str]:
-    """Explain that what all records tell together is no news to one who has them."""
+    """Explain that what all records tell together is no news to someone who has them."""
     strong = release.strong
     gains = [one.gain for one in _gains(findings, release).values() if one.size != "none"]
     if strong is None or not gains or strong.certain or not strong.max_gain_bits < DOUBLED_BITS:
@@ -172,10 +174,10 @@ def _not_about_members(findings: Findings, release: ReleaseFindings) -> Iterator
         return
     yield (
         f"An attacker with the keys alone gains {points(max(gains))}, but the strong attacker "
-        "learns little of anybody: a person's true value becomes at most "
-        f"{scale(strong.max_gain_bits)} as probable. The strong attacker knows all other records "
-        "beforehand, and with them what holds for people in general; that is most of what the "
-        "release tells here."
+        "learns little about anybody: a person's true value becomes at most "
+        f"{times_by_bits(strong.max_gain_bits)} as probable. The strong attacker knows all other "
+        "records beforehand, and with them what holds for people in general. That is most of what "
+        "the release tells here."
     )
 
 
@@ -187,19 +189,19 @@ def _uniform_guesses(release: ReleaseFindings) -> Iterator[str]:
         strong.accuracy_before, strong.records
     ):
         yield (
-            f"The strong attacker's right guesses go from {percent(strong.accuracy_before)} to "
-            f"{percent(strong.accuracy_after)}, though hardly anything is learnt. All values were "
-            "taken as alike before the release, so the smallest hint turns the guess; the bits "
-            "tell, not this share."
+            f"The strong attacker's correct guesses go from {percent(strong.accuracy_before)} to "
+            f"{percent(strong.accuracy_after)}, though the attacker learns hardly anything. All "
+            "values were equally likely before the release, so the smallest hint turns the guess. "
+            "Go by the bits, not by this share."
         )
 
 
 def _undefined(release: ReleaseFindings) -> Iterator[str]:
     for figure in release.figures:
         if math.isnan(figure.synthetic):
-            why = ended(figure.note or "no reason was given")
+            why = sentence(figure.note or "no reason was given")
             yield f"{figure.title} has no value here: {why}"
     for measure, reason in release.errors.items():
         if measure == "strong" and release.strong is None:
             continue  # said where it is told how many are certain to be disclosed
-        yield f"This could not be measured, or not on all syntheses: {measure}. {ended(reason)}"
+        yield f"This could not be measured, or not on all syntheses: {measure}. {sentence(reason)}"

@@ -11,7 +11,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from understudy.utility.shares import ColumnShares
+
 NAN = math.nan
+LATER = {"later": True}
+"""Marks fields that JSON files of earlier versions lack."""
 
 
 @dataclass(frozen=True)
@@ -21,8 +25,7 @@ class Figure:
     Parameters
     ----------
     measure : str
-        The name by which the gate knows it: gcap, icap, zero_cap, vote, mean_attacker,
-        best_attacker, repu, disco, strong.
+        The name by which the gate knows it; `understudy.audit.measures` declares them.
     title, meaning : str
         Its name for people, and what is counted, in words.
     baseline, synthetic, original, control : float
@@ -50,7 +53,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class SubsetRisk:
-    """The attack by one who knows some of the keys: share of right guesses (GCAP)."""
+    """The attack by someone who knows some of the keys: share of correct guesses (GCAP)."""
 
     keys: tuple[str, ...]
     baseline: float
@@ -69,7 +72,7 @@ class Histogram:
 
 @dataclass(frozen=True)
 class WorstRecord:
-    """One of the records of which the release tells most: its row number, and how much.
+    """One of the people most exposed by the release: the row number, and how exposed.
 
     `values` holds the keys and the sensitive value, and is empty unless they were asked for.
     """
@@ -137,19 +140,6 @@ class WayFindings:
     ratio: float
     worst: tuple[tuple[tuple[str, ...], float, float], ...]
     """The tables furthest off: columns, distance, and the distance that chance gives."""
-
-
-@dataclass(frozen=True)
-class ColumnShares:
-    """How a column is distributed: labels that the release shows, and the shares of each.
-
-    What the original has and the release does not is one last label, "not in the release".
-    """
-
-    column: str
-    labels: tuple[str, ...]
-    original: tuple[float, ...]
-    synthetic: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -241,6 +231,18 @@ class NetworkFindings:
 
 
 @dataclass(frozen=True)
+class MadeBy:
+    """The method that made a release, and the parameters that were changed, as plain values.
+
+    `unsaid` names parameters that were set to something that may hold values of the data.
+    """
+
+    method: str
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    unsaid: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class ReleaseFindings:
     """All that was found about one release: one or several syntheses by one method.
 
@@ -251,7 +253,7 @@ class ReleaseFindings:
     name : str
         What the release is called: the file, or the method.
     method : str
-        The synthesizer and its parameters, if the model is known.
+        The synthesizer and its parameters in words, if the model is known.
     syntheses, rows : int
         How many tables, and the rows of the first.
     figures : tuple of Figure
@@ -261,6 +263,10 @@ class ReleaseFindings:
         their number.
     errors : mapping
         What went wrong, by measure; the other measures stand.
+    made_by : MadeBy or None
+        The same as `method`, for programs.
+    numbers : mapping
+        Further figures by the names that the gate knows, of measures without a field of their own.
     """
 
     name: str
@@ -279,6 +285,8 @@ class ReleaseFindings:
     copied: float = NAN
     one_of_a_kind: int = 0
     errors: Mapping[str, str] = field(default_factory=dict)
+    made_by: MadeBy | None = field(default=None, metadata=LATER)
+    numbers: Mapping[str, float] = field(default_factory=dict, metadata=LATER)
 
     def figure(self, measure: str) -> Figure | None:
         """Return a measure by name, None if it was not run."""

@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args
 
+from understudy.arguments import check_choice
 from understudy.audit.findings import Findings, ReleaseFindings
-from understudy.audit.metrics import check_name, metrics_of, reason_for
+from understudy.audit.measures import MEASURES, figure_kinds
+from understudy.audit.measures.declaration import REFERENCES
 from understudy.errors import ParameterError, did_you_mean
-
-__all__ = ["Condition", "Failure", "GateResult", "Missing", "check", "metrics_of"]
 
 Missing = Literal["fail", "ignore"]
 """What becomes of a condition whose figure has no value."""
@@ -47,7 +47,7 @@ class Condition:
     Parameters
     ----------
     measure : str
-        The figure, such as gcap.gain; `understudy.audit.metrics.GROUPS` has all of them.
+        The figure, such as gcap.gain; `figure_names` has all of them.
     comparison : {">", ">=", "<", "<="}
         How it is compared.
     limit : float
@@ -79,8 +79,8 @@ class Condition:
         limit = float(match["limit"]) if match else math.nan
         if match is None or not math.isfinite(limit):
             raise ParameterError(
-                f"{text!r} is no condition. It has the form MEASURE.FIGURE > NUMBER (or >=, <, "
-                "<=), such as 'gcap.gain > 0.05', 'vote.gain >= 5%' or '[cart] strong.certain > 0' "
+                f"{text!r} is not a condition. Write MEASURE.FIGURE > NUMBER (or >=, <, <=), "
+                "such as 'gcap.gain > 0.05', 'vote.gain >= 5%' or '[cart] strong.certain > 0' "
                 "for one release."
             )
         check_name(match["measure"])
@@ -221,8 +221,7 @@ def check(
     Gate failed: 1 of 1 checks.
       - cart: gcap.gain is 0.25; the gate fails if it is > 0.05
     """
-    if missing not in get_args(Missing):
-        raise ParameterError(f"missing is one of {', '.join(get_args(Missing))}; got {missing!r}.")
+    check_choice("missing", missing, get_args(Missing))
     if isinstance(conditions, str):
         raise ParameterError(f"conditions is a list of conditions; got {conditions!r}.")
     read = [one if isinstance(one, Condition) else Condition.parse(one) for one in conditions]
@@ -263,3 +262,85 @@ def _check_releases(findings: Findings, conditions: Sequence[Condition]) -> None
                 f"'{condition}': there is no release {condition.release!r}; there is "
                 f"{', '.join(names)}.{did_you_mean(condition.release, names)}"
             )
+
+
+def figure_names() -> dict[str, tuple[str, ...]]:
+    """Return all measures that the gate knows, and the names of the figures of each.
+
+    Examples
+    --------
+    >>> figure_names()["icap"]
+    ('baseline', 'synthetic', 'original', 'control', 'gain', 'spread')
+    """
+    names: dict[str, tuple[str, ...]] = {kind.name: REFERENCES for kind in figure_kinds()}
+    for measure in MEASURES:
+        for group, figures in measure.numbers.items():
+            names[group] = tuple(dict.fromkeys((*figures, *names.get(group, ()))))
+    return names
+
+
+def check_name(name: str) -> None:
+    """Raise unless there is a figure of this name."""
+    known = figure_names()
+    group, _, figure = name.rpartition(".")
+    if figure in known.get(group, ()):
+        return
+    if name in known:
+        raise ParameterError(
+            f"{name!r} has several figures; name one: "
+            f"{', '.join(f'{name}.{figure}' for figure in known[name])}."
+        )
+    if group in known:
+        hint = did_you_mean(name, [f"{group}.{figure}" for figure in known[group]])
+        raise ParameterError(
+            f"There is no figure {name!r}.{hint} {group} has {', '.join(known[group])}."
+        )
+    full = [f"{group}.{figure}" for group, figures in known.items() for figure in figures]
+    raise ParameterError(
+        f"There is no figure {name!r}.{did_you_mean(name, full)} A name is a measure, a dot, "
+        f"and a figure, such as gcap.gain. Measures: {', '.join(known)}."
+    )
+
+
+def metrics_of(release: ReleaseFindings) -> dict[str, float]:
+    """Return all figures of a release that were measured, by name; nan if undefined.
+
+    Parameters
+    ----------
+    release : ReleaseFindings
+        What was found about the release.
+
+    Returns
+    -------
+    dict
+        Numbers by names such as gcap.gain, strong.certain and marginals.2.ratio; see
+        `figure_names`.
+
+    Examples
+    --------
+    >>> from understudy.audit.findings import Figure
+    >>> gcap = Figure("gcap", "GCAP", "", baseline=0.5, synthetic=0.75, gain=0.25)
+    >>> metrics_of(ReleaseFindings("cart", "", 1, 8, figures=(gcap,)))["gcap.gain"]
+    0.25
+    """
+    found = {
+        f"{figure.measure}.{name}": float(getattr(figure, name))
+        for figure in release.figures
+        for name in REFERENCES
+    }
+    for measure in MEASURES:
+        for group, held in measure.values(release):
+            if held is not None:
+                values = held if isinstance(held, Mapping) else vars(held)
+                found |= {f"{group}.{name}": float(values[name]) for name in measure.numbers[group]}
+    return found | dict(release.numbers)
+
+
+def reason_for(release: ReleaseFindings, name: str) -> str:
+    """Return why a figure of a release has no value, as far as is known; empty if it is not."""
+    measured = name.partition(".")[0]
+    figure = release.figure(measured)
+    if figure is not None:
+        return figure.note
+    run_as = {kind.name: measure.name for measure in MEASURES for kind in measure.figures}
+    return release.errors.get(run_as.get(measured, measured), "")

@@ -2,16 +2,21 @@
 
 The document is described by ``audit.schema.json`` beside this module. Undefined numbers (nan) are
 null, and the infinite ones are the texts "infinity" and "-infinity". The number of the format rises
-when a program that reads it would have to change.
+when a program that reads it would have to change. The schema is made from the classes of the
+findings, and a test compares it with the file. After a change to the findings, write it anew::
+
+    python -c "from understudy.audit.json_form import write_schema; write_schema()"
 """
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -112,6 +117,8 @@ def _read(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401, C901  # an
             return INFINITE[value]
         if isinstance(value, int | float) and not isinstance(value, bool):
             return float(value)
+    if kind is object:
+        return value  # a parameter, which is whatever JSON holds
     if kind in (int, str) and isinstance(value, kind) and not isinstance(value, bool):
         return value
     raise DataError(f"The audit is damaged: {where} holds no such value as it should.")
@@ -121,9 +128,93 @@ def _read_fields(kind: type, value: Any, where: str) -> Any:  # noqa: ANN401  # 
     if not isinstance(value, dict):
         raise DataError(f"The audit is damaged: {where} should have fields.")
     types = field_types(kind)
-    absent = [name for name in types if name not in value]
+    # A file that an earlier version wrote lacks the fields that were added since.
+    later = {one.name for one in fields(kind) if one.metadata.get("later")}
+    absent = [name for name in types if name not in value and name not in later]
     unknown = [name for name in value if name not in types]
     if absent or unknown:
         what = f"lacks {absent[0]!r}" if absent else f"has the unknown field {unknown[0]!r}"
         raise DataError(f"The audit is damaged: {where} {what}.")
-    return kind(**{name: _read(types[name], value[name], f"{where}.{name}") for name in types})
+    return kind(
+        **{name: _read(types[name], held, f"{where}.{name}") for name, held in value.items()}
+    )
+
+
+PATH = Path(__file__).with_name("audit.schema.json")
+"""The schema in the package."""
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the schema of the documents that `Audit.to_json` writes.
+
+    Examples
+    --------
+    >>> json_schema()["properties"]["format"]
+    {'const': 'understudy audit'}
+    """
+    definitions: dict[str, Any] = {
+        "share": {
+            "description": "A number; null if it is undefined.",
+            "anyOf": [{"type": ["number", "null"]}, {"enum": list(INFINITE)}],
+        }
+    }
+    root = _schema_of(Findings, definitions)
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "An audit of synthetic data by understudy",
+        "description": "Shares are fractions of 1.",
+        "type": "object",
+        "properties": {
+            "format": {"const": FORMAT},
+            "format_version": {"const": VERSION},
+            "findings": root,
+        },
+        "required": ["format", "format_version", "findings"],
+        "additionalProperties": False,
+        "$defs": dict(sorted(definitions.items())),
+    }
+
+
+def write_schema(path: Path = PATH) -> None:
+    """Write the schema to its file in the package."""
+    text = json.dumps(json_schema(), indent=1, ensure_ascii=False)
+    path.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _schema_of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401  # any type
+    if isinstance(kind, type) and is_dataclass(kind):
+        return _schema_of_class(kind, definitions)
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        (other,) = (one for one in arguments if one is not NoneType)
+        return {"anyOf": [_schema_of(other, definitions), {"type": "null"}]}
+    if origin is tuple and arguments[-1] is Ellipsis:
+        return {"type": "array", "items": _schema_of(arguments[0], definitions)}
+    if origin is tuple:
+        return {
+            "type": "array",
+            "prefixItems": [_schema_of(one, definitions) for one in arguments],
+            "minItems": len(arguments),
+            "maxItems": len(arguments),
+        }
+    if origin is Mapping:
+        return {"type": "object", "additionalProperties": _schema_of(arguments[1], definitions)}
+    if kind is float:
+        return {"$ref": "#/$defs/share"}
+    return {} if kind is object else {"type": {int: "integer", str: "string"}[kind]}
+
+
+def _schema_of_class(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
+    reference = {"$ref": f"#/$defs/{kind.__name__}"}
+    if kind.__name__ not in definitions:
+        definitions[kind.__name__] = {}  # so that it is not begun again inside itself
+        types = field_types(kind)
+        first = (inspect.getdoc(kind) or "").split("\n\n")[0].replace("\n", " ")
+        definitions[kind.__name__] = {
+            "description": first,
+            "type": "object",
+            "properties": {name: _schema_of(one, definitions) for name, one in types.items()},
+            "required": [one.name for one in fields(kind) if not one.metadata.get("later")],
+            "additionalProperties": False,
+        }
+    return reference

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import html
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from understudy import rendering
 from understudy.audit.findings import Figure, Findings, ReleaseFindings
+from understudy.audit.gate import metrics_of
 from understudy.audit.json_form import from_text, to_document, to_text
+from understudy.audit.measures.declaration import REFERENCES
+from understudy.data.frames import Backend, to_backend
 from understudy.errors import DataError, ParameterError, did_you_mean
+from understudy.wording import share
 
 if TYPE_CHECKING:
-    import polars as pl
-
+    from understudy.audit.advice import Advice
     from understudy.audit.verdict import Verdict
 
-_SHARES = ("baseline", "synthetic", "original", "control", "gain", "spread")
+Commands = Callable[["Advice"], str]
+"""Turns advice into what a user types; Python code if there is none."""
 
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """All that was found about one or several releases; `understudy.audit.audit` makes it.
+    """All that was found about one or several releases; `understudy.audit` makes it.
 
     Parameters
     ----------
@@ -31,6 +37,7 @@ class Audit:
     """
 
     findings: Findings
+    _backend: Backend = field(default="polars", repr=False)
 
     def __eq__(self, other: object) -> bool:
         """Tell whether both hold the same findings, where undefined values count as equal."""
@@ -66,8 +73,6 @@ class Audit:
         ParameterError
             If there is no such release, or several and none is named.
         """
-        from understudy.audit.gate import metrics_of
-
         return dict(metrics_of(self._release(release)))
 
     def _release(self, name: str | None) -> ReleaseFindings:
@@ -85,12 +90,17 @@ class Audit:
             f"{did_you_mean(str(name), self.releases)}"
         )
 
-    def to_frame(self) -> pl.DataFrame:
+    def to_frame(self, *, backend: Backend | None = None) -> Any:  # noqa: ANN401  # any kind
         """Return a row for each release and measure of risk; what is undefined is null.
+
+        Parameters
+        ----------
+        backend : {"polars", "pandas", "pyarrow"}, optional
+            The kind of frame; that of the original if it is not given.
 
         Returns
         -------
-        polars.DataFrame
+        frame
             `release`, `measure`, `title`, then `baseline`, `synthetic`, `original`, `control`,
             `gain` and `spread` as shares of 1, and `note`.
         """
@@ -104,21 +114,27 @@ class Audit:
             "measure": [one.measure for _, one in rows],
             "title": [one.title for _, one in rows],
         }
-        shares = {name: [getattr(one, name) for _, one in rows] for name in _SHARES}
-        return pl.DataFrame(
+        shares = {name: [getattr(one, name) for _, one in rows] for name in REFERENCES}
+        frame = pl.DataFrame(
             {
                 **{name: pl.Series(held, dtype=pl.String) for name, held in texts.items()},
                 **{name: pl.Series(held, dtype=pl.Float64) for name, held in shares.items()},
                 "note": pl.Series([one.note for _, one in rows], dtype=pl.String),
             }
-        ).with_columns(pl.col(_SHARES).fill_nan(None))
+        ).with_columns(pl.col(REFERENCES).fill_nan(None))
+        return to_backend(frame, backend or self._backend)
 
-    def utility_frame(self) -> pl.DataFrame:
+    def utility_frame(self, *, backend: Backend | None = None) -> Any:  # noqa: ANN401  # any kind
         """Return a row for each release and measure of use; what is undefined is null.
+
+        Parameters
+        ----------
+        backend : {"polars", "pandas", "pyarrow"}, optional
+            The kind of frame; that of the original if it is not given.
 
         Returns
         -------
-        polars.DataFrame
+        frame
             `release`, `measure`, `value`, and `reference`, what the value would be if nothing were
             lost: what sampling alone gives, or what real data give.
         """
@@ -135,9 +151,10 @@ class Audit:
             ("value", pl.Float64),
             ("reference", pl.Float64),
         ]
-        return pl.DataFrame(rows, schema=columns, orient="row").with_columns(
+        frame = pl.DataFrame(rows, schema=columns, orient="row").with_columns(
             pl.col("value", "reference").fill_nan(None)
         )
+        return to_backend(frame, backend or self._backend)
 
     def to_json(self, path: str | Path | None = None, *, overwrite: bool = False) -> str:
         """Return the findings as JSON, and write them to a file if one is named.
@@ -196,6 +213,7 @@ class Audit:
         *,
         overwrite: bool = False,
         show_records: bool | None = None,
+        commands: Commands | None = None,
     ) -> str:
         """Return the report, a page that needs no network, and write it if a file is named.
 
@@ -208,15 +226,19 @@ class Audit:
         show_records : bool, optional
             Whether the page shows the values of the records at the highest risk; if not said, it
             does so if the audit was asked for them.
+        commands : callable, optional
+            Turns advice into what the reader is to type; Python code by default.
         """
-        from understudy.report.page import render_report, write_report
-
+        report = rendering.report()
         shown = self.shows_records if show_records is None else show_records
+        how: dict[str, Any] = {
+            "verdict": self.verdict,
+            "show_records": shown,
+            "commands": commands,
+        }
         if path is None:
-            return render_report(self.findings, verdict=self.verdict, show_records=shown)
-        written = write_report(
-            self.findings, path, verdict=self.verdict, show_records=shown, overwrite=overwrite
-        )
+            return str(report.render_report(self.findings, **how))
+        written: Path = report.write_report(self.findings, path, overwrite=overwrite, **how)
         return written.read_text(encoding="utf-8")
 
     @property
@@ -243,6 +265,25 @@ class Audit:
 
     def __repr__(self) -> str:
         return f"Audit of {', '.join(self.releases)} ({self.findings.measures} measures)"
+
+    def _repr_html_(self) -> str:
+        """Return the headline, the number line and the table, for notebooks."""
+        from understudy.charts.number_line import Line
+        from understudy.results import draw_number_line, html_table
+
+        several = len(self.releases) > 1
+        lines = [
+            Line(
+                f"{one.title}, {release.name}" if several else one.title,
+                one.meaning,
+                {name: getattr(one, name) for name in REFERENCES[:4]},
+            )
+            for release in self.findings.releases
+            for one in release.figures
+        ]
+        drawn = draw_number_line("What an attacker guesses", lines)
+        table = html_table(self.to_frame(backend="polars").drop("note"))
+        return f"<div><p><b>{html.escape(self.verdict.headline)}</b></p>{drawn}{table}</div>"
 
 
 def _utility_rows(release: ReleaseFindings) -> Iterator[tuple[str, float, float]]:
@@ -275,7 +316,7 @@ def _table(figures: tuple[Figure, ...]) -> Iterator[str]:
         yield " ".join([one.title.ljust(width), *(f"{cell:>10}" for cell in cells)])
 
 
-def _percent(share: float, *, signed: bool = False) -> str:
-    if math.isnan(share):
+def _percent(value: float, *, signed: bool = False) -> str:
+    if math.isnan(value):
         return "-"
-    return f"{100 * share:+.1f}" if signed else f"{100 * share:.1f} %"
+    return f"{100 * value:+.1f}" if signed else share(value)

@@ -4,35 +4,47 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
+import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from understudy._version import __version__
-from understudy.audit.assemble import release_findings
-from understudy.audit.failures import failure_text
-from understudy.audit.findings import Findings, ReleaseFindings
-from understudy.audit.inputs import (
+from understudy.audit.findings import Figure, Findings, ReleaseFindings, UtilityFindings
+from understudy.audit.made_by import made_by, method_in_words
+from understudy.audit.measures import MEASURES, Measure, measures_for
+from understudy.audit.measures.records import values_to_show, worst_records
+from understudy.audit.result import Audit
+from understudy.audit.synthesis import Synthesis
+from understudy.audit.task import (
     Given,
     MeasureSet,
     Preset,
     Task,
     check_task,
+    personal_columns,
     read_classifiers,
+    read_groups,
     read_measures,
     read_releases,
     read_seed,
 )
-from understudy.audit.measures import Measure, Synthesis, measures_for, personal_columns
-from understudy.audit.result import Audit
-from understudy.data.frames import Frame, to_narwhals
-from understudy.errors import DataError, NoDensityError, ParameterError
+from understudy.data.frames import Frame, Layout, to_narwhals
+from understudy.data.joint_coding import CodedTables, EncodedTable, encode
+from understudy.errors import (
+    DataError,
+    NoDensityError,
+    ParameterError,
+    SchemaError,
+    UnderstudyError,
+)
 from understudy.learning.jobs import Remembered
 from understudy.progress import reporting, track
-from understudy.risk.prepare import prepare
+from understudy.risk.prepare import prepared_from
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
+from understudy.wording import quoted
 
 Release = Frame | Sequence[Frame]
 """One table, or several syntheses of one method."""
@@ -154,7 +166,7 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         target=target,
         control=control,
         test=test,
-        groups=_read_groups(groups),
+        groups=read_groups(groups),
         measures=read_measures(measures),
         classifiers=read_classifiers(classifiers),
         seed=read_seed(random_state),
@@ -164,8 +176,11 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     with _each_warning_once():
         left_out = personal_columns(task)
         remembered = Remembered()
+        given_tables = {"original": original, "control": control, "test": test}
+        real = {name: encode(table) for name, table in given_tables.items() if table is not None}
         ready = {
-            given.name: _prepared(task, given, left_out, remembered) for given in task.releases
+            given.name: _prepared(task, given, real, left_out, remembered)
+            for given in task.releases
         }
         releases = _run(task, ready)
     rows, columns = to_narwhals(original).shape
@@ -184,14 +199,9 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
             sensitive=task.scenario.sensitive,
             target=task.target or "",
             releases=releases,
-        )
+        ),
+        Layout.of(original).backend,
     )
-
-
-def _read_groups(groups: Mapping[str, int] | None) -> dict[str, int]:
-    if groups is not None and not isinstance(groups, Mapping):
-        raise ParameterError(f"groups is a mapping such as {{'age': 5}}; got {groups!r}.")
-    return dict(groups or {})
 
 
 def _measures_in_words(task: Task) -> str:
@@ -202,27 +212,27 @@ def _measures_in_words(task: Task) -> str:
 
 
 def _prepared(
-    task: Task, given: Given, left_out: Collection[str], remembered: Remembered
+    task: Task,
+    given: Given,
+    real: Mapping[str, EncodedTable],
+    left_out: Collection[str],
+    remembered: Remembered,
 ) -> list[Synthesis]:
-    """Code each table of a release together with the original, once for all attacks on it."""
-    columns = (*task.scenario.keys, task.scenario.sensitive)
+    """Code each table of a release together with the original, once for all measures."""
+    keys = (*task.scenario.keys, task.scenario.sensitive)
     found = []
     for number, table in enumerate(given.tables, 1):
         try:
-            prepared = prepare(
-                task.original,
-                [table],
-                task.scenario,
-                control=task.control,
-                groups=task.groups_of(columns) or None,
-            )
+            tables = CodedTables.of({"original": real["original"], "synthetic": table, **real}, ())
+            groups = task.groups_of(keys) or None
+            prepared = prepared_from(tables, task.scenario, groups=groups)
         except (ParameterError, DataError) as error:
             if len(task.releases) == 1 and len(given.tables) == 1:
                 raise
             which = f"{given.name}, table {number}" if len(given.tables) > 1 else given.name
             raise type(error)(f"{which}: {error}") from error
         compared = tuple(name for name in task.shared_columns(table) if name not in left_out)
-        found.append(Synthesis(task, given, number, table, prepared, compared, remembered))
+        found.append(Synthesis(task, given, number, table, tables, prepared, compared, remembered))
     return found
 
 
@@ -242,7 +252,7 @@ def _run(task: Task, ready: Mapping[str, Sequence[Synthesis]]) -> tuple[ReleaseF
     def doing() -> str:
         synthesis, measure = jobs[min(done, len(jobs) - 1)]
         name = f"{synthesis.given.name}: " if len(task.releases) > 1 else ""
-        return f"{name}{measure.title}"
+        return f"{name}{measure.doing}"
 
     for synthesis, measure in track(jobs, doing, len(jobs)):
         name = synthesis.given.name
@@ -261,9 +271,87 @@ def _run(task: Task, ready: Mapping[str, Sequence[Synthesis]]) -> tuple[ReleaseF
             results[name].setdefault(measure.name, []).append(found)
         done += 1
     return tuple(
-        release_findings(synthesis[0], results[name], errors[name])
-        for name, synthesis in ready.items()
+        _assembled(task, ready[given.name][0], results[given.name], errors[given.name])
+        for given in task.releases
     )
+
+
+def _assembled(
+    task: Task, first: Synthesis, results: Mapping[str, Sequence[Any]], errors: Mapping[str, str]
+) -> ReleaseFindings:
+    """Return all that was found about one release: what each measure made of its results."""
+    given = first.given
+    figures: list[Figure] = []
+    numbers: dict[str, float] = {}
+    fields: dict[str, Any] = {}
+    use: dict[str, Any] = {}
+    notes = list(_left_out(first))
+    for measure in (one for one in MEASURES if results.get(one.name)):
+        found = measure.collect(first, results[measure.name])
+        figures += found.figures
+        numbers |= found.numbers
+        fields |= found.release
+        for name, value in found.utility.items():
+            use[name] = use[name] + value if name in use else value
+        notes += found.notes
+    scores, strong = (next(iter(results.get(name, ())), None) for name in ("records", "strong"))
+    values = values_to_show(first) if task.show_records else None
+    return ReleaseFindings(
+        name=given.name,
+        method=method_in_words(given.model),
+        syntheses=len(given.tables),
+        rows=len(to_narwhals(first.table)),
+        figures=tuple(figures),
+        worst=worst_records(scores, strong, values),
+        utility=UtilityFindings(**use, notes=tuple(notes)),
+        errors=dict(errors),
+        made_by=made_by(given.model),
+        numbers=numbers,
+        **fields,
+    )
+
+
+def _left_out(first: Synthesis) -> Iterator[str]:
+    """Say which columns of the original were not compared."""
+    shared = first.task.shared_columns(first.table)
+    absent = [name for name in to_narwhals(first.task.original).columns if name not in shared]
+    own = [name for name in shared if name not in first.columns]
+    if absent:
+        columns = "column" if len(absent) == 1 else "columns"
+        yield f"The release lacks the {columns} {quoted(absent)}."
+    if own:
+        yield f"Not compared, since nearly every record has a value of its own: {quoted(own)}."
+
+
+# A quote after a letter is an apostrophe.
+_QUOTED = re.compile(r"(?<!\w)'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
+_NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*\.\d+")
+
+
+def failure_text(error: Exception, columns: Collection[str]) -> str:
+    """Return what went wrong, without values of the data.
+
+    Our own errors keep their text, in which all that is quoted and is no column is left out, and
+    so are numbers that count nothing. Of others there is the class alone: their texts may show
+    records.
+
+    Examples
+    --------
+    >>> failure_text(DataError("Column 'age' holds 'Smith'."), ["age"])
+    "Column 'age' holds '…'."
+    >>> failure_text(KeyError("Smith"), ["age"])
+    'KeyError (its text is not shown, since it may hold values of the data)'
+    """
+    if not isinstance(error, UnderstudyError):
+        name = type(error).__name__
+        return f"{name} (its text is not shown, since it may hold values of the data)"
+    if isinstance(error, SchemaError):
+        # Its problems name values; its heading is ours.
+        return f"{error.heading.rstrip(':')} ({len(error.problems)} problems)."
+    shown = _QUOTED.sub(
+        lambda match: match.group() if match.group()[1:-1] in columns else "'…'", str(error)
+    )
+    return _NUMBER.sub("…", shown)
 
 
 def _log(error: Exception, text: str, synthesis: Synthesis, measure: Measure) -> None:
@@ -271,7 +359,7 @@ def _log(error: Exception, text: str, synthesis: Synthesis, measure: Measure) ->
     # That a method has no probabilities to compute is no trouble: it is so whenever it is audited.
     level = logging.INFO if isinstance(error, NoDensityError) else logging.WARNING
     log.log(level, "%s: %s was not measured. %s", synthesis.given.name, measure.name, text)
-    # The whole of it only for who asks for details: it may hold values.
+    # The whole of it only if details are asked for: it may hold values.
     log.debug("%s failed on %s", measure.name, synthesis.given.name, exc_info=error)
 
 

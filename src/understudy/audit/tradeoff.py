@@ -6,9 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from understudy.audit.evidence import MAIN, noise_of
 from understudy.audit.findings import Findings, ReleaseFindings, UtilityFindings, WayFindings
-from understudy.audit.phrases import percent, points
+from understudy.audit.levels import noise_of
+from understudy.audit.measures import main_figures
+from understudy.audit.measures.marginals import pairs_ratio
+from understudy.wording import percent, points, quoted
 
 POOR_RATIO = 2.0
 """Tables of shares that are twice as far off as chance gives have lost or invented something.
@@ -16,13 +18,10 @@ POOR_RATIO = 2.0
 A sample of the original's own records has a ratio of about 1, whatever its size.
 """
 POOR_LOSS = 0.02
-"""Predictions that are right for two people in a hundred less are a loss that users notice.
+"""Predictions that are correct for two people in a hundred fewer are a loss that users notice.
 
 It is about twice the standard error of the difference for some thousand test records.
 """
-
-STRONG = "strong"
-"""The figure of the strong attacker: it exists only for releases whose model is known."""
 
 _ROUNDING = 1e-12
 _COLUMNS = {1: "single columns", 2: "two columns", 3: "three columns"}
@@ -98,18 +97,20 @@ class Tradeoff:
 def tradeoff(findings: Findings) -> Tradeoff | None:
     """Return risk against loss of use, None if no two releases have measures in common.
 
-    The risk is the largest gain of GCAP, the classifiers' vote and, if it was run on all releases,
-    the strong attacker. The loss is that of right
-    predictions if a target was named, and else how far tables of two columns are off, as a ratio
-    to chance. A release that lacks one of them is left out. Differences of the risk, and of right
+    The risk is the largest gain of an ordinary attacker (GCAP, the classifiers' vote) and, if it
+    was run on all releases, of the strong attacker. The loss is that of correct predictions if a
+    target was named, and else how far tables of two columns are off, as a ratio to chance. A
+    release that lacks one of them is left out. Differences of the risk, and of correct
     predictions, count from two standard errors of a share on; see `noise_of`.
     """
-    measures: tuple[str, ...] = MAIN
-    if all(_known_gain(release, STRONG) for release in findings.releases):
-        measures = (*MAIN, STRONG)
+    measures = main_figures("ordinary")
+    # The strongest attacker counts if all releases have it: it needs their models.
+    for measure in main_figures("strongest"):
+        if all(_known_gain(release, measure) for release in findings.releases):
+            measures = (*measures, measure)
     for loss, noise, name in (
-        (_prediction_loss, _prediction_noise, "right predictions lost"),
-        (_pairs_ratio, None, "distance of tables of two columns, as a ratio to chance"),
+        (_prediction_loss, _prediction_noise, "correct predictions lost"),
+        (pairs_ratio, None, "distance of tables of two columns, as a ratio to chance"),
     ):
         places = tuple(
             Place(release.name, risk, lost)
@@ -132,7 +133,7 @@ def _largest(noises: Iterable[float]) -> float:
 
 
 def _risk_noise(findings: Findings, release: ReleaseFindings) -> float:
-    figures = (release.figure(measure) for measure in MAIN)
+    figures = (release.figure(measure) for measure in main_figures("ordinary"))
     return _largest(noise_of(one.baseline, findings.rows) for one in figures if one is not None)
 
 
@@ -160,10 +161,6 @@ def _prediction_loss(release: ReleaseFindings) -> float:
     return max(0.0, -found.mean_difference) if found is not None else math.nan
 
 
-def _pairs_ratio(release: ReleaseFindings) -> float:
-    return next((one.ratio for one in release.utility.marginals if one.way == 2), math.nan)
-
-
 def _worst_way(utility: UtilityFindings) -> WayFindings | None:
     known = [one for one in utility.marginals if not math.isnan(one.ratio)]
     return max(known, key=lambda one: one.ratio, default=None)
@@ -182,27 +179,23 @@ def utility_sentences(utility: UtilityFindings) -> Iterator[str]:
     if found is not None and not math.isnan(found.mean_difference):
         change = found.mean_difference
         cost = f"a loss of {points(change)}" if change < 0 else f"{points(change)} more"
-        poor = (
-            f", more than the {points(POOR_LOSS)} from which it counts as poor"
-            if change < -POOR_LOSS
-            else ""
-        )
+        poor = f", which counts as poor (limit: {points(POOR_LOSS)})" if change < -POOR_LOSS else ""
         yield (
-            f"Classifiers that learn from the release predict {found.target} right for "
-            f"{percent(found.mean_synthetic)} of real records, those that learn from real ones for "
-            f"{percent(found.mean_real)} (without learning: {percent(found.baseline)}): "
+            f"Classifiers trained on the release predict {quoted([found.target])} correctly for "
+            f"{percent(found.mean_synthetic)} of real records. Trained on real records, they reach "
+            f"{percent(found.mean_real)}; without training, {percent(found.baseline)}. That is "
             f"{cost}{poor}.{f' {found.note}' if found.note else ''}"
         )
     worst = _worst_way(utility)
     if worst is not None:
         far = (
-            f"; beyond {POOR_RATIO:.0f} times the release has lost or invented something, and "
-            "analyses that rest on it will differ"
+            f" Beyond {POOR_RATIO:.0f} times, the release has lost or invented something, and "
+            "analyses that rest on it will differ."
             if worst.ratio > POOR_RATIO
             else ""
         )
         yield (
             f"Tables of {_COLUMNS.get(worst.way, f'{worst.way} columns')} are {worst.ratio:.1f} "
-            f"times as far from the original's as another sample of its records would be{far}."
+            f"times as far from the original's as a new sample of its records would be.{far}"
         )
     yield from utility.notes

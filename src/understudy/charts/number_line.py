@@ -9,7 +9,7 @@ from typing import Any
 
 from understudy.charts.chart import Chart, cells, drawing, role_scales
 from understudy.charts.palette import ROLES, colour
-from understudy.report.wording import share
+from understudy.wording import share
 
 _STEP = 48
 _NARROW = 0.02

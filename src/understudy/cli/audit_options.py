@@ -1,261 +1,248 @@
-"""The options of `audit`, `run` and `compare`, with the help that a data steward reads."""
+"""What `audit`, `run` and `compare` are asked for, the gate, and where the findings go."""
 
 from __future__ import annotations
 
-from enum import StrEnum
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 
-from understudy.cli.attack_options import Classifiers
+from understudy.cli import options, session
+from understudy.cli.advice_commands import AdviceCommands, shell
+from understudy.cli.attacker import Attacker
+from understudy.cli.option_groups import option
+from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
 
+if TYPE_CHECKING:
+    import polars as pl
 
-class Measures(StrEnum):
-    """How much is measured."""
+    from understudy.audit import Audit
+    from understudy.audit.gate import GateResult
+    from understudy.audit.policy import Policy
+    from understudy.risk.scenario import Scenario
+    from understudy.synthesis import Synthesizer
 
-    quick = "quick"
-    standard = "standard"
-    full = "full"
+Measures = Literal["quick", "standard", "full"]
 
-
-_ATTACKER = "The attacker"
-_AUDIT = "The audit"
 _GATE = "The gate"
-_COMPARED = "What is compared"
 
-Syntheses = Annotated[
-    list[Path],
-    typer.Argument(
-        help="The synthetic table, from any tool; several are syntheses by one method.",
-        show_default=False,
-    ),
-]
-Compared = Annotated[
-    list[str] | None,
-    typer.Argument(
-        help="Synthetic tables: FILE or NAME=FILE. Files with one NAME are syntheses by one "
-        "method.",
-        show_default=False,
-        metavar="NAME=FILE",
-    ),
-]
-Methods = Annotated[
-    str,
-    typer.Option(
-        help="Methods to synthesize with, separated by commas: independent,copula,cart,bayes.",
-        rich_help_panel=_COMPARED,
-        show_default=False,
-    ),
-]
-MethodSpec = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--method",
-        help='NAME=METHOD:PARAMETER=VALUE,...: a method with parameters, as in "strict=cart:'
-        'minbucket=50" or "bayes:parents=4,structure=genetic"; NAME= can be left out; repeatable.',
-        rich_help_panel=_COMPARED,
-        show_default=False,
-    ),
-]
-CompareProtect = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--protect",
-        help="SENSITIVE:TARGET: make each bayes and cart of --methods and --method a second time, "
-        "with the sensitive column cut loose from all but its target; repeatable.",
-        rich_help_panel=_COMPARED,
-        show_default=False,
-    ),
-]
-CompareModels = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--model",
-        help="NAME=MODEL: the model that made the file of that name; repeatable. Those of "
-        "--methods and --method are known.",
-        rich_help_panel=_COMPARED,
-        show_default=False,
-    ),
-]
-CompareCopies = Annotated[
-    int,
-    typer.Option(
-        "--copies",
-        help="Syntheses by each method: figures are their means.",
-        min=1,
-        rich_help_panel=_COMPARED,
-    ),
-]
-CompareSchema = Annotated[
-    Path | None,
-    typer.Option(
-        "--schema",
-        help="What the columns are, for --methods and --method; from `understudy schema`.",
-        rich_help_panel=_COMPARED,
-        show_default="inferred",
-    ),
-]
-AuditKeys = Annotated[
-    str,
-    typer.Option(
-        "--keys",
-        help="Columns that an attacker may know of a person, separated by commas.",
-        rich_help_panel=_ATTACKER,
-        show_default=False,
-    ),
-]
-AuditSensitive = Annotated[
-    str,
-    typer.Option(
-        "--sensitive",
-        help="The column that the attacker wants to learn.",
-        rich_help_panel=_ATTACKER,
-        show_default=False,
-    ),
-]
-AuditKnown = Annotated[
-    int | None,
-    typer.Option(
-        "--known",
-        help="How many of the keys are known: all sets of so many are attacked.",
-        min=1,
-        rich_help_panel=_ATTACKER,
-        show_default="all",
-    ),
-]
-AuditScenario = Annotated[
-    Path | None,
-    typer.Option(
-        "--scenario",
-        help="A TOML file with keys, sensitive and known, in place of these options.",
-        rich_help_panel=_ATTACKER,
-        show_default=False,
-    ),
-]
-AuditModel = Annotated[
-    Path | None,
-    typer.Option(
-        "--model",
-        help="The model that made the synthetic table, from `understudy synth --save-model`: "
-        "attacks as one who knows it, too.",
-        rich_help_panel=_ATTACKER,
-        show_default=False,
-    ),
-]
-AuditControl = Annotated[
-    Path | None,
-    typer.Option(
-        "--control",
-        help="Records like the original's that were not used for the synthesis.",
-        rich_help_panel=_ATTACKER,
-        show_default=False,
-    ),
-]
-AuditTarget = Annotated[
-    str,
-    typer.Option(
-        "--target",
-        help="The column that the data are used to predict.",
-        rich_help_panel=_AUDIT,
-        show_default=False,
-    ),
-]
-AuditTest = Annotated[
-    Path | None,
-    typer.Option(
-        "--test",
-        help="Real records, not used for the synthesis, to test the predictions on.",
-        rich_help_panel=_AUDIT,
-        show_default="some of the original",
-    ),
-]
-MeasuresOption = Annotated[
-    Measures | None,
-    typer.Option(
-        "--measures",
-        help="quick: lookups and shares, in seconds; standard: trained attackers and predictions, "
-        "too; full: all there is.",
-        rich_help_panel=_AUDIT,
-        show_default="standard",
-    ),
-]
-AuditClassifiers = Annotated[
-    Classifiers,
-    typer.Option(
-        "--classifiers",
-        help="Which classifiers attack: ours, or the papers' in their place; none is quickest.",
-        rich_help_panel=_AUDIT,
-    ),
-]
-AuditGroups = Annotated[
-    str,
-    typer.Option(
-        "--groups",
-        help="Numeric columns to put in groups of the same size: age=10,income=5.",
-        rich_help_panel=_AUDIT,
-        show_default=False,
-    ),
-]
-MeasuresSeed = Annotated[
-    int,
-    typer.Option(
-        "--seed", help="Number that decides what is random.", min=0, rich_help_panel=_AUDIT
-    ),
-]
-ShowValues = Annotated[
-    bool,
-    typer.Option(
-        "--show-records",
-        help="Show the values of the records at the highest risk in the report and the JSON file, "
-        "which are then as confidential as the data.",
-        rich_help_panel=_AUDIT,
-    ),
-]
-Report = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        help="The report to write: a page for a browser, .html.",
-        show_default=False,
-    ),
-]
-AuditJson = Annotated[
-    Path | None,
-    typer.Option("--json", help="Also write all findings, for programs.", show_default=False),
-]
-Pictures = Annotated[
-    Path | None,
-    typer.Option(
-        "--png", help="Also write the charts as pictures into this folder.", show_default=False
-    ),
-]
-FailIf = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fail-if",
-        help='End with exit code 1 if this holds: "gcap.gain > 0.05", or for one release "[cart] '
-        'strong.certain > 0"; repeatable.',
-        rich_help_panel=_GATE,
-        show_default=False,
-    ),
-]
-PolicyFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--policy",
-        help="A TOML file with such conditions, and what is audited if the options do not say.",
-        rich_help_panel=_GATE,
-        show_default=False,
-    ),
-]
-ReleaseFolder = Annotated[
-    Path,
-    typer.Option(
-        "--output",
-        "-o",
-        help="The folder to make: the release, and apart from it what is confidential.",
-        show_default=False,
-    ),
-]
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOptions:
+    """What is to be audited, and how; what the options leave open, a policy file may say."""
+
+    attacker: Attacker
+    target: options.Target = ""
+    test: Annotated[
+        Path | None,
+        option(
+            "Real records, not used for the synthesis, to test the predictions on.",
+            panel=options.AUDIT,
+            default="some of the original",
+        ),
+    ] = None
+    measures: Annotated[
+        Measures | None,
+        option(
+            "quick: lookups and shares, in seconds. standard: also trained attackers and "
+            "predictions. full: everything.",
+            panel=options.AUDIT,
+            default="standard",
+        ),
+    ] = None
+    show_records: Annotated[
+        bool,
+        option(
+            "Show the values of the records most at risk in the report and the JSON file. Both "
+            "are then as confidential as the data.",
+            "--show-records",
+            panel=options.AUDIT,
+        ),
+    ] = False
+    fail_if: Annotated[
+        list[str] | None,
+        option(
+            'End with exit code 1 if this holds: "gcap.gain > 0.05", or for one release "[cart] '
+            'strong.certain > 0". Repeatable.',
+            panel=_GATE,
+        ),
+    ] = None
+    policy: Annotated[
+        Path | None,
+        option(
+            "A TOML file with such conditions. It may also say what to audit, where the options "
+            "do not.",
+            panel=_GATE,
+        ),
+    ] = None
+
+    @cached_property
+    def _policy(self) -> Policy:
+        from understudy.audit.gate import Condition
+        from understudy.audit.policy import Policy, load_policy
+
+        given = load_policy(self.policy) if self.policy is not None else Policy()
+        more = (Condition.parse(text) for text in self.fail_if or ())
+        return replace(given, conditions=(*given.conditions, *more))
+
+    @cached_property
+    def _scenario(self) -> Scenario:
+        return self.attacker.read(self._policy)
+
+    @cached_property
+    def _groups(self) -> dict[str, int] | None:
+        return self.attacker.read_groups()
+
+    @property
+    def _target(self) -> str | None:
+        return self.target.strip() or self._policy.target or None
+
+    @property
+    def inputs(self) -> list[Path | None]:
+        """The files that these options name."""
+        return [self.attacker.scenario, self.attacker.control, self.test, self.policy]
+
+    def check(self, releases: Sequence[str]) -> None:
+        """Raise if something cannot be used, before any table is read.
+
+        Parameters
+        ----------
+        releases : sequence of str
+            What the releases will be called; a condition may be about one of them.
+        """
+        policy, _, _ = self._policy, self._scenario, self._groups
+        if self.test is not None and self._target is None:
+            raise ParameterError("--test goes with --target, which names what is predicted.")
+        for condition in policy.conditions:
+            if condition.release is not None and condition.release not in releases:
+                raise ParameterError(
+                    f"'{condition}': there is no release {condition.release!r}; there is "
+                    f"{', '.join(releases)}.{did_you_mean(condition.release, releases)}"
+                )
+
+    def check_columns(self, original: pl.DataFrame) -> None:
+        """Raise if the original lacks a column that the audit is about, before any work."""
+        target = [self._target] if self._target else []
+        named = [*self._scenario.keys, self._scenario.sensitive, *target]
+        problems = unknown_columns(named, original.columns)
+        if problems:
+            raise ParameterError(f"The original table: {' '.join(problems)}")
+
+    def audit(
+        self,
+        original: Any,  # noqa: ANN401  # a frame
+        releases: Mapping[str, Sequence[Any]],
+        models: Mapping[str, Synthesizer],
+        seed: int,
+        read: Callable[[Path], Any],
+    ) -> Audit:
+        """Run the measures; `read` gives the tables of the options."""
+        from understudy.audit import audit
+
+        scenario = self._scenario
+        control, test = (
+            None if path is None else read(path) for path in (self.attacker.control, self.test)
+        )
+        return audit(
+            original,
+            {name: list(tables) for name, tables in releases.items()},
+            keys=scenario.keys,
+            sensitive=scenario.sensitive,
+            known=scenario.known,
+            target=self._target,
+            model=dict(models),
+            control=control,
+            test=test,
+            measures=self.measures or cast("Measures", self._policy.measures or "standard"),
+            classifiers=self.attacker.preset,
+            random_state=seed,
+            groups=self._groups,
+            show_records=self.show_records,
+            command=_typed(),
+        )
+
+    def judge(self, found: Audit) -> GateResult:
+        """Hold the releases against the gate."""
+        return self._policy.check(found.findings)
+
+    def tell(self, ctx: typer.Context, result: GateResult) -> None:
+        """Say what came of the gate, each failure with value and limit; end with 1 if it failed.
+
+        A gate that fails is told even if the command should be quiet.
+        """
+        if result.failed:
+            session.complain(result.summary())
+            raise typer.Exit(result.exit_code)
+        if self._policy.conditions:
+            session.say(ctx, result.summary())
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditOutputs:
+    """Where the findings go."""
+
+    output: Annotated[
+        Path | None, options.output("The report to write: a page for a browser, .html.")
+    ] = None
+    json: options.Json = None
+    png: Annotated[Path | None, option("Also write the charts as pictures into this folder.")] = (
+        None
+    )
+    force: options.Force = False
+
+    def check(self, inputs: Sequence[Path | None]) -> None:
+        """Raise before any work is done if something cannot be written, or is read."""
+        if self.output is not None and self.output.suffix.lower() not in {".html", ".htm"}:
+            raise DataError(f"{self.output} should end in .html: it is a page for a browser.")
+        files = [path for path in (self.output, self.json) if path is not None]
+        session.check_outputs(files, inputs, self.force)
+        if self.png is not None:
+            from understudy.cli.folders import check_folder
+
+            check_folder(self.png, _is_picture, overwrite=self.force, inputs=[*inputs, *files])
+
+    def write(self, ctx: typer.Context, found: Audit, commands: AdviceCommands) -> None:
+        """Write what was asked for, each file whole or not at all."""
+        shown = " It shows values of original records." if found.shows_records else ""
+        with session.progress(ctx):
+            if self.output is not None:
+                found.to_html(self.output, overwrite=self.force, commands=commands)
+            if self.json is not None:
+                found.to_json(self.json, overwrite=self.force)
+            if self.png is not None:
+                from understudy.cli.folders import replaced_folder
+                from understudy.report.page import write_pictures
+
+                with replaced_folder(self.png, _is_picture, overwrite=self.force) as folder:
+                    pictures = len(write_pictures(found.findings, folder))
+        if self.output is not None:
+            session.say(ctx, f"Wrote {self.output}: the report, to open in a browser.{shown}")
+        if self.json is not None:
+            session.say(ctx, f"Wrote {self.json}: all findings, for programs.{shown}")
+        if self.png is not None:
+            session.say(ctx, f"Wrote {self.png}: {pictures} pictures.")
+
+
+def _is_picture(name: str) -> bool:
+    return name.endswith(".png")
+
+
+def show_audit(ctx: typer.Context, found: Audit, commands: AdviceCommands | None = None) -> None:
+    """Show the verdict and the table, unless it should be quiet."""
+    if ctx.obj["quiet"]:
+        return
+    from understudy.report.audit_table import audit_table, next_steps
+
+    session.show(audit_table(found))
+    # Not through Rich, which would break long commands into lines.
+    for line in next_steps(found, commands):
+        typer.echo(line)
+
+
+def _typed() -> str:
+    """Return the command as it was typed, for the record."""
+    return shell(["understudy", *sys.argv[1:]])

@@ -6,18 +6,20 @@ import logging
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from understudy._version import __version__
-from understudy.cli import auditing, options, session, values
+from understudy.cli import options, session
+from understudy.cli.advice_commands import AdviceCommands
 from understudy.cli.attack import attack
-from understudy.cli.audit import audit
-from understudy.cli.compare import compare
-from understudy.cli.run import run
-from understudy.cli.synthesis import fresh_seed, own_parameters, synthesizer, without
-from understudy.errors import ParameterError, UnderstudyError
+from understudy.cli.attacker import Model
+from understudy.cli.audit_options import AuditOptions, AuditOutputs, show_audit
+from understudy.cli.named_releases import NamedReleases
+from understudy.cli.option_groups import Reworded, grouped, option
+from understudy.cli.synthesis import Synthesis
+from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,13 +39,10 @@ def _show_version(wanted: bool) -> None:
 def understudy(
     ctx: typer.Context,
     version: Annotated[  # noqa: ARG001  # shown by its callback
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+        bool, option("Show the version.", "--version", callback=_show_version, is_eager=True)
     ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Say more of what is done.")
-    ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    verbose: Annotated[bool, option("Say more about what is done.", "--verbose", "-v")] = False,
+    quiet: Annotated[bool, option("Say nothing but errors.", "--quiet", "-q")] = False,
 ) -> None:
     """Make synthetic stand-ins for confidential tables, and attack them before anyone else can."""
     from rich.logging import RichHandler
@@ -57,22 +56,34 @@ def understudy(
 
 
 @app.command()
+@grouped
 def schema(
+    *,
     ctx: typer.Context,
     data: options.Data,
-    output: options.SchemaOutput = None,
-    keys: options.Keys = "",
-    sensitive: options.Sensitive = "",
-    target: options.Target = "",
-    bins: options.Bins = 20,
-    binning: options.BinningOption = options.Binning.quantile,
+    output: Annotated[
+        Path | None,
+        options.output("The schema file to write."),
+        Reworded(show_default="the terminal"),
+    ] = None,
+    keys: Annotated[options.Keys, Reworded(panel=None)] = "",
+    sensitive: Annotated[
+        options.Sensitive,
+        Reworded(panel=None, help="Columns that an attacker wants to learn, separated by commas."),
+    ] = "",
+    target: Annotated[
+        options.Target,
+        Reworded(panel=None, help="Columns that an analyst wants to predict, separated by commas."),
+    ] = "",
+    bins: Annotated[int, option("Groups for numbers with many values.", default=True, min=1)] = 20,
+    binning: Annotated[
+        Literal["quantile", "width"],
+        option("Groups with equally many records, or of equal width.", default=True),
+    ] = "quantile",
     stream: options.Stream = False,
     drop: options.Drop = "",
     force: options.Force = False,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    missing: options.Missing = None,
+    csv: options.Csv,
 ) -> None:
     """Describe a table's columns in a file that you can read and correct.
 
@@ -80,15 +91,13 @@ def schema(
     """
     from understudy.data import Schema
 
-    session.check_outputs([output] if output else [], [data], force)
-    written = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
+    session.check_outputs([output], [data], force)
     with session.progress(ctx):
-        frame = session.read_table(data, drop, written | {"missing": missing or ()}, stream=stream)
-        found = Schema.infer(frame, bins=bins, binning=binning.value)
+        found = Schema.infer(csv.read(data, drop, stream=stream), bins=bins, binning=binning)
     found = found.with_roles(
-        keys=values.split_names(keys),
-        sensitive=values.split_names(sensitive),
-        target=values.split_names(target),
+        keys=options.split_names(keys),
+        sensitive=options.split_names(sensitive),
+        target=options.split_names(target),
     )
     if output is None:
         typer.echo(found.to_toml(), nl=False)
@@ -102,103 +111,62 @@ def schema(
 
 
 @app.command()
+@grouped
 def synth(
+    *,
     ctx: typer.Context,
     data: options.Data,
-    output: options.SyntheticOutput,
-    method: options.MethodOption = options.Method.independent,
-    schema: options.SchemaFile = None,
-    rows: options.Rows = None,
-    copies: options.Copies = 1,
-    seed: options.Seed = None,
-    parents: options.Parents = None,
-    structure: options.StructureOption = None,
-    protect: options.Protect = None,
-    root: options.Root = None,
-    generations: options.Generations = None,
-    threads: options.Threads = None,
-    minbucket: options.Minbucket = None,
-    cp: options.Cp = None,
-    visit: options.Visit = None,
-    keep: options.Keep = None,
-    strata: options.Strata = None,
-    proper: options.Proper = False,
-    smoothing: options.SmoothingOption = None,
-    rule: options.RuleOption = None,
-    max_predictors: options.MaxPredictors = None,
-    settings: options.SettingsFile = None,
-    save_model: options.SaveModel = None,
-    decode: options.DecodeOption = None,
+    output: Annotated[
+        Path, options.output("The synthetic table to write: .csv, .tsv or .parquet.")
+    ],
+    how: Synthesis,
+    save_model: Annotated[
+        Path | None, option("Also write the fitted model, which is confidential.")
+    ] = None,
     stream: options.Stream = False,
-    drop: options.Drop = "",
     force: options.Force = False,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    missing: options.Missing = None,
+    csv: options.Csv,
 ) -> None:
     """Make a synthetic table from a confidential one.
 
     Example: `understudy synth survey.csv -o synthetic.csv --method independent --seed 1`
     """
-    from understudy.data import Schema, detect
     from understudy.data.files import check_target
 
-    outputs = values.numbered(output, copies)
+    outputs = options.numbered(output, how.copies)
     for path in outputs:
         check_target(path, overwrite=force)
-    session.check_outputs([*outputs, *filter(None, [save_model])], [data, schema, settings], force)
-    described = Schema.load(schema) if schema is not None else None
-    seed = fresh_seed() if seed is None else seed
-    written = {"delimiter": delimiter, "decimal": decimal, "encoding": encoding}
-    model = synthesizer(
-        method,
-        settings,
-        seed,
-        own_parameters(
-            parents=parents,
-            structure=structure,
-            protect=protect,
-            root=root,
-            generations=generations,
-            threads=threads,
-            minbucket=minbucket,
-            cp=cp,
-            visit=visit,
-            keep=keep,
-            strata=strata,
-            proper=proper,
-            smoothing=smoothing,
-            rule=rule,
-            max_predictors=max_predictors,
-            decode=decode,
-        ),
-    )
+    session.check_outputs([*outputs, save_model], [data, how.schema, how.settings], force)
+    described, model = how.described(), how.synthesizer()
     with session.progress(ctx):
-        frame = session.read_table(data, drop, written | {"missing": missing or ()}, stream=stream)
-        model.fit(frame, without(described, drop))
-        dialect = detect(data, **written)
+        model.fit(csv.read(data, how.drop, stream=stream), described)
+        dialect = csv.dialect(data)
         for copy, path in enumerate(outputs):
             same = None if path.suffix.lower() == ".tsv" else dialect
-            model.sample_to(path, rows, copy=copy, overwrite=force, dialect=same)
+            model.sample_to(path, how.rows, copy=copy, overwrite=force, dialect=same)
         if save_model is not None:
             model.save(save_model, overwrite=force)
-    made = rows or model.n_rows_
+    made = f"{how.rows or model.n_rows_:,} rows x {len(model.schema_)} columns"
     for path in outputs:
-        session.say(
-            ctx,
-            f"Wrote {path}: {made:,} rows x {len(model.schema_)} columns "
-            f"({method.value}, seed {seed}).",
-        )
+        session.say(ctx, f"Wrote {path}: {made} ({how.method}, seed {model.random_state}).")
     if save_model is not None:
         session.say(ctx, f"Wrote {save_model}: the model, as confidential as the data.")
 
 
 @app.command()
+@grouped
 def show(
+    *,
     ctx: typer.Context,
-    model: options.ModelFile,
-    draw: options.Draw = None,
+    model: Annotated[
+        Path,
+        typer.Argument(
+            help="A model file, from `understudy synth --save-model`.", show_default=False
+        ),
+    ],
+    draw: Annotated[
+        Path | None, option("Draw the network of a bayes model into this .svg or .png file.")
+    ] = None,
     force: options.Force = False,
 ) -> None:
     """Show what is in a model file: its method, how it sees each column, and its network.
@@ -208,8 +176,7 @@ def show(
     from understudy.report.terminal import model_summary
     from understudy.synthesis import BayesNet, Synthesizer
 
-    if draw is not None:
-        session.check_outputs([draw], [model], force)
+    session.check_outputs([draw], [model], force)
     fitted = Synthesizer.load(model)
     if draw is not None:
         if not isinstance(fitted, BayesNet):
@@ -223,48 +190,201 @@ def show(
 
 
 app.command()(attack)
-app.command()(audit)
-app.command()(run)
-app.command()(compare)
 
 
 @app.command()
-def worlds(
+@grouped
+def audit(
+    *,
     ctx: typer.Context,
-    seed: options.WorldsSeed = 0,
-    releases: options.Releases = 30,
-    classifiers: options.TrainClassifiers = True,
-    json: options.JsonOutput = None,
+    original: options.Original,
+    synthetic: Annotated[
+        list[Path],
+        typer.Argument(
+            help="The synthetic table, from any tool. Several are syntheses by one method.",
+            show_default=False,
+        ),
+    ],
+    outputs: AuditOutputs,
+    asked: AuditOptions,
+    model: Annotated[
+        Model,
+        Reworded(
+            help="The model that made the synthetic table, from `understudy synth --save-model`. "
+            "An attacker who knows it attacks, too."
+        ),
+    ] = None,
+    seed: Annotated[options.Seed, Reworded(panel=options.AUDIT)] = 0,
+    csv: options.Csv,
+) -> None:
+    """Say whether a synthetic table can leave the building: its risk, its use, and a verdict.
+
+    Ends with exit code 0, with 1 if the gate fails (--fail-if, --policy), and with 2 for mistakes.
+
+    Example: `understudy audit data.csv synthetic.csv --keys age,job --sensitive ill -o report.html`
+
+    Example: `understudy audit data.csv synthetic.csv --policy policy.toml --json audit.json`
+    """
+    from understudy.synthesis import Synthesizer
+
+    name = _release_name(synthetic)
+    asked.check([name])
+    outputs.check([original, *synthetic, model, *asked.inputs])
+    models = {} if model is None else {name: Synthesizer.load(model)}
+    with session.progress(ctx):
+        first, *tables = map(csv.read, (original, *synthetic))
+        found = asked.audit(first, {name: tables}, models, seed, csv.read)
+    commands = AdviceCommands(original, csv, {name: synthetic[0]})
+    show_audit(ctx, found, commands)
+    outputs.write(ctx, found, commands)
+    asked.tell(ctx, asked.judge(found))
+
+
+@app.command()
+@grouped
+def run(
+    *,
+    ctx: typer.Context,
+    data: options.Data,
+    output: Annotated[
+        Path,
+        options.output("The folder to make: the release, and apart from it what is confidential."),
+    ],
+    force: options.Force = False,
+    asked: AuditOptions,
+    how: Synthesis,
+    csv: options.Csv,
+) -> None:
+    """Make a release: synthesize, audit, and put everything in a folder that says what may leave.
+
+    The folder has the synthetic table and a README.md, and in `confidential/` the report, the
+    findings, the model and the schema. If the gate fails (exit code 1), nothing in it may leave.
+
+    Example: `understudy run data.csv -o release --method cart --keys age,job --sensitive ill`
+    """
+    from understudy.cli.release_folder import ReleaseFolder
+
+    folder = ReleaseFolder.planned(output, data, how.copies, overwrite=force)
+    name = _release_name([output / table for table in folder.tables])
+    asked.check([name])
+    folder.check([data, how.schema, how.settings, *asked.inputs])
+    described, model = how.described(), how.synthesizer()
+    with session.progress(ctx), folder.being_made() as made:
+        original = csv.read(data, how.drop)
+        # What is asked of the attacker is checked before the synthesis takes its time.
+        asked.check_columns(original)
+        model.fit(original, described)
+        tables = made.draw(model, how.rows, csv.dialect(data))
+        # The audit is of what the others will read, not of what was drawn.
+        drawn = [csv.read(path) for path in tables]
+        found = asked.audit(original, {name: drawn}, {name: model}, 0, csv.read)
+        result = asked.judge(found)
+        commands = AdviceCommands(data, csv, {name: output / folder.tables[0]})
+        made.describe(model, found, commands, failed=bool(result.failed))
+    show_audit(ctx, found, commands)
+    for path, what in folder.contents(failed=bool(result.failed)).items():
+        by = f" ({how.method}, seed {model.random_state})" if path.name in folder.tables else ""
+        session.say(ctx, f"Wrote {path}: {what}{by}.")
+    asked.tell(ctx, result)
+
+
+@app.command()
+@grouped
+def compare(
+    *,
+    ctx: typer.Context,
+    original: options.Original,
+    outputs: AuditOutputs,
+    compared: NamedReleases,
+    asked: AuditOptions,
+    seed: Annotated[options.Seed, Reworded(panel=options.AUDIT)] = 0,
+    csv: options.Csv,
+) -> None:
+    """Audit several synthetic tables, or methods, side by side in one report.
+
+    A method is NAME=METHOD:PARAMETER=VALUE,... with the parameters of its synthesizer. Write values
+    as in TOML (4, 0.01, true, ["age", "sex"]). Plain words need no quotes, and protect is
+    SENSITIVE:TARGET. The tables made here are not kept: use `understudy run` for the one that you
+    choose.
+
+    Example: `understudy compare data.csv a.csv new=b.csv --keys age,job --sensitive ill`
+
+    Example: `understudy compare data.csv --methods cart,bayes --method "strict=cart:minbucket=50"`
+    `--protect ill:job --keys age,sex --sensitive ill --target job -o report.html`
+    """
+    files, made, models = compared.read(seed)
+    asked.check([*files, *made])
+    outputs.check([original, *compared.inputs, *asked.inputs])
+    with session.progress(ctx):
+        first = csv.read(original)
+        asked.check_columns(first)
+        releases = {name: list(map(csv.read, paths)) for name, paths in files.items()}
+        releases |= compared.synthesize(first, made)
+        found = asked.audit(first, releases, models | made, seed, csv.read)
+    commands = AdviceCommands(original, csv, {name: paths[0] for name, paths in files.items()})
+    show_audit(ctx, found, commands)
+    outputs.write(ctx, found, commands)
+    asked.tell(ctx, asked.judge(found))
+
+
+def _release_name(synthetic: list[Path]) -> str:
+    """Return what a release is called: its file, if it is one."""
+    from understudy.audit.task import RELEASE
+
+    return str(synthetic[0]) if len(synthetic) == 1 else RELEASE
+
+
+@app.command()
+@grouped
+def worlds(
+    *,
+    ctx: typer.Context,
+    seed: options.Seed = 0,
+    releases: Annotated[
+        int, option("Releases of each kind that is drawn by chance.", default=True, min=2)
+    ] = 30,
+    classifiers: Annotated[
+        bool,
+        option(
+            "Whether to try classifiers, too, which takes longer.",
+            "--classifiers/--no-classifiers",
+            default=True,
+        ),
+    ] = True,
+    json: options.Json = None,
     force: options.Force = False,
 ) -> None:
-    """Try the measures of risk themselves, where it is known what a release gives away.
+    """Test the measures of risk themselves, on releases that are known to give much or little away.
 
     Example: `understudy worlds --no-classifiers`
     """
     from understudy.worlds.table import run_worlds
 
-    if json is not None:
-        session.check_outputs([json], [], force)
+    session.check_outputs([json], [], force)
     with session.progress(ctx):
         found = run_worlds(seed, releases=releases, classifiers=classifiers)
     if not ctx.obj["quiet"]:
-        from understudy.report.worlds_text import worlds_text
+        from understudy.report.worlds_report import worlds_text
 
         session.show(worlds_text(found))
     for sentence in found.failures():
         logging.getLogger("understudy").info("%s", sentence)
     if json is not None:
-        from understudy.report.worlds_json import write_worlds
+        from understudy.report.worlds_report import write_worlds
 
         write_worlds(json, found, {"seed": seed, "releases": releases}, overwrite=force)
         session.say(ctx, f"Wrote {json}: all verdicts and scores.")
 
 
 @app.command()
+@grouped
 def demo(
+    *,
     ctx: typer.Context,
-    output: options.DemoFolder = Path("understudy-demo"),
-    seed: options.DemoSeed = 1,
+    output: Annotated[
+        Path, options.output("Folder for what it makes."), Reworded(show_default=True)
+    ] = Path("understudy-demo"),
+    seed: options.Seed = 1,
     force: options.Force = False,
 ) -> None:
     """Show the whole idea on the bundled survey: seven syntheses, attacked and compared.
@@ -277,7 +397,7 @@ def demo(
 
     with session.progress(ctx):
         result = run_demo(output, seed=seed, overwrite=force)
-    auditing.show(ctx, result.audit)
+    show_audit(ctx, result.audit)
     for path, what in result.files.items():
         session.say(ctx, f"Wrote {path}: {what}.")
 
@@ -289,5 +409,8 @@ def main() -> None:
     try:
         app()
     except UnderstudyError as error:
-        session.console().print(f"[red bold]Error:[/] {session.escape(str(error))}", soft_wrap=True)
+        message = str(error)
+        if isinstance(error, AlreadyThereError):
+            message = f"{error.path} already exists. Choose another name, or add --force."
+        session.complain("Error:", f" {message}")
         sys.exit(2)

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy.audit import Audit, audit
+from understudy.cli.advice_commands import AdviceCommands
 from understudy.cli.folders import check_folder, replaced_folder
+from understudy.cli.options import Csv
 from understudy.data import load
 from understudy.data.files import write, write_bytes
 from understudy.progress import track
@@ -122,6 +124,8 @@ def run_demo(folder: Path, *, seed: int, overwrite: bool) -> Demonstration:
         for name, table in tables.items():
             write(table, made / file_of(name))
         found.to_json(made / JSON)
-        write_bytes(found.to_html().encode(), made / REPORT)
+        files = {name: folder / file_of(name) for name in tables}
+        commands = AdviceCommands(Path("data.csv"), Csv(), files)
+        write_bytes(found.to_html(commands=commands).encode(), made / REPORT)
     order = (REPORT, JSON, *map(file_of, tables))
     return Demonstration(found, {folder / name: names[name] for name in order})

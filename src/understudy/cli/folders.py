@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from understudy.errors import DataError
+from understudy.errors import AlreadyThereError, DataError
 
 Ours = Callable[[str], bool]
 """Tells whether a file in a folder, or a folder in it, is one that we write there.
@@ -23,7 +23,7 @@ def check_folder(
 ) -> None:
     """Raise unless a folder can be written to `path`, before any work is done for it.
 
-    A folder that is there already is replaced only if `overwrite`, and never if it holds anything
+    A folder that already exists is replaced only if `overwrite`, and never if it holds anything
     that we would not have written, or something that is read.
 
     Parameters
@@ -33,7 +33,7 @@ def check_folder(
     ours : callable
         Tells what in it is ours.
     overwrite : bool
-        Whether a folder that is there already may be replaced.
+        Whether a folder that already exists may be replaced.
     inputs : sequence of Path or None
         Files that are read.
 
@@ -45,21 +45,18 @@ def check_folder(
     whole = path.resolve()
     for read in inputs:
         if read is not None and whole in (read.resolve(), *read.resolve().parents):
-            raise DataError(f"{read} is in {path}, which is to be written; choose another folder.")
+            raise DataError(f"{read} is in {path}, which would be replaced; choose another folder.")
     if path.is_symlink() or (path.exists() and not path.is_dir()):
-        raise DataError(f"{path} is there already and is no folder; choose another name.")
+        raise DataError(f"{path} already exists and is not a folder; choose another name.")
     if path.is_dir():
         if not overwrite:
-            raise DataError(
-                f"{path} is there already. Choose another name, or allow it to be replaced "
-                "(--force, or overwrite=True)."
-            )
+            raise AlreadyThereError(path)
         held = (found.relative_to(path).as_posix() for found in path.rglob("*"))
         others = sorted(name for name in held if not ours(name))
         if others:
             raise DataError(
-                f"{path} holds {others[0]!r}, which does not belong there, so it is not replaced. "
-                "Move it away, or choose another name."
+                f"{path} holds {others[0]!r}, which does not belong there, so the folder is not "
+                "replaced. Move the file away, or choose another name."
             )
     if not whole.parent.is_dir():
         raise DataError(f"There is no folder {path.parent}; create it first.")

@@ -1,322 +1,148 @@
-"""The options of the command line: their types, and the help that a data steward reads."""
+"""Options that several commands share: their types, and the help that a data steward reads.
+
+The types of choices are spelled out here, since `--help` loads nothing that knows them.
+"""
 
 from __future__ import annotations
 
-from enum import StrEnum
+import logging
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from understudy.cli.option_groups import option, spelled
+from understudy.errors import DataError, unknown_columns
 
-class Method(StrEnum):
-    """How to synthesize."""
+if TYPE_CHECKING:
+    from understudy.data import Dialect
 
-    bayes = "bayes"
-    cart = "cart"
-    copula = "copula"
-    independent = "independent"
-    random = "random"
-
-
-class Structure(StrEnum):
-    """How to find a Bayesian network."""
-
-    greedy = "greedy"
-    genetic = "genetic"
-    optimal = "optimal"
-
-
-class Decode(StrEnum):
-    """How to draw numbers inside their bins."""
-
-    interpolate = "interpolate"
-    uniform = "uniform"
-
-
-class Binning(StrEnum):
-    """How to cut numbers into bins."""
-
-    quantile = "quantile"
-    width = "width"
-
-
-class Smoothing(StrEnum):
-    """How to move numbers away from the original's."""
-
-    interpolate = "interpolate"
-    density = "density"
-
-
-_BAYES = "Bayesian network (--method bayes)"
-_CART = "Trees (--method cart)"
-_EXACT = "Numbers as in the original (--method cart and copula)"
-_PROTECTING = "Protection (--method bayes and cart)"
+ATTACKER = "The attacker"
+AUDIT = "The audit"
 
 Data = Annotated[Path, typer.Argument(help="The table: a CSV or Parquet file.", show_default=False)]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        help="Character between the fields of the CSV.",
-        rich_help_panel="CSV",
-        show_default="detected",
-    ),
+Original = Annotated[
+    Path, typer.Argument(help="The original table: a CSV or Parquet file.", show_default=False)
 ]
-Decimal = Annotated[
-    str | None,
-    typer.Option(
-        help="Decimal sign of its numbers.", rich_help_panel="CSV", show_default="detected"
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(help="Its text encoding.", rich_help_panel="CSV", show_default="detected"),
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A text that stands for a missing value, as the empty field, ? and NA do.",
-        rich_help_panel="CSV",
-        show_default=False,
-    ),
-]
-Drop = Annotated[
-    str, typer.Option(help="Columns to leave out, separated by commas.", show_default=False)
-]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that are there already.")]
-
-SchemaOutput = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", help="The schema file to write.", show_default="the terminal"),
-]
+Force = Annotated[bool, option("Replace files that already exist.", "--force")]
+Json = Annotated[Path | None, option("Also write all results to this file, for programs.")]
+Seed = Annotated[int, option("Number that decides everything random.", default=True, min=0)]
 Keys = Annotated[
     str,
-    typer.Option(
-        help="Columns that an attacker may know, separated by commas.", show_default=False
+    option(
+        "Columns that an attacker may know about a person, separated by commas.", panel=ATTACKER
     ),
 ]
-Sensitive = Annotated[
-    str, typer.Option(help="Columns that an attacker wants to learn.", show_default=False)
-]
-Target = Annotated[
-    str, typer.Option(help="Columns that an analyst wants to predict.", show_default=False)
-]
-Bins = Annotated[int, typer.Option(help="Groups for numbers with many values.", min=1)]
-BinningOption = Annotated[
-    Binning, typer.Option(help="Groups of the same size or of the same width.")
-]
-SyntheticOutput = Annotated[
-    Path,
-    typer.Option(
-        "--output",
-        "-o",
-        help="The synthetic table to write: .csv, .tsv or .parquet.",
-        show_default=False,
-    ),
-]
-MethodOption = Annotated[
-    Method,
-    typer.Option(
-        help="independent: every column on its own; bayes: each column given a few others; cart: "
-        "each column from trees on the columns before it; copula: all columns from one correlation "
-        "matrix; random: any value, equally often."
-    ),
-]
+Sensitive = Annotated[str, option("The column that the attacker wants to learn.", panel=ATTACKER)]
+Target = Annotated[str, option("The column that the data will be used to predict.", panel=AUDIT)]
 SchemaFile = Annotated[
-    Path | None,
-    typer.Option(help="What the columns are, from `understudy schema`.", show_default="inferred"),
-]
-Rows = Annotated[
-    int | None,
-    typer.Option(help="Rows to make.", min=1, show_default="as many as the data has"),
+    Path | None, option("What the columns are, from `understudy schema`.", default="inferred")
 ]
 Copies = Annotated[
     int,
-    typer.Option(
-        help="Synthetic tables to make; more than one are numbered: synthetic-1.csv, ...", min=1
-    ),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        help="Number that decides the draws; the same one gives the same table.",
-        min=0,
-        show_default="a new one, which is shown",
-    ),
-]
-Parents = Annotated[
-    int | None,
-    typer.Option(
-        help="Columns that a column may depend on, at most.",
-        min=0,
-        rich_help_panel=_BAYES,
-        show_default="3",
-    ),
-]
-StructureOption = Annotated[
-    Structure | None,
-    typer.Option(help="How the network is found.", rich_help_panel=_BAYES, show_default="greedy"),
-]
-Protect = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="SENSITIVE:TARGET: cut a sensitive column loose from all but its target (or from "
-        "all: SENSITIVE:); repeatable.",
-        rich_help_panel=_PROTECTING,
-        show_default=False,
-    ),
-]
-Root = Annotated[
-    str | None,
-    typer.Option(
-        help="The column that the network begins with.",
-        rich_help_panel=_BAYES,
-        show_default="drawn",
-    ),
-]
-Generations = Annotated[
-    int | None,
-    typer.Option(
-        help="Rounds of the genetic search.",
-        min=0,
-        rich_help_panel=_BAYES,
-        show_default="400",
-    ),
-]
-Threads = Annotated[
-    int | None,
-    typer.Option(
-        help="Threads to use; the result is the same.",
+    option(
+        "Synthetic tables to make. More than one are numbered: synthetic-1.csv, ...",
+        default=True,
         min=1,
-        rich_help_panel=_BAYES,
-        show_default="1",
     ),
 ]
-Minbucket = Annotated[
-    int | None,
-    typer.Option(
-        help="Records in a leaf, at least: more hides single records better.",
-        min=1,
-        rich_help_panel=_CART,
-        show_default="5",
-    ),
-]
-Cp = Annotated[
-    float | None,
-    typer.Option(
-        help="Share of the impurity that a split must explain: more gives smaller trees.",
-        min=0,
-        rich_help_panel=_CART,
-        show_default="1e-8",
-    ),
-]
-Visit = Annotated[
-    str | None,
-    typer.Option(
-        help="Columns in the order in which they are drawn; the others follow.",
-        rich_help_panel=_CART,
-        show_default="as in the data",
-    ),
-]
-Keep = Annotated[
-    str | None,
-    typer.Option(
-        help="Columns to leave as they are (partial synthesis).",
-        rich_help_panel=_CART,
-        show_default=False,
-    ),
-]
-Strata = Annotated[
-    str | None,
-    typer.Option(
-        help="Columns by whose values the records are split; each part has trees of its own.",
-        rich_help_panel=_CART,
-        show_default=False,
-    ),
-]
-Proper = Annotated[
-    bool,
-    typer.Option(
-        "--proper",
-        help="Grow trees on bootstrap samples, new ones for each copy.",
-        rich_help_panel=_CART,
-    ),
-]
-SmoothingOption = Annotated[
-    Smoothing | None,
-    typer.Option(
-        help="Move numbers away from the original's: up to halfway to their neighbours, or by "
-        "normal noise.",
-        rich_help_panel=_EXACT,
-        show_default="off",
-    ),
-]
-RuleOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--rule",
-        help="\"if marital == 'single' then years_married = 0\"; repeatable.",
-        rich_help_panel=_CART,
-        show_default=False,
-    ),
-]
-MaxPredictors = Annotated[
-    int | None,
-    typer.Option(
-        help="Columns that a tree looks at, at most: those that tell most.",
-        min=1,
-        rich_help_panel=_CART,
-        show_default="all",
-    ),
-]
-SettingsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--settings",
-        help="A TOML file with parameters of the method, also for single columns.",
-        show_default=False,
-    ),
-]
-SaveModel = Annotated[
-    Path | None,
-    typer.Option(help="Also write the fitted model, which is confidential.", show_default=False),
-]
-DecodeOption = Annotated[
-    Decode | None,
-    typer.Option(
-        help="Numbers inside a group: between its quartiles, or evenly (not with cart and copula).",
-        show_default="interpolate",
-    ),
-]
+Drop = Annotated[str, option("Columns to leave out, separated by commas.")]
 Stream = Annotated[
-    bool,
-    typer.Option("--stream", help="Read the data in batches, for a file larger than memory."),
+    bool, option("Read the data in batches, for a file larger than memory.", "--stream")
 ]
-ModelFile = Annotated[
-    Path,
-    typer.Argument(help="A model file, from `understudy synth --save-model`.", show_default=False),
-]
-Draw = Annotated[
-    Path | None,
-    typer.Option(
-        help="Draw the network of a bayes model into this .svg or .png file.",
-        show_default=False,
-    ),
-]
-JsonOutput = Annotated[
-    Path | None,
-    typer.Option("--json", help="Also write all results to this file.", show_default=False),
-]
-DemoFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder for what it makes.")]
-DemoSeed = Annotated[int, typer.Option(help="Number that decides the draws.", min=0)]
-WorldsSeed = Annotated[int, typer.Option("--seed", help="Number that decides the releases.", min=0)]
-Releases = Annotated[
-    int, typer.Option(help="Releases of each kind that is drawn by chance.", min=2)
-]
-TrainClassifiers = Annotated[
-    bool,
-    typer.Option(
-        "--classifiers/--no-classifiers",
-        help="Whether classifiers are tried too, which takes longer.",
-    ),
-]
+
+
+def output(text: str) -> Any:  # noqa: ANN401  # as Typer gives it
+    """Return the option that says where the main result goes."""
+    return option(text, "--output", "-o")
+
+
+def split_names(names: str | None) -> list[str]:
+    """Return names that were given with commas between them.
+
+    Examples
+    --------
+    >>> split_names("age, sex,")
+    ['age', 'sex']
+    """
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
+
+
+def numbered(path: Path, copies: int) -> list[Path]:
+    """Return the files for several copies, numbered from 1 if there are more than one.
+
+    Examples
+    --------
+    >>> [str(path) for path in numbered(Path("s.csv"), 2)]
+    ['s-1.csv', 's-2.csv']
+    """
+    if copies == 1:
+        return [path]
+    return [path.with_name(f"{path.stem}-{copy}{path.suffix}") for copy in range(1, copies + 1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Csv:
+    """How CSV files are written."""
+
+    delimiter: Annotated[
+        str | None,
+        option("Character between the fields of the CSV file.", panel="CSV", default="detected"),
+    ] = None
+    decimal: Annotated[
+        str | None, option("Decimal sign of its numbers.", panel="CSV", default="detected")
+    ] = None
+    encoding: Annotated[
+        str | None, option("Its text encoding.", panel="CSV", default="detected")
+    ] = None
+    missing: Annotated[
+        list[str] | None,
+        option(
+            "A text that stands for a missing value, like an empty field, ? and NA.", panel="CSV"
+        ),
+    ] = None
+
+    def read(self, path: Path, drop: str = "", *, stream: bool = False) -> Any:  # noqa: ANN401
+        """Return a table without the columns that are not wanted; a stream is read in batches."""
+        from understudy.data import read, scan
+
+        log = logging.getLogger("understudy")
+        unwanted, written = split_names(drop), self._written | {"missing": self.missing or ()}
+        if stream:
+            file = scan(path, drop=unwanted, **written)
+            log.info("%s: %s rows in batches", path, f"{file.rows:,}")
+            return file
+        frame = read(path, **written)
+        log.info("%s: %s rows x %s columns", path, f"{frame.height:,}", frame.width)
+        problems = unknown_columns(unwanted, frame.columns)
+        if problems:
+            raise DataError(f"--drop: {' '.join(problems)}")
+        return frame.drop(unwanted)
+
+    def dialect(self, path: Path) -> Dialect | None:
+        """Return how a file is written, for others that are to be like it."""
+        from understudy.data import detect
+
+        return detect(path, **self._written)
+
+    def words(self) -> list[str]:
+        """Return these options as they are typed."""
+        given = self._written | {"missing": self.missing or []}
+        return [
+            word
+            for name, values in given.items()
+            for value in ([values] if isinstance(values, str) else values or [])
+            # A value that begins like an option is typed together with its own.
+            for word in (
+                [f"{spelled(name)}={value}"] if value[:1] == "-" else [spelled(name), value]
+            )
+        ]
+
+    @property
+    def _written(self) -> dict[str, Any]:
+        return {
+            "delimiter": self.delimiter,
+            "decimal": self.decimal,
+            "encoding": self.encoding,
+        }

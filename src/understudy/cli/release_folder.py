@@ -15,9 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from understudy.cli.advice_commands import AdviceCommands
 from understudy.cli.folders import check_folder, replaced_folder
+from understudy.cli.options import numbered
 from understudy.data.dialect import Dialect, is_parquet
 from understudy.data.files import SUFFIXES, write_bytes
+from understudy.wording import markdown_table
 
 if TYPE_CHECKING:
     from understudy.audit import Audit
@@ -31,7 +34,7 @@ _INSIDE = {
     "report.html": "the report, to open in a browser",
     "audit.json": "all findings, for programs",
     "model.us": "the model, as confidential as the data",
-    "schema.toml": "what the columns are, with their levels and ranges in the original",
+    "schema.toml": "what the columns are, with levels and ranges of the original",
 }
 
 
@@ -46,7 +49,7 @@ class ReleaseFolder:
     tables : tuple of str
         The names of the synthetic tables.
     overwrite : bool
-        Whether a release that is there already may be replaced.
+        Whether a release that already exists may be replaced.
     """
 
     path: Path
@@ -59,8 +62,8 @@ class ReleaseFolder:
         suffix = data.suffix.lower() if data.suffix.lower() in SUFFIXES else ".csv"
         if data.is_file() and is_parquet(data):
             suffix = ".parquet"
-        numbers = [""] if copies == 1 else [f"-{copy}" for copy in range(1, copies + 1)]
-        return cls(path, tuple(f"synthetic{number}{suffix}" for number in numbers), overwrite)
+        tables = numbered(Path(f"synthetic{suffix}"), copies)
+        return cls(path, tuple(table.name for table in tables), overwrite)
 
     def check(self, inputs: Sequence[Path | None]) -> None:
         """Raise before any work if the folder cannot be written, or holds what is read."""
@@ -110,7 +113,9 @@ class ReleaseInProgress:
             model.sample_to(path, rows, copy=copy, dialect=same)
         return paths
 
-    def describe(self, model: Synthesizer, found: Audit, *, failed: bool) -> None:
+    def describe(
+        self, model: Synthesizer, found: Audit, commands: AdviceCommands, *, failed: bool
+    ) -> None:
         """Add the report, the findings, the model, the schema and the README.
 
         Parameters
@@ -119,10 +124,12 @@ class ReleaseInProgress:
             The model that the tables were drawn from.
         found : Audit
             Their audit.
+        commands : AdviceCommands
+            What the report tells the reader to type.
         failed : bool
             Whether the release failed its gate; then the tables are put with what is confidential.
         """
-        found.to_html(self.inside / "report.html")
+        found.to_html(self.inside / "report.html", commands=commands)
         found.to_json(self.inside / "audit.json")
         model.save(self.inside / "model.us")
         model.schema_.save(self.inside / "schema.toml")
@@ -136,7 +143,7 @@ class ReleaseInProgress:
 def readme(model: Synthesizer, found: Audit, tables: Sequence[str], *, failed: bool) -> str:
     """Return the README of a release, which may leave with it.
 
-    It holds no figure of the original, and no seed: who knows the seed can draw again what the
+    It holds no figure of the original, and no seed: whoever knows the seed can repeat what the
     model drew.
     """
     findings, verdict = found.findings, found.verdict
@@ -148,17 +155,18 @@ def readme(model: Synthesizer, found: Audit, tables: Sequence[str], *, failed: b
         *_warning(failed=failed),
         f"{files}: {release.rows:,} rows and {len(model.schema_)} columns ({names}). The records "
         "are drawn from a statistical model of a confidential table, not taken from it. "
-        "Shares and relations resemble those of the original as far as the model keeps them; "
-        "check what matters on the original before you rely on it.",
+        "Shares and relations resemble those of the original as far as the model keeps them. "
+        "Check what matters on the original before you rely on it.",
         "## How it was made",
-        f"By understudy {findings.version}, method {code(model.method)}, on "
+        f"With understudy {findings.version}, method {code(model.method)}, on "
         f"{findings.created[:10]}.{_protection(model)}{_kept(model)}",
         "## How it was checked",
-        f"It was attacked by one who wants to learn {code(findings.sensitive)} and knows "
-        f"{_knowledge(findings.keys, findings.known)}. The risk by what was tried: "
-        f"**{verdict.level}**. Who knows more, or tries something else, may learn more.",
+        f"It was attacked as by somebody who wants to learn {code(findings.sensitive)} and knows "
+        f"{_knowledge(findings.keys, findings.known)}. The risk found by these attacks: "
+        f"**{verdict.level}**. An attacker who knows more, or tries something else, may learn "
+        "more.",
         "## What may leave, and what must stay",
-        "| | |\n|---|---|\n" + "\n".join(_rows(tables, failed=failed)),
+        markdown_table(["file", "may it leave?"], _rows(tables, failed=failed)),
         f"Delete the folder {code(CONFIDENTIAL)} from any copy that you pass on, or pass on the "
         "other files by themselves.",
     ]
@@ -169,16 +177,16 @@ def _warning(*, failed: bool) -> Iterator[str]:
     if failed:
         yield (
             "**This release failed its gate. Nothing in this folder may leave.** The report says "
-            f"why; the synthetic data are in {code(CONFIDENTIAL)}."
+            f"why. The synthetic data are in {code(CONFIDENTIAL)}."
         )
 
 
 def _protection(model: Synthesizer) -> str:
     protected: Mapping[str, str | None] = getattr(model, "protect", None) or {}
     return "".join(
-        f" {code(sensitive)} was cut loose from all other columns"
-        + (f" but {code(target)}" if target else "")
-        + ": do not study its relations with them here."
+        f" All links of {code(sensitive)} to other columns were cut"
+        + (f", except to {code(target)}" if target else "")
+        + ": do not study them here."
         for sensitive, target in protected.items()
     )
 
@@ -197,15 +205,15 @@ def _knowledge(keys: Sequence[str], known: int | None) -> str:
     return listed if known in (None, len(keys)) else f"any {known} of {listed}"
 
 
-def _rows(tables: Sequence[str], *, failed: bool) -> Iterator[str]:
-    may = "may leave, if whoever answers for the original agrees"
+def _rows(tables: Sequence[str], *, failed: bool) -> Iterator[tuple[str, str]]:
+    may = "may leave, if whoever is responsible for the original agrees"
     must = "**must stay**: confidential"
     for name in tables:
         shown = f"{CONFIDENTIAL}/{name}" if failed else name
-        yield f"| {code(shown)} | {must if failed else may} |"
-    yield f"| {code(README)} | {must if failed else may} |"
+        yield code(shown), must if failed else may
+    yield code(README), must if failed else may
     for name, what in _INSIDE.items():
-        yield f"| {code(f'{CONFIDENTIAL}/{name}')} | {must}; {what} |"
+        yield code(f"{CONFIDENTIAL}/{name}"), f"{must}; {what}"
 
 
 def code(name: str) -> str:

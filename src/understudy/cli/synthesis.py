@@ -1,89 +1,346 @@
-"""The synthesizer that the options of `understudy synth` and `run` ask for."""
+"""How to synthesize: the options of `understudy synth` and `run`, and their synthesizer.
+
+An option of a method is declared together with the parameter that it sets, so that a command can
+be read into parameters, and parameters can be said as a command.
+"""
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_hints
 
-from understudy.cli import options, values
+from understudy.cli import options
+from understudy.cli.option_groups import option, spelled
 from understudy.errors import ParameterError
 
 if TYPE_CHECKING:
     from understudy.data import Schema
     from understudy.synthesis import Synthesizer
-
-_NAMED_OTHERWISE = {"visit_sequence": "--visit", "rules": "--rule"}
-
-
-def own_parameters(
-    *,
-    parents: int | None,
-    structure: options.Structure | None,
-    protect: list[str] | None,
-    root: str | None,
-    generations: int | None,
-    threads: int | None,
-    minbucket: int | None,
-    cp: float | None,
-    visit: str | None,
-    keep: str | None,
-    strata: str | None,
-    proper: bool,
-    smoothing: options.Smoothing | None,
-    rule: list[str] | None,
-    max_predictors: int | None,
-    decode: options.Decode | None,
-) -> dict[str, Any]:
-    """Return the parameters that were given as options, by the synthesizers' own names."""
-    found = {
-        "parents": parents,
-        "structure": structure and structure.value,
-        "protect": values.read_protection(protect),
-        "root": root,
-        "generations": generations,
-        "threads": threads,
-        "minbucket": minbucket,
-        "cp": cp,
-        "visit_sequence": values.split_names(visit) if visit else None,
-        "keep": values.split_names(keep) if keep else None,
-        "strata": values.split_names(strata) if strata else None,
-        "proper": proper or None,
-        "smoothing": smoothing and smoothing.value,
-        "rules": rule or None,
-        "max_predictors": max_predictors,
-        "decode": decode and decode.value,
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def synthesizer(
-    method: options.Method, settings: Path | None, seed: int, given: dict[str, Any]
-) -> Synthesizer:
-    """Return the synthesizer of a method, with those options that were given, and a file's."""
-    from understudy.synthesis import METHODS
     from understudy.synthesis.settings import Settings
 
-    cls = METHODS[method.value]
-    wrong = [
-        _NAMED_OTHERWISE.get(name, f"--{name.replace('_', '-')}")
-        for name in given
-        if name not in cls.parameter_names()
-    ]
-    if wrong:
-        raise ParameterError(f"{', '.join(wrong)} does not go with --method {method.value}.")
-    file = Settings.load(settings) if settings is not None else Settings()
-    return cls(**(file.parameters(cls, given) | {"random_state": seed}))
+Method = Literal["bayes", "cart", "copula", "independent", "random"]
+
+_BAYES = "Bayesian network (--method bayes)"
+_CART = "Trees (--method cart)"
+_EXACT = "Numbers as in the original (--method cart and copula)"
+_PROTECTING = "Protection (--method bayes and cart)"
+
+_IRRELEVANT = ("random_state", "threads")
+"""Parameters that advice on a release need not repeat: they say nothing about how it is made."""
 
 
-def without(described: Schema | None, drop: str) -> Schema | None:
-    """Return a schema without the columns that are not wanted."""
-    if described is None:
-        return None
-    return described.drop(*(name for name in values.split_names(drop) if name in described))
+class Form(NamedTuple):
+    """How an option stands for a parameter of a synthesizer, in both directions."""
+
+    read: Callable[[Any], Any]
+    """Turns what was typed into the parameter."""
+
+    say: Callable[[Any], Iterable[str]]
+    """Turns the parameter into what to type after the option, each time that it is given.
+
+    Nothing, if it cannot be said so; an empty text for an option that needs none.
+    """
+
+    parameter: str = ""
+    """The parameter, if it is not called like the option."""
 
 
-def fresh_seed() -> int:
-    """Return a seed that nobody can guess."""
-    import secrets
+def read_protection(texts: Sequence[str]) -> dict[str, str | None]:
+    """Return the targets of sensitive columns that were given as SENSITIVE:TARGET.
 
-    return secrets.randbelow(2**32)
+    Examples
+    --------
+    >>> read_protection(["income:job", "ill:"])
+    {'income': 'job', 'ill': None}
+    """
+    found: dict[str, str | None] = {}
+    for text in texts:
+        sensitive, _, target = text.rpartition(":")
+        if not sensitive:
+            raise ParameterError(f"--protect is SENSITIVE:TARGET or SENSITIVE:; got {text!r}.")
+        if sensitive in found:
+            raise ParameterError(
+                f"--protect names each sensitive column once; it names {sensitive!r} twice."
+            )
+        found[sensitive] = target or None
+    return found
+
+
+def _say_plain(value: Any) -> list[str]:  # noqa: ANN401  # a parameter of any type
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return []
+    return [f"{value:.15g}" if isinstance(value, float) else str(value)]
+
+
+def _say_names(value: Any) -> list[str]:  # noqa: ANN401
+    names = [value] if isinstance(value, str) else value
+    plain = isinstance(names, list | tuple) and not any("," in str(name) for name in names)
+    return [",".join(map(str, names))] if plain and names else []
+
+
+def _say_texts(value: Any) -> list[str]:  # noqa: ANN401
+    texts = value if isinstance(value, list | tuple) else []
+    return [text for text in texts if isinstance(text, str)]
+
+
+def _say_protection(value: Any) -> list[str]:  # noqa: ANN401
+    pairs = value.items() if isinstance(value, Mapping) else ()
+    # A target that the option cannot name is left out, which protects more.
+    return [f"{one}:{target if target and ':' not in target else ''}" for one, target in pairs]
+
+
+_PLAIN = Form(lambda value: value, _say_plain)
+_NAMES = Form(options.split_names, _say_names)
+_FLAG = Form(lambda given: given or None, lambda value: [""] if value is True else [])
+
+Protect = Annotated[
+    list[str] | None,
+    option(
+        "SENSITIVE:TARGET: keep the link between a sensitive column and its target, and cut its "
+        "links to all other columns. SENSITIVE: cuts all of its links. Repeatable.",
+        panel=_PROTECTING,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions:
+    """The parameters of the methods, each with its option."""
+
+    parents: Annotated[
+        int | None,
+        option(
+            "Maximum number of columns that a column depends on.", panel=_BAYES, default="3", min=0
+        ),
+        _PLAIN,
+    ] = None
+    structure: Annotated[
+        Literal["greedy", "genetic", "optimal"] | None,
+        option("How to find the network.", panel=_BAYES, default="greedy"),
+        _PLAIN,
+    ] = None
+    root: Annotated[
+        str | None,
+        option("The column that the network starts with.", panel=_BAYES, default="drawn"),
+        _PLAIN,
+    ] = None
+    generations: Annotated[
+        int | None,
+        option("Rounds of the genetic search.", panel=_BAYES, default="400", min=0),
+        _PLAIN,
+    ] = None
+    threads: Annotated[
+        int | None,
+        option("Threads to use. The result is the same.", panel=_BAYES, default="1", min=1),
+        _PLAIN,
+    ] = None
+    protect: Annotated[Protect, Form(read_protection, _say_protection)] = None
+    minbucket: Annotated[
+        int | None,
+        option(
+            "Minimum number of records in a leaf. More hide single records better.",
+            panel=_CART,
+            default="5",
+            min=1,
+        ),
+        _PLAIN,
+    ] = None
+    cp: Annotated[
+        float | None,
+        option(
+            "Share of the impurity that a split must explain. More gives smaller trees.",
+            panel=_CART,
+            default="1e-8",
+            min=0,
+        ),
+        _PLAIN,
+    ] = None
+    visit: Annotated[
+        str | None,
+        option(
+            "Columns in the order in which to draw them; the others follow.",
+            panel=_CART,
+            default="as in the data",
+        ),
+        _NAMES._replace(parameter="visit_sequence"),
+    ] = None
+    keep: Annotated[
+        str | None, option("Columns to leave as they are (partial synthesis).", panel=_CART), _NAMES
+    ] = None
+    strata: Annotated[
+        str | None,
+        option(
+            "Columns whose values split the records. Each part gets trees of its own.", panel=_CART
+        ),
+        _NAMES,
+    ] = None
+    proper: Annotated[
+        bool,
+        option("Grow trees on bootstrap samples, new ones for each copy.", "--proper", panel=_CART),
+        _FLAG,
+    ] = False
+    rule: Annotated[
+        list[str] | None,
+        option("\"if marital == 'single' then years_married = 0\". Repeatable.", panel=_CART),
+        Form(list, _say_texts, "rules"),
+    ] = None
+    max_predictors: Annotated[
+        int | None,
+        option(
+            "Maximum number of columns that a tree uses: the most informative ones.",
+            panel=_CART,
+            default="all",
+            min=1,
+        ),
+        _PLAIN,
+    ] = None
+    smoothing: Annotated[
+        Literal["interpolate", "density"] | None,
+        option(
+            "Move numbers away from the original ones: up to halfway to their neighbours, or by "
+            "normal noise.",
+            panel=_EXACT,
+            default="off",
+        ),
+        _PLAIN,
+    ] = None
+    decode: Annotated[
+        Literal["interpolate", "uniform"] | None,
+        option(
+            "How to draw numbers inside a group: between its quartiles, or evenly (not with cart "
+            "and copula).",
+            default="interpolate",
+        ),
+        _PLAIN,
+    ] = None
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that were given, by the synthesizers' own names."""
+        found = {}
+        for parameter, (field, form) in _FORMS.items():
+            given = getattr(self, field)
+            if given is not None and (value := form.read(given)) not in (None, []):
+                found[parameter] = value
+        return found
+
+
+def _read_forms() -> dict[str, tuple[str, Form]]:
+    hints = get_type_hints(MethodOptions, include_extras=True)
+    found = {}
+    for field in fields(MethodOptions):
+        form = next(note for note in hints[field.name].__metadata__ if isinstance(note, Form))
+        found[form.parameter or field.name] = (field.name, form)
+    return found
+
+
+_FORMS = _read_forms()
+"""The field and the form of each parameter that has an option."""
+
+
+def words_for(method: str, parameters: Mapping[str, object]) -> list[str]:
+    """Return the options that ask for a method with some parameters.
+
+    Examples
+    --------
+    >>> " ".join(words_for("bayes", {"parents": 2, "protect": {"income": "job"}}))
+    '--method bayes --parents 2 --protect income:job'
+    """
+    found = ["--method", method]
+    for name, value in parameters.items():
+        found += _words(name, value)
+    return found
+
+
+def unsaid(parameters: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the parameters that are set to something that no option can say.
+
+    Examples
+    --------
+    >>> unsaid({"minbucket": {"age": 50}, "cp": 0.01, "random_state": 1})
+    ('minbucket',)
+    """
+    return tuple(
+        name
+        for name, value in parameters.items()
+        if name not in _IRRELEVANT and value is not None and not _words(name, value)
+    )
+
+
+def _words(parameter: str, value: object) -> list[str]:
+    if parameter in _IRRELEVANT or parameter not in _FORMS:
+        return []
+    field, form = _FORMS[parameter]
+    # An option that needs no text stands alone.
+    return [word for text in form.say(value) for word in (spelled(field), text) if word]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Synthesis:
+    """A synthesizer, and how much it makes."""
+
+    method: Annotated[
+        Method,
+        option(
+            "independent: each column on its own. bayes: each column given a few others. cart: "
+            "each column from trees on the columns before it. copula: all columns from one "
+            "correlation matrix. random: any value, equally often.",
+            default=True,
+        ),
+    ] = "independent"
+    schema: options.SchemaFile = None
+    rows: Annotated[
+        int | None, option("Rows to make.", default="as many as the data has", min=1)
+    ] = None
+    copies: options.Copies = 1
+    seed: Annotated[
+        int | None,
+        option(
+            "Number that decides the draws. The same number gives the same table.",
+            default="a new one, which is shown",
+            min=0,
+        ),
+    ] = None
+    settings: Annotated[
+        Path | None,
+        option("A TOML file with parameters of the method, for all columns or for single ones."),
+    ] = None
+    parameters: MethodOptions
+    drop: options.Drop = ""
+
+    def synthesizer(self) -> Synthesizer:
+        """Return the synthesizer with the parameters that were given, and those of a file.
+
+        If no seed was given, it gets one that nobody can guess.
+        """
+        from understudy.synthesis import METHODS
+        from understudy.synthesis.settings import Settings
+
+        given, cls = self.parameters.parameters(), METHODS[self.method]
+        wrong = [spelled(_FORMS[name][0]) for name in given if name not in cls.parameter_names()]
+        if wrong:
+            goes = "does" if len(wrong) == 1 else "do"
+            raise ParameterError(f"{', '.join(wrong)} {goes} not go with --method {self.method}.")
+        file = Settings.load(self.settings) if self.settings is not None else Settings()
+        seed = secrets.randbelow(2**32) if self.seed is None else self.seed
+        return set_up(cls, file, given, seed)
+
+    def described(self) -> Schema | None:
+        """Return what the columns are, if that is given, without those that are not wanted."""
+        from understudy.data import Schema
+
+        if self.schema is None:
+            return None
+        found = Schema.load(self.schema)
+        return found.drop(*(name for name in options.split_names(self.drop) if name in found))
+
+
+def set_up(
+    cls: type[Synthesizer], settings: Settings, given: Mapping[str, Any], seed: int
+) -> Synthesizer:
+    """Return a synthesizer with the parameters of a file, and those that were given."""
+    if "random_state" in settings.overall:
+        raise ParameterError(f"{settings.source}: random_state is given with --seed.")
+    return cls(**(settings.parameters(cls, given) | {"random_state": seed}))

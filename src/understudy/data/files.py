@@ -22,7 +22,7 @@ from understudy.data.dialect import (
     resolve_dialect,
 )
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend
-from understudy.errors import DataError
+from understudy.errors import AlreadyThereError, DataError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -295,10 +295,7 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
     if path.is_dir():
         raise DataError(f"{path} is a folder; give the name of a file in it.")
     if path.exists() and not overwrite:
-        raise DataError(
-            f"{path} is there already. Choose another name, or allow it to be replaced "
-            "(--force, or overwrite=True)."
-        )
+        raise AlreadyThereError(path)
     if not path.parent.is_dir():
         raise DataError(f"There is no folder {path.parent}; create it first.")
     if not os.access(path.parent, os.W_OK):

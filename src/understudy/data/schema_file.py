@@ -16,8 +16,7 @@ from understudy.errors import SchemaError, did_you_mean
 FORMAT = 1
 
 _HEADER = """\
-What understudy knows of each column. Correct it where it is wrong, then use it with
-  understudy synth DATA --schema THIS-FILE -o SYNTHETIC
+What understudy knows of each column. Correct it where it is wrong before you synthesize with it.
 It lists values of the data: treat it as confidentially as the data.
 
 name      the column's name in the table

@@ -124,7 +124,7 @@ class _Categories:
                 known = {value for value in set(column.tolist()) if not _is_missing(value)}
             except TypeError as error:  # a list, say
                 raise DataError(
-                    f"A feature holds values that are no categories: {error}."
+                    f"A feature holds values that cannot be categories: {error}."
                 ) from error
             self._table: dict[Any, int] = {value: code for code, value in enumerate(known)}
         else:

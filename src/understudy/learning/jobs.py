@@ -44,7 +44,7 @@ class Job:
             return f"it returned an array of shape {found.shape} for {len(self.asked)} records"
         if self._of_numbers:
             finite = found.dtype.kind in "fiu" and np.isfinite(found).all()
-            return found if finite else "it guessed what is no number"
+            return found if finite else "it guessed something that is not a number"
         known = np.isin(found, self.truth).all()
         return found.astype(np.int64) if known else "it guessed a level that it was not shown"
 

@@ -57,7 +57,7 @@ def mapped(
         pickle.dumps(must_travel)
     except Exception as error:
         raise ParameterError(
-            f"models cannot be sent to other processes: {error}. Use processes=1."
+            f"The models cannot be sent to other processes: {error}. Use processes=1."
         ) from error
     # A forked process would inherit the locks of polars' threads.
     context = multiprocessing.get_context("spawn")
@@ -83,7 +83,7 @@ def _in_order(
             yield waiting.popleft().result()
     except BrokenProcessPool as error:
         raise ParameterError(
-            "The processes that train the models have ended. Each of them reads your script again: "
-            'put what the script does under `if __name__ == "__main__":`. If it is there already, '
-            "memory may have run out. Otherwise use processes=1."
+            "The processes that train the models ended too early. Each of them reads your script "
+            'again, so put what the script does under `if __name__ == "__main__":`. If it is there '
+            "already, memory may have run out: use processes=1."
         ) from error

@@ -10,7 +10,7 @@ from typing import Any
 from understudy._version import __version__
 from understudy.data.files import write_bytes
 from understudy.risk.overview import Overview
-from understudy.risk.posterior.result import StrongAttack
+from understudy.risk.strong.result import StrongAttack
 
 FORMAT = "understudy attack"
 VERSION = 1

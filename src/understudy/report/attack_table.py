@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from understudy.risk.overview import Overview
+from understudy.wording import UNDEFINED, quoted, share
 
 _NOTICEABLE = 0.01
 """A gain of more than this share of the records is shown in colour."""
@@ -22,46 +23,41 @@ def attack_table(found: Overview) -> Group:
     The baseline is reached without the release, and the gain is what the release adds to it.
     """
     scenario = found.scenario
-    known = scenario.known or len(scenario.keys)
     table = Table(
-        title=f"For how many of the records {escape(scenario.sensitive)} can be told",
+        title=f"Share of records for which an attacker gets '{escape(scenario.sensitive)}' right",
         title_justify="left",
         header_style="bold",
     )
     lines = list(found.lines())
     controlled = any(not math.isnan(line.control) for line in lines)
     table.add_column("measure")
-    table.add_column("by", overflow="fold")
+    table.add_column("how", overflow="fold")
     for heading in ("baseline", "synthetic", "original", *(["control"] * controlled), "gain"):
         table.add_column(heading, justify="right")
     for line in lines:
         shares = [line.baseline, line.synthetic, line.original, *([line.control] * controlled)]
-        row = [Text(percentage(share)) for share in shares]
+        row = [Text(percentage(value)) for value in shares]
         table.add_row(line.measure, Text(line.meaning), *row, difference(line.gain))
-    keys = ", ".join(scenario.keys)
-    sets = f" ({len(scenario)} sets of them)" if len(scenario) > 1 else ""
-    knows = Text(f"An attacker who knows {known} of {len(scenario.keys)} keys{sets}: {keys}.")
+    sets = f" ({len(scenario):,} possible sets)" if len(scenario) > 1 else ""
+    knows = Text(f"An attacker who knows {scenario.known_keys}{sets}: {quoted(scenario.keys)}.")
     return Group(knows, table, *_sentences(found))
 
 
 def _sentences(found: Overview) -> Iterator[RenderableType]:
-    yield Text(found.attribution["nearest"].summary())
-    if found.attackers is not None:
-        yield Text(found.attackers.summary())
-    yield Text(found.disclosure.summary())
+    yield Text(found.summary())
     for measure, reason in found.reasons().items():
         yield Text(f"Not defined: {measure}: {reason}", style="yellow")
 
 
-def percentage(share: float) -> str:
+def percentage(value: float) -> str:
     """Return a share in percent, for a cell of a table.
 
     Examples
     --------
     >>> percentage(0.4271), percentage(math.nan)
-    ('42.71 %', '-')
-    """
-    return "-" if math.isnan(share) else f"{100 * share:.2f} %"
+    ('42.71%', '–')
+    """  # noqa: RUF002
+    return share(value, 2)
 
 
 def difference(gain: float) -> Text:
@@ -70,9 +66,9 @@ def difference(gain: float) -> Text:
     Examples
     --------
     >>> difference(0.123).plain, difference(math.nan).plain
-    ('+12.30', '-')
-    """
+    ('+12.30', '–')
+    """  # noqa: RUF002
     if math.isnan(gain):
-        return Text("-")
+        return Text(UNDEFINED)
     colour = "red" if gain > _NOTICEABLE else "green"
     return Text(f"{100 * gain:+.2f}", style=colour)

@@ -17,35 +17,38 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from understudy import wording
 from understudy.audit.findings import Findings
+from understudy.audit.verdict import TITLES
 from understudy.charts.palette import CONFIG, DARK, LIGHT
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError
 from understudy.progress import track
-from understudy.report import wording
-from understudy.report.comparison import comparison_table
-from understudy.report.explanations import explanations
-from understudy.report.sections import OPEN_COLUMNS, comparison, sections
-from understudy.report.trust import DEMANDS, trust_table
+from understudy.report import names
+from understudy.report.sections import OPEN_COLUMNS, comparison, explanations, sections
+from understudy.report.side_by_side import side_by_side
+from understudy.report.trust import trust_table
+from understudy.worlds.desiderata import DESIDERATA
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
+    from understudy.audit.result import Commands
     from understudy.audit.verdict import Verdict
     from understudy.charts.chart import Chart
 
-LEVELS = {
-    "low": "Low risk",
-    "raised": "Raised risk",
-    "high": "High risk",
-    "unknown": "Unknown risk",
-}
+LEVELS = {level: title.removesuffix(" by what was tried") for level, title in TITLES.items()}
+"""What stands on a badge."""
 _SCALE = 2
 """Pixels of a picture for each of the page: sharp in print."""
 
 
 def render_report(
-    findings: Findings, *, verdict: Verdict | None = None, show_records: bool = False
+    findings: Findings,
+    *,
+    verdict: Verdict | None = None,
+    show_records: bool = False,
+    commands: Commands | None = None,
 ) -> str:
     """Return the report as one page of HTML that needs no other file.
 
@@ -58,6 +61,8 @@ def render_report(
     show_records : bool
         Whether to show the values of the worst records, if the findings have them; they are left
         out otherwise.
+    commands : callable, optional
+        Turns advice into what the reader is to type; Python code if it is not given.
 
     Returns
     -------
@@ -74,7 +79,7 @@ def render_report(
         verdict=verdict,
         show_records=show_records,
         compared=compared,
-        comparison_table=comparison_table(findings),
+        side_by_side=side_by_side(findings),
         sections=releases,
         explanations=explanations(findings),
         chart_data=_embedded(_chart_data(charts)),
@@ -84,7 +89,8 @@ def render_report(
         policy=_policy([library, script], style),
         levels=LEVELS,
         open_columns=OPEN_COLUMNS,
-        demands=DEMANDS,
+        demands=DESIDERATA,
+        command_for=commands or (lambda advice: advice.code),
         trust_table=trust_table(),
     )
     return page.lstrip()  # the macros leave blank lines before the beginning
@@ -96,6 +102,7 @@ def write_report(
     *,
     verdict: Verdict | None = None,
     show_records: bool = False,
+    commands: Commands | None = None,
     overwrite: bool = False,
 ) -> Path:
     """Write the report to a file, whole or not at all; see `render_report`.
@@ -110,6 +117,8 @@ def write_report(
         What is said of it.
     show_records : bool
         Whether to show the values of the worst records.
+    commands : callable, optional
+        Turns advice into what the reader is to type.
     overwrite : bool
         Whether a file that is there already is replaced.
 
@@ -127,7 +136,7 @@ def write_report(
     if path.suffix.lower() not in {".html", ".htm"}:
         raise DataError(f"{path} should end in .html: the report is a page for a browser.")
     check_writable(path, overwrite=overwrite)
-    page = render_report(findings, verdict=verdict, show_records=show_records)
+    page = render_report(findings, verdict=verdict, show_records=show_records, commands=commands)
     return write_bytes(page.encode(), path, overwrite=overwrite)
 
 
@@ -199,18 +208,15 @@ def _template() -> Template:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {
-        "share": lambda value: wording.unbroken(wording.share(value)),
-        "percent": wording.percent,
-        "unbroken": wording.unbroken,
-        "points": wording.points,
+        "share": wording.share,
+        "percent": wording.percent_number,
+        "points": wording.signed_points,
         "number": wording.number,
-        "times": wording.times,
-        "listing": wording.listing,
-        "short": wording.short,
-        "model": wording.model_name,
-        "models": wording.models_in_words,
-        "prior": wording.prior_in_words,
-        "mode": wording.mode_in_words,
+        "short": wording.shortened,
+        "model": names.model_name,
+        "models": names.models_in_words,
+        "prior": names.prior_in_words,
+        "mode": names.mode_in_words,
     }
     return environment.get_template("report.html")
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from understudy.audit.findings import Findings, ReleaseFindings
+from understudy.audit.measures import MEASURES
+from understudy.audit.measures.attribution import ATTRIBUTION
+from understudy.audit.measures.declaration import Explanation, Part
 from understudy.charts.chart import Chart
 from understudy.report.charts.columns import column_chart, distance
 from understudy.report.charts.edges import network_drawing
@@ -26,6 +29,8 @@ from understudy.report.charts.tradeoff import tradeoff_chart
 
 if TYPE_CHECKING:
     from understudy.audit.verdict import ReleaseVerdict, Verdict
+
+GAIN: Part = ATTRIBUTION.part  # type: ignore[assignment]  # it has one, which holds all figures
 
 OPEN_COLUMNS = 12
 """Columns whose charts are seen at once; the others are folded away."""
@@ -60,27 +65,37 @@ class Section:
         >>> Section("release-1", ReleaseFindings("a.csv", "", 1, 10), None, {}, (), 0).parts
         {}
         """
-        found, utility = self.release, self.release.utility
-        there: tuple[tuple[str, str, object], ...] = (
-            ("gain", "What an attacker gains", found.figures or found.subsets),
-            ("people", "Whom it concerns", found.attribution or found.worst),
-            ("strong", "The strong attacker", found.strong),
-            ("disclosure", "repU and DiSCO", found.disclosure),
-            ("anonymity", "k, l and t", found.anonymity),
-            ("association", "Association", utility.association),
-            ("columns", "Columns", utility.shares or utility.marginals),
-            ("propensity", "Telling apart", utility.propensity),
-            ("prediction", "Prediction", utility.prediction),
-            ("network", "The network", found.network),
-            ("notes", "Not compared", utility.notes),
-            ("errors", "Not measured", found.errors),
-        )
-        return {key: title for key, title, something in there if something}
+        declared = [
+            measure.part
+            for measure in MEASURES
+            if measure.part is not None and measure.has_findings(self.release)
+        ]
+        there = {part.key: part.title for part in sorted(declared, key=lambda part: part.place)}
+        if self.release.figures:
+            there = {GAIN.key: GAIN.title} | there
+        for key, title, something in (
+            ("numbers", "Further figures", self.release.numbers),
+            ("notes", "Not compared", self.release.utility.notes),
+            ("errors", "Not measured", self.release.errors),
+        ):
+            if something:
+                there[key] = title
+        return there
 
     def all_charts(self) -> Iterator[Chart]:
         """Yield every chart of the release."""
         yield from self.charts.values()
         yield from self.columns
+
+
+def explanations(findings: Findings) -> tuple[Explanation, ...]:
+    """Return how the measures that were run are computed, and none of the others."""
+    return tuple(
+        measure.explanation
+        for measure in MEASURES
+        if measure.explanation is not None
+        and any(measure.has_findings(release) for release in findings.releases)
+    )
 
 
 def comparison(findings: Findings) -> tuple[Chart, ...]:

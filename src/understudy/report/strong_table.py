@@ -13,21 +13,22 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from understudy.report.attack_table import difference, percentage
-from understudy.risk.posterior.result import CERTAIN, StrongAttack, named
+from understudy.report.attack_table import difference
+from understudy.risk.strong.result import CERTAIN, StrongAttack, named
+from understudy.wording import UNDEFINED, counted, share
 
 _NOTICEABLE = 0.01
 """A gain of more bits than this is shown in colour."""
 _PRIORS = {
-    "uniform": "all candidates alike",
-    "marginal": "each by its share among the other records",
-    "informed": "each as the model, fitted to the other records, predicts it",
-    "given": "weights that were given",
+    "uniform": "all candidates are equally probable",
+    "marginal": "each value is as probable as it is common among the other records",
+    "informed": "each value is as probable as the model predicts from the other records",
+    "given": "candidates have the weights that were given",
 }
 _MODES = {
-    "fixed": "The structure of the model is taken as published; only its counts change.",
+    "fixed": "The structure of the model stays as published; only its counts change.",
     "refit": "The model is fitted anew for each candidate.",
-    "black box": "What the release would be like is simulated for each candidate.",
+    "black box": "The release is simulated for each candidate.",
 }
 
 
@@ -38,21 +39,21 @@ def strong_table(attack: StrongAttack) -> Group:
 
 def _knowledge(attack: StrongAttack) -> Iterator[Text]:
     yield Text(
-        "An attacker who knows how the release was made, and all records but one. Unknown of that "
-        f"one: {named(attack.unknown)}."
+        "An attacker who knows how the release was made, and every record but one. Unknown about "
+        f"that one: {named(attack.unknown)}."
     )
     compared = sorted(set(attack.candidates.tolist()))
     count = " to ".join(f"{number:,}" for number in dict.fromkeys([compared[0], compared[-1]]))
     yield Text(
-        f"Believed before ({attack.prior_name}): {_PRIORS[attack.prior_name]}, {count} candidates. "
-        f"{_MODES[attack.mode]}"
+        f"There are {count} candidates. Before the release ({attack.prior_name} prior), "
+        f"{_PRIORS[attack.prior_name]}. {_MODES[attack.mode]}"
     )
 
 
 def _shares(attack: StrongAttack) -> Table:
     table = Table(
-        title=f"For how many of {_records(len(attack))} {escape(named(attack.unknown))} can be "
-        "told",
+        title=f"Share of {counted(len(attack), 'record')} whose true "
+        f"{escape(named(attack.unknown))} is found",
         title_justify="left",
         header_style="bold",
     )
@@ -61,27 +62,23 @@ def _shares(attack: StrongAttack) -> Table:
         table.add_column(heading, justify="right")
     lines = {
         "the best guess": (attack.accuracy_before, attack.accuracy_after),
-        "more probable than 50 %": (_share(attack.prior > 0.5), attack.share_above(0.5)),
-        "more probable than 90 %": (_share(attack.prior > 0.9), attack.share_above(0.9)),
-        "certain": (_share(attack.prior >= 1 - CERTAIN), _share(attack.posterior >= 1 - CERTAIN)),
+        "more than 50% probable": (_mean(attack.prior > 0.5), attack.share_above(0.5)),
+        "more than 90% probable": (_mean(attack.prior > 0.9), attack.share_above(0.9)),
+        "certain": (_mean(attack.prior >= 1 - CERTAIN), _mean(attack.posterior >= 1 - CERTAIN)),
     }
     for meaning, (before, after) in lines.items():
-        row = (Text(percentage(share)) for share in (before, after))
+        row = (Text(share(value, 2)) for value in (before, after))
         table.add_row(meaning, *row, difference(after - before))
     return table
 
 
-def _records(count: int) -> str:
-    return f"{count:,} record{'s' * (count != 1)}"
-
-
-def _share(holds: NDArray[np.bool_]) -> float:
+def _mean(holds: NDArray[np.bool_]) -> float:
     return float(np.mean(holds)) if len(holds) else math.nan
 
 
 def _bits(attack: StrongAttack) -> Table:
     table = Table(
-        title="How much more probable the release makes the truth",
+        title="How much more probable the truth becomes",
         title_justify="left",
         header_style="bold",
     )
@@ -89,9 +86,9 @@ def _bits(attack: StrongAttack) -> Table:
     for heading in ("bits", "times"):
         table.add_column(heading, justify="right")
     lines = {
-        "records on average": attack.mean_gain,
-        "99 % of the records, at most": attack.quantile_gain(0.99),
-        "the record with the largest gain": attack.max_gain,
+        "the average record": attack.mean_gain,
+        "99% of the records, at most": attack.quantile_gain(0.99),
+        "the most exposed record": attack.max_gain,
     }
     for meaning, gain in lines.items():
         table.add_row(meaning, _in_bits(gain), _times(gain))
@@ -102,14 +99,15 @@ def _sentences(attack: StrongAttack) -> Iterator[RenderableType]:
     yield Text(attack.summary())
     if attack.prior_name in {"uniform", "marginal"}:
         yield Text(
-            f"With the {attack.prior_name} prior, a guess does not use what the other records tell "
-            "of this one, and may be worse with the release than without it; --prior informed does."
+            f"With the {attack.prior_name} prior, a guess ignores what the other records tell "
+            "about this one. It may be worse with the release than without it. Use the informed "
+            "prior to compare guesses."
         )
     errors = attack.more.get("mc_error")
     if errors is not None and np.isfinite(errors).any():
         yield Text(
-            f"Chance in the simulations: a standard error of a posterior of up to "
-            f"{np.nanmax(errors):.3f}."
+            f"The simulations leave a standard error of up to {np.nanmax(errors):.3f} in a "
+            "posterior."
         )
     for note in attack.notes:
         yield Text(f"Note: {note}")
@@ -118,7 +116,7 @@ def _sentences(attack: StrongAttack) -> Iterator[RenderableType]:
 
 
 def worst_table(attack: StrongAttack, count: int, *, guesses: bool = False) -> Table:
-    """Return the records of which the release tells most.
+    """Return the records that the release exposes most.
 
     Parameters
     ----------
@@ -130,9 +128,11 @@ def worst_table(attack: StrongAttack, count: int, *, guesses: bool = False) -> T
         Whether to show the most probable values, which may be those of the original, and what else
         may tell them: see `StrongAttack.to_frame`.
     """
-    found = attack.to_frame(worst_first=True, values=guesses).head(count)
+    found = attack.to_frame(worst_first=True, values=guesses, backend="polars").head(count)
     table = Table(
-        title=f"The {_records(found.height)} of which most is learned",
+        title="The most exposed record"
+        if found.height == 1
+        else f"The {found.height:,} most exposed records",
         title_justify="left",
         header_style="bold",
         caption="Rows of the original, from 0: confidential",
@@ -149,7 +149,7 @@ def worst_table(attack: StrongAttack, count: int, *, guesses: bool = False) -> T
             table.add_column("gain (bits)" if name == "gain_bits" else name, justify="right")
     if guesses:
         table.add_column("best guess", overflow="fold")
-        table.add_column("is right")
+        table.add_column("correct")
     for row in found.iter_rows(named=True):
         cells = [form(row[name]) for name, form in shown.items() if name in row]
         guess = [Text(row["guess"]), "yes" if row["right_after"] else "no"] if guesses else []
@@ -157,28 +157,24 @@ def worst_table(attack: StrongAttack, count: int, *, guesses: bool = False) -> T
     return table
 
 
-def _probability(share: float) -> str:
+def _probability(value: float) -> str:
     """Return a probability in percent that looks certain or impossible only if it is.
 
     Examples
     --------
     >>> _probability(1 / 16), _probability(1.0), _probability(0.999999), _probability(1e-9)
-    ('6.25 %', 'certain', '> 99.99 %', '< 0.01 %')
+    ('6.25%', 'certain', '> 99.99%', '< 0.01%')
     """
-    if math.isnan(share):
-        return "-"
-    if share >= 1 - CERTAIN:
+    if value >= 1 - CERTAIN:
         return "certain"
-    if share > 0.9999:
-        return "> 99.99 %"
-    if 0 < share < 0.0001:
-        return "< 0.01 %"
-    return percentage(share)
+    if value > 0.9999:
+        return "> 99.99%"
+    return "< 0.01%" if 0 < value < 0.0001 else share(value, 2)
 
 
 def _in_bits(gain: float) -> Text:
     if math.isnan(gain):
-        return Text("-")
+        return Text(UNDEFINED)
     return Text(f"{gain:+.3f}".replace("inf", "∞"), style="red" if gain > _NOTICEABLE else "green")
 
 
@@ -187,13 +183,11 @@ def _times(gain: float) -> str:
 
     Examples
     --------
-    >>> _times(1.0), _times(-1.0), _times(10.0)
-    ('2.00', '0.50', '1,024')
-    >>> _times(1500.0)
-    '2^1500'
+    >>> _times(1.0), _times(-1.0), _times(10.0), _times(1500.0)
+    ('2.00', '0.50', '1,024', '> 1,000,000')
     """
     if math.isnan(gain):
-        return "-"
-    if gain > 20:
-        return f"2^{gain:.0f}"
+        return UNDEFINED
+    if gain > math.log2(1_000_000):
+        return "> 1,000,000"
     return f"{2**gain:.2f}" if gain < 7 else f"{2**gain:,.0f}"

@@ -1,43 +1,19 @@
 """Which measures can be trusted, as `understudy worlds` finds: the same for every report.
 
-The verdicts are about the measures, and not about the data of a report, so they are kept here and
-not computed again. A test compares them with a new run.
+The verdicts are about the measures, and not about the data of a report, so each measure declares
+them and they are not computed again. A test compares them with a new run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-DEMANDS: Mapping[str, str] = {
-    "D1": "certain disclosure gives the maximum",
-    "D2": "noise does not raise it",
-    "D3": "no gain without information",
-    "D4": "it rises with the information",
-    "D5": "a low value is no false reassurance",
-}
-"""What a measure of risk must do; the same as `understudy.worlds.desiderata.DESIDERATA`."""
+from understudy.audit.measures import MEASURES
+from understudy.audit.measures.declaration import Trust
+from understudy.worlds.desiderata import DESIDERATA
 
 NO, YES, SILENT = "no", "yes", "(yes)"
 """What is said of a measure; `SILENT` if the demand is met only as the score never changes."""
-
-_MISLED = (NO, NO, YES, NO, NO)
-_MUTE = (NO, SILENT, SILENT, NO, NO)
-
-TRUST: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("0CAP", "record"): _MISLED,
-    ("ICAP", "record"): _MISLED,
-    ("GCAP", "record"): _MISLED,
-    ("classifiers", "record"): _MISLED,
-    ("repU", "record"): _MUTE,
-    ("DiSCO", "record"): _MUTE,
-    ("DiSCO gain", "record"): _MUTE,
-    ("repU", "table"): _MUTE,
-    ("DiSCO", "table"): (NO, YES, NO, NO, NO),
-    ("DiSCO gain", "table"): _MUTE,
-    ("strong attacker", "record"): (YES,) * 5,
-}
-"""For each measure, and what its score is about, which of the demands it meets."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +24,14 @@ class Trusted:
     words: tuple[str, ...]
 
 
+def words_for(trust: Trust) -> tuple[str, ...]:
+    """Return for each of D1 to D5 whether it is met."""
+    return tuple(
+        YES if demand in trust.meets else SILENT if demand in trust.silent else NO
+        for demand in DESIDERATA
+    )
+
+
 def trust_table() -> tuple[Trusted, ...]:
     """Return the verdicts, with measures that were judged alike in one line.
 
@@ -56,13 +40,14 @@ def trust_table() -> tuple[Trusted, ...]:
     >>> trust_table()[-1]
     Trusted(measures=('Strong attacker',), words=('yes', 'yes', 'yes', 'yes', 'yes'))
     """
+    declared = [trust for measure in MEASURES for trust in measure.trust]
     lines: dict[tuple[str, ...], list[str]] = {}
-    for (measure, about), words in TRUST.items():
+    for trust in declared:
+        words = words_for(trust)
+        name = "Strong attacker" if trust.measure == "strong attacker" else trust.measure
         # Figures of a table were looked at for the one person too: named if that is not the same.
-        if TRUST.get((measure, "table"), words) != TRUST.get((measure, "record"), words):
-            name = f"{measure} ({'of one person' if about == 'record' else 'of all people'})"
-        else:
-            name = "Strong attacker" if measure == "strong attacker" else measure
+        if any(words_for(other) != words for other in declared if other.measure == trust.measure):
+            name += " (of one person)" if trust.about == "record" else " (of all people)"
         names = lines.setdefault(words, [])
         if name not in names:
             names.append(name)

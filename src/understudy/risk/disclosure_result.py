@@ -24,7 +24,7 @@ Interval = tuple[float, float]
 NUMBERS = ("n_original", "n_synthetic", *RATES, "max_cell", "mean_cell")
 """The figures of a result, in the order of its table."""
 REPU = ("repU", "unique in both tables")
-DISCO = ("DiSCO", "one value, and it is correct")
+DISCO = ("DiSCO", "a single, correct value")
 """What the two main figures are called, and what they count."""
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from understudy.arguments import check_choice, check_whole
 from understudy.counting import LocalEngine, Source
 from understudy.data import Codec, Coded, Dialect, FileStream, Schema
 from understudy.data.bins import Decoding
@@ -139,7 +140,7 @@ class Synthesizer(Parametrized, ABC):
             Of the kind and types that were given to `fit`; a list if `copies` is more than one.
         """
         self._require_fit()
-        copies = _positive("copies", copies)
+        copies = check_whole("copies", copies, 1)
         seed = seed_of(self.random_state if random_state is None else random_state)
         tables = []
         for copy in range(copies):
@@ -188,7 +189,7 @@ class Synthesizer(Parametrized, ABC):
         return LocalEngine()
 
     def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
-        return plan_blocks(self.n_rows_ if n is None else _positive("n", n), seed, copy)
+        return plan_blocks(self.n_rows_ if n is None else check_whole("n", n, 1), seed, copy)
 
     def _draw_table(self, block: Block) -> dict[str, pa.Array]:
         generator = block.generator()
@@ -249,6 +250,21 @@ class Synthesizer(Parametrized, ABC):
     def fit_is_known(self) -> bool:
         """Whether `refit` draws at random what this model drew."""
         return self._fit_seed is not None or isinstance(self.random_state, int | np.integer)
+
+    @property
+    def random_fit(self) -> Literal["records", "search"] | None:
+        """What a fit draws at random: the records that it uses, a search's steps, or nothing."""
+        return None
+
+    @property
+    def kept_columns(self) -> tuple[str, ...]:
+        """The columns that a release takes from the original as they are."""
+        return ()
+
+    @property
+    def columns_set_by_rules(self) -> frozenset[str]:
+        """The columns that rules set, for some records or for all."""
+        return frozenset()
 
     @property
     def _known_seed(self) -> RandomState:
@@ -364,10 +380,7 @@ class Synthesizer(Parametrized, ABC):
 
     def _check_params(self) -> None:
         """Raise if a parameter has a value that cannot be used."""
-        if self.decode not in get_args(Decoding):
-            raise ParameterError(
-                f"decode must be one of {', '.join(get_args(Decoding))}; got {self.decode!r}."
-            )
+        check_choice("decode", self.decode, get_args(Decoding))
         seed_of(self.random_state)
 
     @abstractmethod
@@ -393,9 +406,3 @@ class Synthesizer(Parametrized, ABC):
     @abstractmethod
     def _cells(self) -> list[NDArray[np.int64]]:
         """Return the counts of records that the model rests on."""
-
-
-def _positive(name: str, value: int) -> int:
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise ParameterError(f"{name} must be a whole number from 1; got {value!r}.")
-    return int(value)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from understudy.arguments import is_whole
 from understudy.errors import ParameterError
 
 RandomState: TypeAlias = int | np.random.Generator | None
@@ -60,8 +61,7 @@ def seed_of(random_state: RandomState) -> np.random.SeedSequence:
         return np.random.SeedSequence()
     if isinstance(random_state, np.random.Generator):
         return np.random.SeedSequence(random_state.integers(2**63, size=2).tolist())
-    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if whole and random_state >= 0:
+    if is_whole(random_state) and random_state >= 0:
         return np.random.SeedSequence(int(random_state))
     raise ParameterError(
         f"random_state is a whole number from 0, a numpy Generator or None; got {random_state!r}."

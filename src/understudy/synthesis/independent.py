@@ -107,10 +107,8 @@ class Uniform(Synthesizer):
 
     Parameters
     ----------
-    decode : {"interpolate", "uniform"}
-        How a number is drawn inside its bin.
-    random_state : int or numpy Generator, optional
-        Decides the draws.
+    decode, random_state
+        As for `Independent`.
 
     Examples
     --------

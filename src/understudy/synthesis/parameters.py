@@ -16,19 +16,24 @@ class Parametrized:
         """Return the names of the parameters, in the order of the constructor."""
         return tuple(name for name in inspect.signature(cls).parameters if name != "self")
 
+    @classmethod
+    def no_parameter(cls, name: str) -> str:
+        """Return the sentence that there is no such parameter, with those that there are."""
+        names = cls.parameter_names()
+        listed = ", ".join(names)
+        return (
+            f"{cls.__name__} has no parameter {name!r}; it has {listed}.{did_you_mean(name, names)}"
+        )
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's form
         """Return the parameters that the synthesizer was made with."""
         return {name: getattr(self, name) for name in self.parameter_names()}
 
     def set_params(self, **params: Any) -> Self:  # noqa: ANN401  # any parameter
         """Change parameters; they count from the next `fit` on."""
-        names = self.parameter_names()
         for name, value in params.items():
-            if name not in names:
-                raise ParameterError(
-                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(names)}."
-                    f"{did_you_mean(name, names)}"
-                )
+            if name not in self.parameter_names():
+                raise ParameterError(self.no_parameter(name))
             setattr(self, name, value)
         return self
 

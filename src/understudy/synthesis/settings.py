@@ -13,7 +13,6 @@ that one column has for itself::
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,9 +20,9 @@ from typing import Any
 
 from understudy.errors import ParameterError, did_you_mean
 from understudy.synthesis.base import Synthesizer
+from understudy.toml_file import read_toml
 
 _COLUMNS = "columns"
-_ELSEWHERE = {"random_state": "--seed"}
 
 
 @dataclass(frozen=True)
@@ -47,15 +46,7 @@ class Settings:
     @classmethod
     def load(cls, path: str | Path) -> Settings:
         """Read a TOML file."""
-        path = Path(path)
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise ParameterError(f"There is no file {path}.") from None
-        except OSError as error:
-            raise ParameterError(f"{path} cannot be opened: {error.strerror}.") from error
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ParameterError(f"{path} is no TOML file: {error}.") from error
+        content = read_toml(path)
         columns = content.pop(_COLUMNS, {})
         if not isinstance(columns, dict) or not all(isinstance(v, dict) for v in columns.values()):
             raise ParameterError(
@@ -94,21 +85,15 @@ class Settings:
         return found
 
     def _check(self, method: type[Synthesizer]) -> None:
-        known = method.parameter_names()
         for name in self.overall:
-            if name in _ELSEWHERE:
-                raise ParameterError(f"{self.source}: {name} is given with {_ELSEWHERE[name]}.")
-            if name not in known:
-                raise ParameterError(
-                    f"{self.source}: --method {method.method} has no parameter {name!r}; it has "
-                    f"{', '.join(known)}.{did_you_mean(name, known)}"
-                )
+            if name not in method.parameter_names():
+                raise ParameterError(f"{self.source}: {method.no_parameter(name)}")
         for column, own in self.columns.items():
             for name in own:
                 if name not in method.per_column:
                     allowed = ", ".join(method.per_column) or "none"
                     raise ParameterError(
-                        f"{self.source}: {name!r} cannot be set for the column {column!r} alone; "
-                        f"parameters of --method {method.method} that can: {allowed}."
+                        f"{self.source}: {name!r} cannot be set for the column {column!r} alone. "
+                        f"Parameters of {method.__name__} that can: {allowed}."
                         f"{did_you_mean(name, method.per_column)}"
                     )

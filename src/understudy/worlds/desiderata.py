@@ -1,21 +1,22 @@
 """What a valid measure of risk must do, D1 to D5, decided from its scores in known worlds.
 
 A score is that of one release. Its scale has a maximum and a baseline, the score without a
-release; see `world_measures`. Which worlds there are is said in `world_releases`. Means over
-releases that are drawn by chance are compared with two allowances: a difference counts if it is
-more than `ERRORS` standard errors, and if it is more than `SLIGHT`.
+release; see `worlds.measures`. The worlds are listed in `worlds.releases`. Means over releases
+that are drawn by chance are compared with two allowances: a difference counts if it is more than
+`ERRORS` standard errors and more than `SLIGHT`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.wording import listed
 from understudy.worlds.measures import Measure
 from understudy.worlds.releases import CERTAIN, NOISE_STEPS, UNINFORMATIVE
 
@@ -104,8 +105,8 @@ def noise_does_not_raise(scores: Scores) -> Verdict:
         rise, error = float(differences.mean()), _standard_error(differences)
         if rise > max(ERRORS * error, SLIGHT):
             rises[rise] = f"from {less} to {more}"
-    listed = ", ".join(f"{mean:.3f}" for mean in means.values())
-    steps = f"From {NOISE_STEPS[0]} to {NOISE_STEPS[-1]}, the mean score is {listed}"
+    found = ", ".join(f"{mean:.3f}" for mean in means.values())
+    steps = f"From {NOISE_STEPS[0]} to {NOISE_STEPS[-1]}, the mean score is {found}"
     if not rises:
         return Verdict("D2", True, f"{steps}: it does not rise.", means)
     largest = max(rises)
@@ -124,12 +125,12 @@ def nothing_is_no_gain(measure: Measure, scores: Scores) -> Verdict:
         for world, mean in means.items()
         if mean - measure.baseline > max(ERRORS * _standard_error(scores[world]), SLIGHT)
     ]
-    listed = ", ".join(f"{world} {mean:.3f}" for world, mean in means.items())
-    told = f"Without the release the score is {measure.baseline:.3f}; mean with it: {listed}"
+    found = ", ".join(f"{world} {mean:.3f}" for world, mean in means.items())
+    told = f"Without the release the score is {measure.baseline:.3f}; mean with it: {found}"
     numbers = means | {"baseline": measure.baseline}
     if not above:
         return Verdict("D3", True, f"{told}.", numbers)
-    return Verdict("D3", False, f"{told}: a gain for {_listed(above)}.", numbers)
+    return Verdict("D3", False, f"{told}: a gain for {listed(above)}.", numbers)
 
 
 def rises_with_information(scores: Scores) -> Verdict:
@@ -149,7 +150,7 @@ def rises_with_information(scores: Scores) -> Verdict:
     told = f"The mean is {means['present']:.3f} where the record is present; {others}"
     if not not_below:
         return Verdict("D4", True, f"{told}: lower in each.", means)
-    return Verdict("D4", False, f"{told}: not lower for {_listed(not_below)}.", means)
+    return Verdict("D4", False, f"{told}: not lower for {listed(not_below)}.", means)
 
 
 def low_is_no_false_reassurance(measure: Measure, scores: Scores) -> Verdict:
@@ -173,11 +174,6 @@ def _standard_error(values: NDArray[np.float64]) -> float:
     if len(values) < 2:
         return 0.0
     return float(values.std(ddof=1) / math.sqrt(len(values)))
-
-
-def _listed(names: Sequence[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def _range(values: NDArray[np.float64]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from understudy.risk.attackers import attackers
 from understudy.risk.attribution_result import Unmatched
 from understudy.risk.overview import Overview, overview
-from understudy.risk.posterior.attack import strong_attacker
+from understudy.risk.strong.attack import strong_attacker
 from understudy.worlds.cells import CELLS
 from understudy.worlds.releases import KEYS, RECORD, TARGET, Release
 

@@ -13,6 +13,7 @@ from typing import cast
 import numpy as np
 import polars as pl
 
+from understudy.arguments import check_whole
 from understudy.data import load
 from understudy.errors import ParameterError
 from understudy.progress import quietly, track
@@ -145,21 +146,19 @@ def run_worlds(
     -----
     The data are the simulated ones of the paper on CART [1]_, and the record is its disclosive
     one. An attacker by matching knows its three keys; the strong attacker knows all other records
-    and the synthesizer, and asks for all four values. The worlds are in `world_releases`, the
-    desiderata in `desiderata`.
+    and the synthesizer, and asks for all four values. The worlds are in `worlds.releases`, the
+    desiderata in `worlds.desiderata`.
 
     References
     ----------
     .. [1] Latner, J., Neunhoeffer, M., Drechsler, J. Buyer Beware: Understanding the trade-off
        between utility and risk in CART based models using simulation data.
     """
-    least = 2  # for a standard error
-    if not isinstance(releases, int | np.integer) or releases < least:
-        raise ParameterError(f"releases is a whole number from {least}; got {releases!r}.")
+    check_whole("releases", releases, 2)  # a standard error needs two
     original = cast("pl.DataFrame", load("buyer_beware"))
     found: dict[Measure, dict[str, list[float]]] = {}
     with quietly():
-        drawn = list(draw_releases(int(releases), random_state))
+        drawn = list(draw_releases(releases, random_state))
     for release in track(drawn, "Attacking"):
         with quietly():
             scores = scores_of(release, original, classifiers=classifiers)

@@ -281,3 +281,10 @@ def test_trivial_tables(frame, structure):
     drawn = BayesNet(3, structure, random_state=1).fit(frame).sample(20)
     assert drawn.schema == frame.schema
     assert all(set(drawn[name]) <= set(frame[name]) for name in frame.columns)
+
+
+def test_which_searches_draw_at_random():
+    drawn = {structure: BayesNet(structure=structure).random_fit for structure in SEARCHES}
+    assert drawn == {"greedy": None, "genetic": "search", "optimal": "search"}
+    assert BayesNet(structure=[("age", "method")]).random_fit is None
+    assert BayesNet(structure=nx.DiGraph([("age", "method")])).random_fit is None

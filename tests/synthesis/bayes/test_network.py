@@ -6,8 +6,7 @@ import networkx as nx
 import pytest
 
 from understudy.errors import ParameterError
-from understudy.synthesis.bayes.network import Network, read_graph
-from understudy.synthesis.bayes.protection import residual_paths
+from understudy.synthesis.bayes.network import Network, read_graph, residual_paths
 
 NAMES = ("a", "b", "c", "d")
 

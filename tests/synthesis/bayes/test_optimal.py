@@ -214,6 +214,7 @@ def test_annealing_finds_what_the_exact_search_proves(d, kind, make):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_many_attributes_with_rules(kind, monkeypatch):
     monkeypatch.setattr(optimal, "EXACT", 3)
     rng = np.random.default_rng(3)

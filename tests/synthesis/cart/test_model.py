@@ -521,7 +521,7 @@ def test_kept_columns_are_those_of_the_original_row_by_row(strata):
         assert not drawn["age"].equals(frame["age"])
     assert model.sample(400).height == 400
     assert {tree.column for tree in model.trees()}.isdisjoint(keep)
-    with pytest.raises(ParameterError, match=r"n: 'region'.* of all 400 records are kept.*got 10"):
+    with pytest.raises(ParameterError, match=r"n: 'region'.* of all 400 records stay.*got 10"):
         model.sample(10)
     with pytest.raises(ParameterError, match="as many synthetic ones"):
         model.sample_coded(401)
@@ -652,7 +652,7 @@ def test_an_expression_is_a_rule_but_cannot_be_saved(tmp_path):
         ({"rules": ["if ages < 16 then hours = 0"]}, "Did you mean 'age'"),
         ({"smoothing": {"word": "density"}}, "smoothing: 'word' holds no numbers"),
         ({"smoothing": {"nobody": "density"}}, "smoothing: .*'nobody'"),
-        ({"max_predictors": 0}, "max_predictors must be a whole number from 1"),
+        ({"max_predictors": 0}, "max_predictors is a whole number from 1"),
         ({"proper": "yes"}, "proper is true or false; got 'yes'"),
         ({"minbucket": 0}, "minbucket is a whole number from 1"),
         ({"cp": -1}, "cp is a number from 0"),
@@ -918,3 +918,16 @@ def test_names_may_be_an_array(tmp_path):
     ).fit(frame)
     loaded = Synthesizer.load(model.save(tmp_path / "m.us"))
     assert loaded.sample().equals(model.sample())
+
+
+def test_what_an_attacker_may_take_for_granted(caplog):
+    caplog.set_level(logging.ERROR)
+    model = Cart(keep=["hours"], rules=["if hours == 0 then pay = missing"], random_state=0).fit(
+        ruled()
+    )
+    assert model.kept_columns == ("hours",)
+    assert model.columns_set_by_rules == {"pay"}
+    assert model.random_fit is None
+    plain = Cart(proper=True).fit(ruled())
+    assert (plain.kept_columns, plain.columns_set_by_rules) == ((), frozenset())
+    assert plain.random_fit == "records"

@@ -278,7 +278,9 @@ class TestColumns:
         assert model.correlation_.tolist() == [[1]]
         assert set(model.sample()["age"]) <= set(frame["age"])
 
-    @pytest.mark.parametrize(("rows", "columns"), [(1500, 1000), (20, 60)])
+    @pytest.mark.parametrize(
+        ("rows", "columns"), [pytest.param(1500, 1000, marks=pytest.mark.slow), (20, 60)]
+    )
     def test_many_columns(self, rows, columns):
         rng = np.random.default_rng(0)
         values = np.round(rng.standard_normal((rows, 1)) + rng.standard_normal((rows, columns)), 1)

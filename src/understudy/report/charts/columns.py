@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from understudy.audit.findings import ColumnShares
 from understudy.charts.chart import Chart, cells, drawing, role_scales
-from understudy.report.wording import share
+from understudy.utility.shares import ColumnShares
+from understudy.wording import share
 
 _SERIES = {"synthetic": "Release", "original": "Original"}
 NOT_SHOWN = "not in the release"

@@ -9,7 +9,7 @@ from understudy.audit.findings import NetworkFindings
 from understudy.charts.chart import Chart, cells
 from understudy.charts.palette import colour
 from understudy.report.network import edges_chart
-from understudy.report.wording import listing, number, short
+from understudy.wording import listed, number, shortened
 
 MOST_COLUMNS = 80
 """Columns of a network that can still be read."""
@@ -56,7 +56,7 @@ def network_drawing(network: NetworkFindings, sensitive: str, target: str) -> Ch
         else ""
     )
     protected = (
-        f" {listing(network.protected)} {'is' if len(network.protected) == 1 else 'are'} protected."
+        f" {listed(network.protected)} {'is' if len(network.protected) == 1 else 'are'} protected."
         if network.protected
         else ""
     )
@@ -83,6 +83,6 @@ def _role(column: str, sensitive: set[str], target: str) -> str:
 
 def _distinct(columns: Sequence[str]) -> list[str]:
     """Return names that fit into a box, and differ where the columns do."""
-    cut = [short(column, _LONGEST) for column in columns]
+    cut = [shortened(column, _LONGEST) for column in columns]
     often = Counter(cut)
     return [f"{name} #{place + 1}" if often[name] > 1 else name for place, name in enumerate(cut)]

@@ -9,7 +9,7 @@ from typing import Any
 from understudy.audit.findings import AssociationFindings
 from understudy.charts.chart import Chart, Value, cells, drawing
 from understudy.charts.palette import colour
-from understudy.report.wording import number
+from understudy.wording import number
 
 MOST_COLUMNS = 30
 """Columns in a heat map; more could not be read, and the page would grow with their square."""

@@ -30,8 +30,8 @@ def attribution_chart(histogram: Histogram) -> Chart | None:
     words = _Words(
         "attribution",
         "How clearly the release points to the truth, person by person",
-        "Each bar counts people. At the right are those for whom all synthetic records that look "
-        "like them have their true value; at the left those for whom none has.",
+        "Each bar counts people. On the right are those whose true value all similar synthetic "
+        "records have; on the left, those whose value none of them has.",
         "Share of the nearest records with the true value",
         ".0%",
     )
@@ -44,7 +44,7 @@ def gains_chart(gains: Histogram) -> Chart | None:
         "gains",
         "What the strong attacker learns, person by person",
         "Each bar counts people. One bit doubles the odds of the truth; left of zero the attacker "
-        "is misled. Heights go by powers of ten, so that a single person is seen.",
+        "is misled. Heights go by powers of ten, so that you can see a single person.",
         "Gain in bits",
         ".2~f",
     )

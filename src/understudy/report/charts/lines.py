@@ -14,9 +14,12 @@ from understudy.audit.findings import (
     SubsetRisk,
     WayFindings,
 )
+from understudy.audit.measures import figure_kinds
+from understudy.audit.measures.declaration import FigureKind
 from understudy.charts.chart import Chart
 from understudy.charts.number_line import Line, Words, number_line
-from understudy.report.wording import listing, model_name, models_in_words, times
+from understudy.report.names import model_name, models_in_words
+from understudy.wording import listed, times
 
 RISK_SERIES = {
     "baseline": "Without the release",
@@ -27,27 +30,17 @@ RISK_SERIES = {
 MOST_SUBSETS = 20
 """Sets of keys in a chart; more could not be read."""
 
-COMPARED = {
-    "gcap": "People guessed right by who looks their keys up in a release.",
-    "vote": "People guessed right by a vote of classifiers that learnt from a release.",
-    "mean_attacker": "People guessed right by one of these classifiers, on average.",
-    "strong": "People guessed right by who knows the synthesizer and all but one value.",
-    "papers_mean_attacker": "People guessed right by one of the papers' classifiers, on average.",
-    "disco": "People whose keys have one sensitive value in a release, and it is theirs.",
-    "repu": "People whose keys are unique in the original, and in a release.",
-}
-"""Measures that are drawn for several releases, those that tell most first, in words."""
-
 _MOST_COMPARED = 4
-"""Of these so many are drawn; the table has all."""
+"""Measures that are drawn for several releases, at most; the table has all."""
 
 
 def figures_chart(release: ReleaseFindings, sensitive: str) -> Chart | None:
     """Return a line for each measure of risk.
 
-    repU and DiSCO are no guesses, and have a chart of their own if all of their counts are there.
+    repU and DiSCO are not guesses, and have a chart of their own if all of their counts are there.
     """
-    apart = {"repu", "disco"} if release.disclosure is not None else set()
+    apart = {kind.name for kind in figure_kinds() if not kind.guess}
+    apart = apart if release.disclosure is not None else set()
     lines = [
         Line(
             found.title,
@@ -64,8 +57,8 @@ def figures_chart(release: ReleaseFindings, sensitive: str) -> Chart | None:
     ]
     words = Words(
         "figures",
-        "How often a guess is right",
-        f"Each line is one way to find out a person's {sensitive or 'sensitive value'}. The "
+        "How often a guess is correct",
+        f"Each line is one way to find out {_of_whom(sensitive)}. The "
         "further the circle lies to the right of the square, the more the release gives away.",
         "Measure",
         "Share of the people in the data",
@@ -73,12 +66,16 @@ def figures_chart(release: ReleaseFindings, sensitive: str) -> Chart | None:
     return number_line(words, lines, RISK_SERIES)
 
 
+def _of_whom(sensitive: str) -> str:
+    return f"'{sensitive}' of a person" if sensitive else "a person's sensitive value"
+
+
 def subsets_chart(subsets: Sequence[SubsetRisk]) -> Chart | None:
     """Return a line for each set of keys that an attacker may know, the most telling first."""
     ordered = sorted(subsets, key=_least_gain_last)
     lines = [
         Line(
-            listing(subset.keys),
+            listed(subset.keys),
             f"{len(subset.keys)} known",
             {
                 "baseline": subset.baseline,
@@ -95,11 +92,11 @@ def subsets_chart(subsets: Sequence[SubsetRisk]) -> Chart | None:
     )
     words = Words(
         "subsets",
-        "What the attacker knows decides what is learnt",
-        "Each line is an attacker who knows other things about a person (GCAP). The sets of "
-        f"columns at the top are those for which the release helps most.{cut}",
+        "What the attacker knows decides what the attacker learns",
+        "Each line is an attacker who knows a different set of columns about a person (GCAP). The "
+        f"release helps most with the sets at the top.{cut}",
         "Known columns",
-        "Share of right guesses",
+        "Share of correct guesses",
     )
     return number_line(words, lines, RISK_SERIES, shown=MOST_SUBSETS)
 
@@ -113,14 +110,14 @@ def strong_chart(before: float, after: float) -> Chart | None:
     """Return one line: right guesses of the strong attacker before and after the release."""
     words = Words(
         "strong-guesses",
-        "Right guesses before and after",
-        "How often the best guess is right, before the strong attacker sees the release and after.",
+        "Correct guesses before and after",
+        "How often the strong attacker's best guess is correct, before and after the release.",
         "Attacker",
-        "Share of right guesses",
+        "Share of correct guesses",
     )
     line = Line(
-        "Knows all but one value of all people",
-        "best guess of the last value",
+        "Knows every value but one",
+        "best guess of that value",
         {"baseline": before, "synthetic": after},
     )
     return number_line(words, [line], RISK_SERIES)
@@ -132,7 +129,7 @@ def disclosure_chart(found: DisclosureFindings) -> Chart | None:
         "disclosure",
         "Unique people, and people whose keys leave one value",
         "The circle counts people in the release, the diamond in the original. For DiSCO, the "
-        "square is what a constant guess gives: only what lies right of it was disclosed.",
+        "square is what a constant guess gives: only what lies to its right was disclosed.",
         "Count",
         "Share of the people in the data",
     )
@@ -195,8 +192,8 @@ def propensity_chart(models: Sequence[PropensityFindings]) -> Chart | None:
     words = Words(
         "propensity",
         "Telling synthetic from original records",
-        "How often a model finds the synthetic one of an original and a synthetic record (AUC). "
-        "The square is what it reaches where there is nothing to tell: near it is best.",
+        "Given an original and a synthetic record, how often a model finds the synthetic one "
+        "(AUC). The square is what it reaches if there is nothing to tell: near it is best.",
         "Model",
         "Share of pairs told apart",
     )
@@ -219,11 +216,11 @@ def prediction_chart(prediction: PredictionFindings) -> Chart | None:
     ]
     words = Words(
         "prediction",
-        "Right predictions for real people",
+        "Correct predictions for real people",
         "Each line is a classifier, trained once on the release and once on real records. The "
         "nearer the circle is to the diamond, the better the release stands in for the original.",
         "Classifier",
-        "Share of right predictions",
+        "Share of correct predictions",
         gap=("synthetic", "original"),
     )
     series = {
@@ -237,8 +234,8 @@ def prediction_chart(prediction: PredictionFindings) -> Chart | None:
 def comparison_charts(findings: Findings) -> tuple[Chart, ...]:
     """Return a chart for each of the telling measures, with a line for each release."""
     charts = []
-    for measure, sentence in COMPARED.items():
-        found = [(release.name, release.figure(measure)) for release in findings.releases]
+    for kind in sorted((one for one in figure_kinds() if one.chart), key=_decisive_first):
+        found = [(release.name, release.figure(kind.name)) for release in findings.releases]
         lines = [
             Line(
                 name,
@@ -254,11 +251,10 @@ def comparison_charts(findings: Findings) -> tuple[Chart, ...]:
         ]
         if len(lines) < 2:
             continue
-        figure = next(figure for _, figure in found if figure is not None)
         words = Words(
-            f"compare-{measure.replace('_', '-')}",
-            figure.title,
-            f"{sentence} A line for each release.",
+            f"compare-{kind.name.replace('_', '-')}",
+            kind.title,
+            f"{kind.chart} A line for each release.",
             "Release",
             "Share of the people in the data",
         )
@@ -266,3 +262,8 @@ def comparison_charts(findings: Findings) -> tuple[Chart, ...]:
         if chart is not None:
             charts.append(chart)
     return tuple(charts[:_MOST_COMPARED])
+
+
+def _decisive_first(kind: FigureKind) -> int:
+    """Return the place of a measure among the charts: those that answer a question come first."""
+    return 0 if kind.question is not None else 1 if kind.guess else 2

@@ -10,7 +10,7 @@ from understudy.audit.tradeoff import Place, Tradeoff, tradeoff
 from understudy.charts.chart import Chart, cells, drawing
 from understudy.charts.labels import place_labels
 from understudy.charts.palette import colour
-from understudy.report.wording import listing, short
+from understudy.wording import listed, shortened
 
 MARKED = "Worth a choice"
 OTHER = "Another one is better"
@@ -30,7 +30,7 @@ def tradeoff_chart(findings: Findings) -> Chart | None:
     names = [place.name for place in best]
     alt_text = (
         f"Scatter of {len(compared.places)} releases: risk against {compared.loss_name}. "
-        f"No other release beats {listing(names)}."
+        f"No other release beats {listed(names)}."
     )
     rows = [
         (place.name, place.risk, place.loss, MARKED if place in best else OTHER)
@@ -67,7 +67,7 @@ def _domain(values: Sequence[float]) -> list[float]:
 def _labels(compared: Tradeoff, best: Sequence[Place]) -> dict[str, list[dict[str, Any]]]:
     """Return the names and where they are written, for each of the widths of the drawing."""
     places = [*best, *(place for place in compared.places if place not in best)]
-    names = [short(place.name, _LONGEST) for place in places]
+    names = [shortened(place.name, _LONGEST) for place in places]
     across = _parts([place.loss for place in places])
     up = _parts([place.risk for place in places])
     return {

@@ -14,7 +14,7 @@ import numpy as np
 
 from understudy.errors import ParameterError
 from understudy.progress import track
-from understudy.synthesis.bayes.structure import Structure
+from understudy.synthesis.bayes.network import Structure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

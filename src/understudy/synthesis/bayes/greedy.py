@@ -22,7 +22,7 @@ from understudy.counting.groups import checked_codes, group_ids
 from understudy.counting.information import Information
 from understudy.errors import ParameterError
 from understudy.progress import track
-from understudy.synthesis.bayes.structure import Structure
+from understudy.synthesis.bayes.network import Structure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

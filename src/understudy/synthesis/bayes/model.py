@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.arguments import check_choice, check_whole
 from understudy.counting import (
     ContingencyTable,
     LocalEngine,
@@ -23,8 +24,7 @@ from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
-from understudy.synthesis.bayes.network import Edge, Network, read_graph
-from understudy.synthesis.bayes.protection import residual_paths
+from understudy.synthesis.bayes.network import Edge, Network, read_graph, residual_paths
 from understudy.synthesis.blocks import Block, RandomState
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 from understudy.synthesis.tables import ConditionalTable
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Search = Literal["greedy", "genetic", "optimal"]
-_SEARCHES = ("greedy", "genetic", "optimal")
 
 
 class BayesNet(Synthesizer):
@@ -141,20 +140,16 @@ class BayesNet(Synthesizer):
     def _check_params(self) -> None:
         super()._check_params()
         for name, least in (("parents", 0), ("population", 1), ("elite", 1), ("generations", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < least:
-                raise ParameterError(f"{name} is a whole number from {least}; got {value!r}.")
+            check_whole(name, getattr(self, name), least)
         if self.elite > self.population:
             raise ParameterError(
                 f"elite is at most the population of {self.population}; got {self.elite}."
             )
         if self.mutation_rate is not None and not 0 <= self.mutation_rate <= 1:
             raise ParameterError(f"mutation_rate lies in [0, 1]; got {self.mutation_rate!r}.")
-        if isinstance(self.structure, str) and self.structure not in _SEARCHES:
-            raise ParameterError(
-                f"structure is one of {', '.join(_SEARCHES)}, a list of edges or a "
-                f"networkx.DiGraph; got {self.structure!r}."
-            )
+        if isinstance(self.structure, str):
+            also = ", a list of edges or a networkx.DiGraph"
+            check_choice("structure", self.structure, get_args(Search), also)
 
     def _engine(self) -> LocalEngine:
         return LocalEngine(self.threads)
@@ -269,6 +264,11 @@ class BayesNet(Synthesizer):
         rooted = copy(self)
         rooted.root = self.network_.names[0]
         return super(BayesNet, rooted).refit(coded)
+
+    @property
+    def random_fit(self) -> Literal["search"] | None:
+        """What a fit draws at random: a genetic or optimal search, its steps."""
+        return "search" if self.structure in ("genetic", "optimal") else None
 
     def sampling_tables(self) -> list[SamplingTable]:
         """Return the table of each column given its parents, in the order of drawing."""

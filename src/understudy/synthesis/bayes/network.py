@@ -11,6 +11,12 @@ from understudy.errors import ParameterError, unknown_columns
 if TYPE_CHECKING:
     import networkx as nx
 
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import networkx as nx
+
 Edge = tuple[str, str]
 """From a parent to a child."""
 
@@ -117,3 +123,63 @@ def read_edges(edges: Any, argument: str) -> list[Edge]:  # noqa: ANN401  # what
             raise ParameterError(f"{argument}: {parent!r} cannot be its own parent.")
         found.append((parent, child))
     return list(dict.fromkeys(found))
+
+
+@dataclass(frozen=True)
+class Structure:
+    """A network over attributes that are known by their positions.
+
+    Parameters
+    ----------
+    order : tuple of int
+        The attributes in the order in which they are drawn.
+    parents : tuple of tuple of int
+        The parents of attribute 0, 1, ..., each increasing.
+    """
+
+    order: tuple[int, ...]
+    parents: tuple[tuple[int, ...], ...]
+
+    def to_network(self, names: Sequence[str]) -> Network:
+        """Return the network of the attributes with these names."""
+        return Network(
+            {names[child]: tuple(names[p] for p in self.parents[child]) for child in self.order}
+        )
+
+
+def residual_paths(
+    network: Network, protect: Mapping[str, str | None]
+) -> dict[str, list[tuple[str, ...]]]:
+    """Return, for each protected attribute, a shortest path to every attribute it is linked to.
+
+    Two attributes are linked (not d-separated, with nothing given) exactly if one descends from
+    the other or both descend from a third. The path runs up to the common ancestor and down again.
+
+    Examples
+    --------
+    >>> network = Network({"income": (), "relationship": ("income",), "age": ("income",)})
+    >>> residual_paths(network, {"relationship": "income"})
+    {'relationship': [('relationship', 'income'), ('relationship', 'income', 'age')]}
+    """
+    import networkx as nx
+
+    graph = network.to_networkx()
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for sensitive in protect:
+        others = [name for name in network.names if name != sensitive]
+        linked = [name for name in others if not nx.is_d_separator(graph, sensitive, name, set())]
+        paths = [_path(graph, sensitive, name) for name in linked]
+        found[sensitive] = sorted(paths, key=lambda path: (len(path), path))
+    return found
+
+
+def _path(graph: nx.DiGraph[str], one: str, other: str) -> tuple[str, ...]:
+    """Return the shortest path from `one` up to a common ancestor and down to `other`."""
+    import networkx as nx
+
+    above = (nx.ancestors(graph, one) | {one}) & (nx.ancestors(graph, other) | {other})
+    paths = []
+    for ancestor in sorted(above):
+        up = nx.shortest_path(graph, ancestor, one)[::-1]
+        paths.append((*up, *nx.shortest_path(graph, ancestor, other)[1:]))
+    return min(paths, key=len)

@@ -13,7 +13,7 @@ import numpy as np
 
 from understudy.progress import track
 from understudy.synthesis.bayes.genetic import fixed_point, in_bits
-from understudy.synthesis.bayes.structure import Structure
+from understudy.synthesis.bayes.network import Structure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -64,11 +64,8 @@ def optimal_search(
 
     Parameters
     ----------
-    information : ndarray of float64, shape (d, d)
-        The mutual information of each pair, in bits, as `pairwise_information` gives it; the
-        diagonal is ignored.
-    constraints : Constraints
-        What the network may look like.
+    information, constraints
+        As for `genetic_search`.
     rng : numpy.random.Generator, optional
         Where the seed of the annealing is drawn from; a fixed seed by default. The exact search
         needs none.

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from understudy.data.frames import Frame
 from understudy.errors import ParameterError
-from understudy.synthesis.cart.comparisons import Operator, Stored, Value, among, compare, store
+from understudy.synthesis.cart.operands import Operator, Stored, Value, among, compare, store
 
 KEYWORDS = frozenset({"if", "then", "and", "or", "not", "in", "is", "missing", "true", "false"})
 """Words that are no column names unless they are in backticks, in capitals or not."""

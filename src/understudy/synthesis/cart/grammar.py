@@ -26,7 +26,6 @@ from math import isfinite
 from typing import Literal, NoReturn
 
 from understudy.errors import ParameterError, did_you_mean
-from understudy.synthesis.cart.comparisons import Operator, Value
 from understudy.synthesis.cart.conditions import (
     KEYWORDS,
     And,
@@ -39,6 +38,7 @@ from understudy.synthesis.cart.conditions import (
     Or,
     is_in_word,
 )
+from understudy.synthesis.cart.operands import Operator, Value
 
 DEEPEST = 50
 """Parentheses and `not` that can be inside each other."""

@@ -5,19 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.arguments import check_whole
 from understudy.counting import BatchSource, Source, marginal_counts
 from understudy.data import Codec, Coded
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.value_coder import Smoothing, ValueCoder
 from understudy.errors import NoDensityError, ParameterError
-from understudy.synthesis.base import Synthesizer, _positive
+from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState
-from understudy.synthesis.cart.applying import RuleBook
 from understudy.synthesis.cart.features import Feature, read_features
 from understudy.synthesis.cart.packing import (
     pack,
@@ -35,12 +35,12 @@ from understudy.synthesis.cart.plan import (
     keep_most_telling,
     settings_of,
 )
-from understudy.synthesis.cart.recipe import Recipe, Trees
-from understudy.synthesis.cart.rules import read_rules, rules_to_plain
+from understudy.synthesis.cart.recipe import Recipe, Strata, Trees
+from understudy.synthesis.cart.rules import RuleBook, read_rules, rules_to_plain
 from understudy.synthesis.cart.sampling_tables import tree_tables
-from understudy.synthesis.cart.strata import Strata
-from understudy.synthesis.cart.summary import TreeSummary, summarize
+from understudy.synthesis.cart.sequence import TreeSummary, summarize
 from understudy.synthesis.sampler import SamplingTable
+from understudy.wording import quoted
 
 
 class Cart(Synthesizer):
@@ -171,7 +171,7 @@ class Cart(Synthesizer):
         super()._check_params()
         check_settings(self.minbucket, self.cp, self.smoothing)
         if self.max_predictors is not None:
-            _positive("max_predictors", self.max_predictors)
+            check_whole("max_predictors", self.max_predictors, 1)
         if not isinstance(self.proper, bool | np.bool_):
             raise ParameterError(f"proper is true or false; got {self.proper!r}.")
 
@@ -205,7 +205,7 @@ class Cart(Synthesizer):
             made_up = [name for name in self.schema_.identifiers if name in list(named)]
             if made_up:
                 raise ParameterError(
-                    f"{argument}: {made_up[0]!r} is an identifier, which is made up anew. If it is "
+                    f"{argument}: {made_up[0]!r} is an identifier, which is made up. If it is "
                     "something else, set its kind in the schema."
                 )
         wishes = Wishes(
@@ -271,7 +271,7 @@ class Cart(Synthesizer):
         log = logging.getLogger("understudy")
         found: dict[str, int] = {}
         for step in self.plan_.steps:
-            first = self._recipe.book.which(step, known)
+            first = self._recipe.book.which(step.rules, known)
             known[step.column] = coded.columns[step.column]
             for number, rule in enumerate(step.rules):
                 own = first == number
@@ -300,10 +300,9 @@ class Cart(Synthesizer):
 
     def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
         if self.plan_.kept and n is not None and n != self.n_rows_:
-            kept = [self.codec_.names[place] for place in self.plan_.kept]
             raise ParameterError(
-                f"n: {', '.join(map(repr, kept))} of all {self.n_rows_:,} records are kept as they "
-                f"are, so there are as many synthetic ones; got {n!r}."
+                f"n: {quoted(self.kept_columns)} of all {self.n_rows_:,} records stay as they are, "
+                f"so the synthetic table has as many records; got {n!r}."
             )
         return super()._blocks(n, seed, copy)
 
@@ -334,6 +333,21 @@ class Cart(Synthesizer):
                 "counts are not those of the original."
             )
         return list(tree_tables(self._recipe, self.sequences_))
+
+    @property
+    def random_fit(self) -> Literal["records"] | None:
+        """What a fit draws at random: with `proper`, the records that trees are grown on."""
+        return "records" if self.proper else None
+
+    @property
+    def kept_columns(self) -> tuple[str, ...]:
+        """The columns that a release takes from the original as they are."""
+        return tuple(self.codec_.names[place] for place in self.plan_.kept)
+
+    @property
+    def columns_set_by_rules(self) -> frozenset[str]:
+        """The columns that rules set, for some records or for all."""
+        return frozenset(self.codec_.names[step.column] for step in self.plan_.steps if step.rules)
 
     def trees(self) -> list[TreeSummary]:
         """Return what each tree is like: its size, its smallest leaf, and what it looks at most.

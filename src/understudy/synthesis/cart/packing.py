@@ -13,8 +13,8 @@ from understudy.data.coded import code_dtype
 from understudy.synthesis.cart.columns import ColumnModel
 from understudy.synthesis.cart.features import Feature
 from understudy.synthesis.cart.plan import Plan, Step
+from understudy.synthesis.cart.recipe import Strata
 from understudy.synthesis.cart.sequence import TreeSequence
-from understudy.synthesis.cart.strata import Strata
 from understudy.synthesis.cart.trees import LeafModel, Tree
 from understudy.synthesis.ranges import DenseRanges
 from understudy.synthesis.tables import ConditionalTable

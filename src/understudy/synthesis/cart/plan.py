@@ -12,6 +12,7 @@ from typing import Any, TypeAlias, TypeVar, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from understudy.arguments import check_choice, check_whole
 from understudy.counting import pairwise_information
 from understudy.data import Coded
 from understudy.data.frames import to_narwhals
@@ -242,17 +243,14 @@ def settings_of(
 def check_settings(minbucket: Any, cp: Any, smoothing: Any) -> None:  # noqa: ANN401  # a user's
     """Raise if a setting has a value that cannot be used."""
     for value in _values(minbucket):
-        if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-            raise ParameterError(f"minbucket is a whole number from 1; got {value!r}.")
+        check_whole("minbucket", value, 1)
     for value in _values(cp):
         number = isinstance(value, Real) and not isinstance(value, bool)
         if not number or not 0 <= value < LARGEST_CP:
             raise ParameterError(f"cp is a number from 0, a share; got {value!r}.")
     for value in _values(smoothing):
-        if value is not None and value not in get_args(Smoothing):
-            raise ParameterError(
-                f"smoothing is one of {', '.join(get_args(Smoothing))}, or None; got {value!r}."
-            )
+        if value is not None:
+            check_choice("smoothing", value, get_args(Smoothing), ", or None")
 
 
 def _values(setting: Any) -> list[Any]:  # noqa: ANN401  # a user's

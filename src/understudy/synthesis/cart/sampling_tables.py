@@ -122,7 +122,7 @@ class TreeTable:
         if len(self.recipe.strata) > 1:
             values[_strata_of(self.recipe, known, rows) != self.stratum] = ABSENT
         by_place = {n: known[f.name] for n, f in enumerate(features) if f.name in known}
-        ruled = self.recipe.book.covered(self.step, by_place)
+        ruled = self.recipe.book.covered(self.step.rules, by_place)
         if ruled is not None:
             values[ruled >= 0] = ABSENT
         places = np.zeros((rows, len(features)), np.int32, order="F")

@@ -12,10 +12,11 @@ from understudy.data.coded import Codes
 from understudy.synthesis.cart.columns import ColumnModel, fit_column
 from understudy.synthesis.cart.features import Feature, Places
 from understudy.synthesis.cart.plan import Step
+from understudy.synthesis.cart.rules import Rule
 
-Covered = Callable[[Step, dict[int, Codes]], NDArray[np.int64] | None]
-"""Gives, for a step and the codes of the columns before it, the code that a rule sets for each
-record, or -1; None if the column has no rules."""
+Covered = Callable[[Sequence[Rule], dict[int, Codes]], NDArray[np.int64] | None]
+"""Gives, for the rules of a column and the codes of the columns before it, the code that a rule
+sets for each record, or -1; None if there are no rules."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ class TreeSequence:
             places[:, column] = self.features[column].places(codes)
         for step, model in zip(self.steps, self.columns, strict=True):
             codes = model.draw(places, rng)
-            given = covered(step, drawn)
+            given = covered(step.rules, drawn)
             if given is not None:
                 codes = np.where(given >= 0, given, codes).astype(codes.dtype)
             drawn[step.column] = codes
@@ -60,7 +61,7 @@ class TreeSequence:
         for step, model in zip(self.steps, self.columns, strict=True):
             own = codes[step.column]
             found = model.probability(places, own)
-            given = covered(step, known)
+            given = covered(step.rules, known)
             if given is not None:
                 found = np.where(given >= 0, given == own, found)
             with np.errstate(divide="ignore"):
@@ -85,7 +86,7 @@ def fit_columns(
     known = {place: own for place, own in enumerate(codes) if place not in drawn}
     for step in steps:
         rows: NDArray[np.int64] | None = None
-        given = covered(step, known)
+        given = covered(step.rules, known)
         if given is not None and (given < 0).any():
             # Of records that a rule decides, a tree would learn nothing but the rule.
             rows = np.flatnonzero(given < 0)
@@ -98,3 +99,48 @@ def fit_columns(
             yield fit_column(step, features, places, own)
         else:
             yield fit_column(step, features, places[rows], own[rows])
+
+
+@dataclass(frozen=True)
+class TreeSummary:
+    """What one tree is like.
+
+    Parameters
+    ----------
+    column : str
+        The column that it explains.
+    part : {"kind", "value"}
+        Whether it draws the kind of a number, or the value.
+    stratum : str
+        The part of the records that it was grown on; empty if all.
+    leaves, depth : int
+        Its size.
+    smallest_leaf : int
+        Records in its smallest leaf.
+    uses : dict
+        How many splits look at each column, the most used first.
+    """
+
+    column: str
+    part: str
+    stratum: str
+    leaves: int
+    depth: int
+    smallest_leaf: int
+    uses: dict[str, int]
+
+
+def summarize(sequence: TreeSequence, stratum: str) -> Iterator[TreeSummary]:
+    """Yield a summary of each tree, in the order in which the columns are drawn."""
+    names = [feature.name for feature in sequence.features]
+    for column in sequence.columns:
+        for part, model in column.parts.items():
+            yield TreeSummary(
+                column.feature.name,
+                part,
+                stratum,
+                model.tree.leaves,
+                model.tree.depth,
+                int(model.leaf_sizes.min()),
+                {names[place]: times for place, times in model.uses().items()},
+            )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.frames import Frame
+from understudy.wording import percent
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,7 @@ def share_of_rows(count: int, total: int) -> str:
     Examples
     --------
     >>> share_of_rows(12, 1473)
-    '12 of 1,473 rows (0.8 %)'
+    '12 of 1,473 rows (0.8%)'
     """
-    share = f" ({count / total:.1%})".replace("%", " %") if total else ""
+    share = f" ({percent(count / total)})" if total else ""
     return f"{count:,} of {total:,} rows{share}"

@@ -7,13 +7,21 @@ these values of one person finds exactly that record.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.frames import Frame, to_narwhals
+from understudy.arguments import as_names
+from understudy.data.alignment import stack_column
+from understudy.data.frames import Frame, to_arrow, to_narwhals
+from understudy.errors import DataError, ParameterError, unknown_columns
 from understudy.synthesis.control.change import Change, share_of_rows
-from understudy.synthesis.control.matching import common_columns, count_matches
+from understudy.wording import quoted
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def remove_replicated_uniques(
@@ -63,9 +71,8 @@ def remove_replicated_uniques(
     names = common_columns(original, synthetic, keys)
     matches = count_matches(original, synthetic, names)
     removed = (matches.synthetic == 1) & (matches.original == 1)
-    return _without(
-        synthetic, removed, f"unique in both tables, with the same values, {_by(names)}"
-    )
+    reason = "are unique in both tables, with the same values"
+    return _without(synthetic, removed, reason, names)
 
 
 def remove_uniques_in_original(
@@ -78,28 +85,17 @@ def remove_uniques_in_original(
 
     Parameters
     ----------
-    original : DataFrame or Table
-        The original table, of pandas, polars or pyarrow.
-    synthetic : DataFrame or Table
-        The synthetic table. It is not changed.
-    keys : str or sequence of str, optional
-        Columns to compare; all that the two tables share if not given.
+    original, synthetic, keys
+        As for `remove_replicated_uniques`.
 
     Returns
     -------
     Change
         The table without these records.
 
-    Raises
-    ------
-    ParameterError
-        If a key is not a column of both tables.
-    DataError
-        If a table cannot be read, or a column holds numbers in one and text in the other.
-
     See Also
     --------
-    remove_replicated_uniques : How values are compared is said there.
+    remove_replicated_uniques : Says how values are compared, and what can be wrong.
 
     Examples
     --------
@@ -107,23 +103,91 @@ def remove_uniques_in_original(
     >>> original = pl.DataFrame({"age": [31, 45, 45], "sex": ["f", "m", "m"]})
     >>> synthetic = pl.DataFrame({"age": [31, 45, 28], "sex": ["f", "m", "f"]})
     >>> print(remove_uniques_in_original(original, synthetic))
-    Removed 2 of 3 rows (66.7 %) that are unique and occur in the original, by age and sex.
+    Removed 2 of 3 rows (66.7%) that are unique and occur in the original, by 'age' and 'sex'.
     """
     names = common_columns(original, synthetic, keys)
     matches = count_matches(original, synthetic, names)
     removed = (matches.synthetic == 1) & (matches.original > 0)
-    return _without(synthetic, removed, f"unique and occur in the original, {_by(names)}")
+    return _without(synthetic, removed, "are unique and occur in the original", names)
 
 
-def _without(synthetic: Frame, removed: NDArray[np.bool_], reason: str) -> Change:
+def _without(
+    synthetic: Frame, removed: NDArray[np.bool_], reason: str, names: Sequence[str]
+) -> Change:
     rows = np.flatnonzero(removed)
     frame = to_narwhals(synthetic)[np.flatnonzero(~removed)].to_native()
-    text = f"Removed {share_of_rows(len(rows), len(removed))} that are {reason}."
+    compared = f"{len(names)} columns" if len(names) > 5 else quoted(names)
+    text = f"Removed {share_of_rows(len(rows), len(removed))} that {reason}, by {compared}."
     return Change(frame, rows, len(removed), text)
 
 
-def _by(names: Sequence[str]) -> str:
-    """Name the columns that were compared, or say how many they are."""
-    if len(names) > 5:
-        return f"by {len(names)} columns"
-    return f"by {' and '.join(filter(None, (', '.join(names[:-1]), names[-1])))}"
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """For each synthetic record, how many records of each table have its values.
+
+    Parameters
+    ----------
+    original : ndarray
+        Records of the original.
+    synthetic : ndarray
+        Records of the synthetic table, itself among them.
+    """
+
+    original: NDArray[np.integer]
+    synthetic: NDArray[np.integer]
+
+
+def common_columns(
+    original: Frame, synthetic: Frame, keys: str | Sequence[str] | None
+) -> tuple[str, ...]:
+    """Return the columns to compare: the keys, or all that both tables have."""
+    tables = {
+        "original": to_narwhals(original).columns,
+        "synthetic": to_narwhals(synthetic).columns,
+    }
+    if keys is None:
+        shared = tuple(name for name in tables["original"] if name in tables["synthetic"])
+        if not shared:
+            raise DataError("The original and the synthetic table have no column in common.")
+        return shared
+    names = tuple(dict.fromkeys(as_names(keys)))
+    problems = [
+        f"In the {table} table, {problem}"
+        for table, columns in tables.items()
+        for problem in unknown_columns(names, columns)
+    ]
+    if problems:
+        raise ParameterError(f"keys must name columns of both tables. {' '.join(problems)}")
+    if not names:
+        raise ParameterError("keys names no column; leave it out to compare all columns.")
+    return names
+
+
+def count_matches(original: Frame, synthetic: Frame, names: Sequence[str]) -> Matches:
+    """Count, for each synthetic record, the records of both tables with the same values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> matches = count_matches(pl.DataFrame({"a": [1, 2, 2]}), pl.DataFrame({"a": [2, 3]}), ["a"])
+    >>> matches.original.tolist(), matches.synthetic.tolist()
+    ([2, 0], [1, 1])
+    """
+    import polars as pl
+
+    tables = [
+        to_arrow(to_narwhals(table).select(*names).to_native()) for table in (original, synthetic)
+    ]
+    columns: list[pl.Series] = []
+    for name in names:
+        arrays = [table[name].chunk(0) for table in tables]
+        columns += stack_column(name, dict(zip(("original", "synthetic"), arrays, strict=True)))
+    rows = [len(table) for table in tables]
+    stacked = pl.DataFrame([column.alias(str(place)) for place, column in enumerate(columns)])
+    side = pl.Series("side", np.repeat(np.array([0, 1], np.uint32), rows))
+    keys = stacked.columns
+    counts = stacked.with_columns(side).select(
+        all=pl.len().over(keys), synthetic=pl.col("side").sum().over(keys)
+    )[rows[0] :]
+    ours = counts["synthetic"].to_numpy().astype(np.int64)
+    return Matches(counts["all"].to_numpy() - ours, ours)

@@ -9,11 +9,12 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.arguments import check_choice
 from understudy.counting import Source, marginal_counts
 from understudy.data import Coded
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.value_coder import Smoothing, ValueCoder
-from understudy.errors import NoDensityError, ParameterError
+from understudy.errors import NoDensityError
 from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.blocks import Block, RandomState
 from understudy.synthesis.copula.attenuation import latent_correlations
@@ -82,11 +83,8 @@ class GaussianCopula(Synthesizer):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self.smoothing is not None and self.smoothing not in get_args(Smoothing):
-            raise ParameterError(
-                f"smoothing is one of {', '.join(get_args(Smoothing))}, or None; "
-                f"got {self.smoothing!r}."
-            )
+        if self.smoothing is not None:
+            check_choice("smoothing", self.smoothing, get_args(Smoothing), ", or None")
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:  # noqa: ARG002  # nothing is drawn
         self._set_counts(marginal_counts(source))

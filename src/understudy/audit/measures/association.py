@@ -1,0 +1,65 @@
+"""How strongly columns hang together, against the original."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from understudy.audit.findings import AssociationFindings
+from understudy.audit.measures.declaration import (
+    BIG_DATA,
+    Collected,
+    Explanation,
+    Measure,
+    Part,
+    mean,
+)
+from understudy.audit.synthesis import Synthesis
+from understudy.utility.association import Association, association_of
+from understudy.utility.pair_measures import Matrix
+
+
+def _run(synthesis: Synthesis) -> Association:
+    return association_of(
+        synthesis.tables, columns=synthesis.columns, random_state=synthesis.task.seed
+    )
+
+
+def _collect(_first: Synthesis, found: Sequence[Association]) -> Collected:
+    """Return the matrices of the first synthesis, and the differences over all."""
+    first = found[0].strength
+    return Collected(
+        utility={
+            "association": AssociationFindings(
+                columns=first.columns,
+                original=_rows(first.original),
+                synthetic=_rows(first.synthetic),
+                mean_difference=mean(result.strength.mean for result in found),
+                largest_difference=mean(result.strength.largest for result in found),
+                expected_difference=mean(result.strength.expected_mean for result in found),
+            )
+        }
+    )
+
+
+def _rows(matrix: Matrix) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in matrix.tolist())
+
+
+ASSOCIATION = Measure(
+    "association",
+    "comparing associations",
+    _run,
+    _collect,
+    level="standard",
+    numbers={"association": ("mean_difference", "largest_difference", "expected_difference")},
+    values=lambda release: [("association", release.utility.association)],
+    found=lambda release: release.utility.association,
+    explanation=Explanation(
+        "Association",
+        "Pearson's correlation for two numbers, Cramér's V for two categories, the correlation "
+        "ratio for one of each. Chance gives the mean difference of samples drawn with "
+        "replacement from the original.",
+        BIG_DATA,
+    ),
+    part=Part("association", "Association", 6),
+)

@@ -1,0 +1,115 @@
+"""Looking keys up: GCAP, ICAP and 0CAP, over all sets of keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from understudy.audit.findings import SubsetRisk
+from understudy.audit.measures.declaration import (
+    CODASPY,
+    Collected,
+    Explanation,
+    FigureKind,
+    Measure,
+    Part,
+    Trust,
+    guessed,
+    mean,
+    sentences,
+    spread,
+)
+from understudy.audit.synthesis import Synthesis
+from understudy.risk.attribution import attributions
+from understudy.risk.attribution_result import TITLES, Attribution, Unmatched
+
+LOOKED_UP = 1_000
+"""Sets of keys that are looked up at most."""
+
+Found = Mapping[Unmatched, Attribution]
+
+KINDS: Mapping[Unmatched, FigureKind] = {
+    "nearest": FigureKind(
+        "gcap",
+        TITLES["nearest"][0],
+        "Share of people whose value is guessed by looking up their keys in the table, or the "
+        "nearest keys where none are the same",
+        question="ordinary",
+        chart="Share of people whose value is guessed by looking up their keys.",
+    ),
+    "ignore": FigureKind(
+        "icap", TITLES["ignore"][0], "The same, counting only people whose keys are in the table"
+    ),
+    "zero": FigureKind(
+        "zero_cap",
+        TITLES["zero"][0],
+        "The same, counting a wrong guess for people whose keys are not in the table",
+    ),
+}
+
+
+def run(synthesis: Synthesis) -> Found:
+    """Look up all sets of keys, or some of them where there are very many."""
+    return attributions(synthesis.with_fewer_sets(LOOKED_UP)[0])
+
+
+def collect(first: Synthesis, found: Sequence[Found]) -> Collected:
+    """Return the three figures, and GCAP for each set of keys."""
+    _, note = first.with_fewer_sets(LOOKED_UP)
+    figures = []
+    for rule, kind in KINDS.items():
+        results = [result[rule] for result in found]
+        reasons = {
+            reason
+            for result in results
+            for name, reason in result.reasons.items()
+            if name in ("accuracy", "subsets")
+        }
+        figures.append(
+            kind.figure(
+                baseline=mean(result.baseline.zero_rule for result in results),
+                synthetic=mean(result.accuracy for result in results),
+                original=mean(result.original.accuracy for result in results),
+                control=mean(
+                    result.control.accuracy for result in results if result.control is not None
+                ),
+                gain=mean(result.gain for result in results),
+                spread=spread([result.accuracy for result in results]),
+                note=sentences([note, *sorted(reasons)]),
+            )
+        )
+    nearest = [result["nearest"] for result in found]
+    subsets = tuple(
+        SubsetRisk(
+            keys=sets[0].keys,
+            baseline=mean(one.baseline.zero_rule for one in sets),
+            synthetic=mean(one.accuracy for one in sets),
+            original=mean(one.original_accuracy for one in sets),
+        )
+        for sets in zip(*(result.subsets for result in nearest), strict=True)
+    )
+    return Collected(figures, release={"subsets": subsets})
+
+
+ATTRIBUTION = Measure(
+    "attribution",
+    "looking keys up",
+    run,
+    collect,
+    figures=tuple(KINDS.values()),
+    found=lambda release: release.subsets,
+    explanation=Explanation(
+        "Lookup of keys (GCAP, ICAP, 0CAP)",
+        "For each person, we look up the synthetic records with the same keys. The most frequent "
+        "sensitive value among them is the guess. Where no record agrees, GCAP takes those that "
+        "differ in the fewest keys, ICAP leaves the person out, and 0CAP counts a wrong guess. The "
+        "reference without the release is the one guess that is right for most people.",
+        CODASPY,
+    ),
+    part=Part("gain", "What an attacker gains", 1),
+    trust=(
+        Trust("0CAP", "record", ("D3",)),
+        Trust("ICAP", "record", ("D3",)),
+        Trust("GCAP", "record", ("D3",)),
+    ),
+    columns=(guessed("gcap", "GCAP", "by looking up the keys in the release"),),
+)

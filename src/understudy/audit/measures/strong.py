@@ -1,0 +1,254 @@
+"""The strong attacker, who knows the synthesizer and all other records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.audit.findings import NAN, Figure, Histogram, ReleaseFindings, StrongFindings
+from understudy.audit.measures.declaration import (
+    REITER,
+    STRONGEST,
+    Collected,
+    Column,
+    Explanation,
+    FigureKind,
+    Measure,
+    Part,
+    Trust,
+    mean,
+    spread,
+)
+from understudy.audit.measures.records import BINS, counts_between
+from understudy.audit.synthesis import Synthesis
+from understudy.data.frames import to_narwhals
+from understudy.errors import NoDensityError
+from understudy.risk.strong import StrongAttack, strong_attacker
+from understudy.wording import number
+
+PRIOR = "informed"
+"""With any other, guesses after the release would forget what the other records tell."""
+MOST_ROWS = 20_000
+MOST_COLUMNS = 20
+ATTACKED = 200
+"""The whole record is attacked in tables up to this size, for so many records."""
+
+KIND = FigureKind(
+    "strong",
+    "Strong attacker",
+    "Share of people whose sensitive value is guessed by an attacker who knows the synthesizer, "
+    "everyone else's record, and the rest of the person's own",
+    question="strongest",
+    chart="Share of people whose value is guessed by an attacker who knows everything else.",
+)
+RECORD_KIND = FigureKind(
+    "strong_record",
+    "Strong attacker, whole record",
+    "Share of people whose whole record is guessed by an attacker who knows the synthesizer and "
+    "everyone else's record",
+)
+
+
+def _run(synthesis: Synthesis) -> StrongAttack:
+    model = synthesis.given.model
+    assert model is not None  # noqa: S101  # there is no such job without one
+    try:
+        return strong_attacker(
+            model,
+            synthesis.task.original,
+            synthesis.table,
+            unknown=synthesis.task.scenario.sensitive,
+            prior=PRIOR,
+            mode="fixed",
+        )
+    except NoDensityError:
+        raise NoDensityError(
+            "The strong attacker needs a model that draws from counts of records, and "
+            f"{type(model).__name__} with these settings does not."
+        ) from None
+
+
+def _run_record(synthesis: Synthesis) -> StrongAttack | str:
+    """Attack the whole record of some people, or say why not."""
+    task, model = synthesis.task, synthesis.given.model
+    assert model is not None  # noqa: S101  # there is no such job without one
+    rows, columns = to_narwhals(task.original).shape
+    if rows > MOST_ROWS or columns > MOST_COLUMNS:
+        return (
+            f"Not run: the original has {rows:,} records and {columns:,} columns, and this attack "
+            f"is limited to {MOST_ROWS:,} records and {MOST_COLUMNS} columns."
+        )
+    records = np.arange(rows)
+    if rows > ATTACKED:
+        drawn = np.random.default_rng(task.seed).choice(rows, ATTACKED, replace=False)
+        records = np.sort(drawn)
+    return strong_attacker(model, task.original, synthesis.table, prior=PRIOR, records=records)
+
+
+def _figure(kind: FigureKind, found: Sequence[StrongAttack], note: str) -> Figure:
+    after = [attack.accuracy_after for attack in found]
+    return kind.figure(
+        baseline=mean(attack.accuracy_before for attack in found),
+        synthetic=mean(after),
+        gain=mean(attack.accuracy_after - attack.accuracy_before for attack in found),
+        spread=spread(after),
+        note=note,
+    )
+
+
+def _collect(_first: Synthesis, found: Sequence[StrongAttack]) -> Collected:
+    certain = max(attack.certain for attack in found)
+    note = f"{certain:,} people are certain to be disclosed."
+    return Collected([_figure(KIND, found, note)], release={"strong": findings_of(found)})
+
+
+def _collect_record(_first: Synthesis, found: Sequence[StrongAttack | str]) -> Collected:
+    attacks = [attack for attack in found if isinstance(attack, StrongAttack)]
+    if not attacks:
+        return Collected([RECORD_KIND.figure(note=str(found[0]))])
+    note = (
+        f"{len(attacks[0]):,} records were attacked; "
+        f"{max(attack.certain for attack in attacks):,} are certain to be disclosed. On average "
+        f"the attacker learns {mean(attack.mean_gain for attack in attacks):.2f} bits about one."
+    )
+    return Collected([_figure(RECORD_KIND, attacks, note)])
+
+
+def findings_of(found: Sequence[StrongAttack]) -> StrongFindings:
+    """Return all figures over the syntheses, and the distribution of the first."""
+    first = found[0]
+    notes = tuple(dict.fromkeys(note for attack in found for note in attack.notes))
+    if len(found) > 1:
+        notes += (
+            f"Figures are means over {len(found)} syntheses. The number of people who are certain "
+            "to be disclosed, and the largest gain, are those of the worst synthesis.",
+        )
+    return StrongFindings(
+        prior=first.prior_name,
+        mode=first.mode,
+        records=len(first),
+        certain=max(attack.certain for attack in found),
+        share_above_half=mean(attack.share_above(0.5) for attack in found),
+        share_above_90_percent=mean(attack.share_above(0.9) for attack in found),
+        accuracy_before=mean(attack.accuracy_before for attack in found),
+        accuracy_after=mean(attack.accuracy_after for attack in found),
+        mean_gain_bits=mean(attack.mean_gain for attack in found),
+        gain_bits_99_percent=mean(attack.quantile_gain(0.99) for attack in found),
+        max_gain_bits=max(
+            (gain for attack in found if not math.isnan(gain := attack.max_gain)), default=NAN
+        ),
+        gains=gain_histogram(first),
+        notes=notes,
+    )
+
+
+def gain_histogram(attack: StrongAttack) -> Histogram:
+    """Count the records by what the release tells of them, in bits.
+
+    What is beyond the first or last edge, such as minus infinity, counts in the interval there.
+    """
+    gains = attack.gain_bits[~np.isnan(attack.gain_bits)]
+    finite = gains[np.isfinite(gains)]
+    if not len(finite):
+        return Histogram((0.0, 1.0), (0,))
+    low, high = float(finite.min()), float(finite.max())
+    step = _round_step((high - low) / BINS)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    edges: NDArray[np.float64] = np.arange(first, max(last, first + 1) + 1, dtype=np.float64) * step
+    return Histogram(tuple(edges.round(10).tolist()), counts_between(gains, edges))
+
+
+def _round_step(least: float) -> float:
+    """Return the next of 1, 2 and 5 times a power of ten."""
+    if least < 1e-6:
+        return 1e-6
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(power * unit for unit in (1, 2, 5, 10) if power * unit >= least * (1 - 1e-9))
+
+
+def _values(release: ReleaseFindings) -> list[tuple[str, object]]:
+    strong = release.strong
+    if strong is None:
+        return []
+    derived = {
+        "certain_share": strong.certain / strong.records if strong.records else math.nan,
+        "gain": strong.accuracy_after - strong.accuracy_before,
+    }
+    return [("strong", vars(strong) | derived)]
+
+
+def _field(name: str) -> Callable[[ReleaseFindings], float]:
+    return lambda release: getattr(release.strong, name, math.nan)
+
+
+STRONG = Measure(
+    "strong",
+    "attacking with full knowledge",
+    _run,
+    _collect,
+    needed=lambda _task, given: given.model is not None,
+    figures=(KIND,),
+    numbers={
+        "strong": (
+            "certain",
+            "certain_share",
+            "accuracy_before",
+            "accuracy_after",
+            "gain",
+            "mean_gain_bits",
+            "gain_bits_99_percent",
+            "max_gain_bits",
+            "share_above_half",
+            "share_above_90_percent",
+        )
+    },
+    values=_values,
+    found=lambda release: release.strong,
+    explanation=Explanation(
+        "The strong attacker",
+        "This attacker knows the synthesizer and every original record but for one value, and "
+        "computes how probable each candidate value is, given the release. The gain is the "
+        "base-2 logarithm of how much more probable the truth became. The value is certain if "
+        "no other world could have given this release.",
+        REITER,
+    ),
+    part=Part("strong", "The strong attacker", 3),
+    trust=(Trust("strong attacker", "record", ("D1", "D2", "D3", "D4", "D5")),),
+    columns=(
+        Column(
+            STRONGEST,
+            "Certain",
+            "people whose value is certain to an attacker who knows everything else",
+            _field("certain"),
+            number,
+        ),
+        Column(
+            STRONGEST,
+            "Bits",
+            "what this attacker learns about a person, on average",
+            _field("mean_gain_bits"),
+            lambda bits: number(bits, 3),
+            in_terminal=False,
+        ),
+    ),
+)
+STRONG_RECORD = Measure(
+    "strong_record",
+    "attacking whole records",
+    _run_record,
+    _collect_record,
+    level="full",
+    needed=lambda _task, given: given.model is not None,
+    figures=(RECORD_KIND,),
+    explanation=Explanation(
+        "The strong attacker, whole record",
+        "The same attacker knows all original records but one, and nothing about that one. Every "
+        "record that could have been there is a candidate. We count the people whose whole "
+        "record is the most probable one. Where there are too many candidates, nothing is counted "
+        "and the figure says so.",
+        REITER,
+    ),
+)

@@ -1,0 +1,237 @@
+"""What an audit is given: tables by release, models by release, and the attacker; all checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+import numpy as np
+
+from understudy.arguments import check_choice, check_seed
+from understudy.data.frames import Frame, to_narwhals
+from understudy.data.schema import Schema
+from understudy.errors import (
+    DataError,
+    ParameterError,
+    UnderstudyError,
+    did_you_mean,
+    unknown_columns,
+)
+from understudy.risk.scenario import Scenario
+from understudy.synthesis import Synthesizer
+
+MeasureSet = Literal["quick", "standard", "full"]
+LEVELS: tuple[MeasureSet, ...] = get_args(MeasureSet)
+"""Sets of measures; each holds those before it."""
+Preset = Literal["strong", "papers"]
+"""Which classifiers attack."""
+
+RELEASE = "synthetic"
+"""What a release is called that was given no name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """One release: its name, its tables, and the model that made them, if it is known."""
+
+    name: str
+    tables: tuple[Frame, ...]
+    model: Synthesizer | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """All that an audit is about, after the checks.
+
+    Parameters
+    ----------
+    original : frame
+        The original table.
+    releases : tuple of Given
+        The releases.
+    scenario : Scenario
+        What the attacker knows and wants.
+    target : str or None
+        What the data are used to predict.
+    control, test : frame or None
+        Records that were not used for the synthesis: for attacks, and for the prediction.
+    groups : mapping
+        Numeric columns to put in groups.
+    measures : {"quick", "standard", "full"}
+        What is measured.
+    classifiers : {"strong", "papers"} or None
+        Which classifiers attack.
+    seed : int
+        Decides what is random.
+    show_records : bool
+        Whether values of single records may be shown.
+    """
+
+    original: Frame
+    releases: tuple[Given, ...]
+    scenario: Scenario
+    target: str | None
+    control: Frame | None
+    test: Frame | None
+    groups: Mapping[str, int]
+    measures: MeasureSet
+    classifiers: Preset | None
+    seed: int
+    show_records: bool
+
+    def groups_of(self, columns: Sequence[str]) -> dict[str, int]:
+        """Return the groups of some columns; measures refuse those of others."""
+        return {name: count for name, count in self.groups.items() if name in columns}
+
+    def shared_columns(self, synthetic: Frame) -> tuple[str, ...]:
+        """Return the columns of the original that a release has too, in their order."""
+        held = set(to_narwhals(synthetic).columns)
+        return tuple(name for name in to_narwhals(self.original).columns if name in held)
+
+
+def read_releases(synthetic: object, model: object) -> tuple[Given, ...]:
+    """Return the releases by name, whether one, several syntheses or several methods are given.
+
+    Raises
+    ------
+    ParameterError
+        If there is no table, or `model` does not fit the names.
+    DataError
+        If something is no table.
+    """
+    named = synthetic if isinstance(synthetic, Mapping) else {RELEASE: synthetic}
+    if not named:
+        raise ParameterError("synthetic names no release; give at least one table.")
+    wrong = [name for name in named if not isinstance(name, str) or not name.strip()]
+    if wrong:
+        raise ParameterError(f"synthetic: a release is called by a text; got {wrong[0]!r}.")
+    models = _read_models(model, list(named), by_name=isinstance(synthetic, Mapping))
+    found = []
+    for name, held in named.items():
+        tables = tuple(held) if isinstance(held, list | tuple) else (held,)
+        if not tables:
+            raise ParameterError(f"The release {name!r} has no table.")
+        for table in tables:
+            to_narwhals(table)  # raises for what is no table
+        found.append(Given(name, tables, models.get(name)))
+    return tuple(found)
+
+
+def _read_models(model: object, names: Sequence[str], *, by_name: bool) -> dict[str, Synthesizer]:
+    if model is None:
+        return {}
+    if isinstance(model, Mapping):
+        unknown = [name for name in model if name not in names]
+        if unknown:
+            raise ParameterError(
+                f"model: there is no release {unknown[0]!r}; there are {', '.join(names)}."
+                f"{did_you_mean(str(unknown[0]), names)}"
+            )
+        models = {name: held for name, held in model.items() if held is not None}
+    elif by_name and len(names) > 1:
+        raise ParameterError(
+            "model is for one release, and there are several: give a mapping from the names of "
+            "the releases to their models."
+        )
+    else:
+        models = {names[0]: model}
+    for held in models.values():
+        if not isinstance(held, Synthesizer):
+            raise ParameterError(
+                f"model is a fitted synthesizer, or a mapping from the names of releases to such; "
+                f"got {type(held).__name__}."
+            )
+        if not hasattr(held, "codec_"):
+            raise ParameterError(f"model: this {type(held).__name__} is not fitted yet.")
+    return models
+
+
+def read_measures(measures: object) -> MeasureSet:
+    """Return the name of a set of measures, or say which there are."""
+    return cast("MeasureSet", check_choice("measures", measures, LEVELS))
+
+
+def read_classifiers(classifiers: object) -> Preset | None:
+    """Return the name of a preset of classifiers, None for none, or say which there are."""
+    if classifiers is None:
+        return None
+    presets = get_args(Preset)
+    return cast("Preset", check_choice("classifiers", classifiers, presets, ", or None for none"))
+
+
+def read_seed(random_state: object) -> int:
+    """Return the seed; a fresh one if none is given, so that it can be told."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    return check_seed(random_state)
+
+
+def read_groups(groups: object) -> dict[str, int]:
+    """Return the numbers of groups by column."""
+    if groups is not None and not isinstance(groups, Mapping):
+        raise ParameterError(f"groups is a mapping such as {{'age': 5}}; got {groups!r}.")
+    return dict(groups or {})
+
+
+def check_task(task: Task) -> None:
+    """Refuse tables that the attacker or the prediction do not fit, before any work.
+
+    Raises
+    ------
+    ParameterError
+        If a table lacks a column that is needed; all such problems are told at once.
+    DataError
+        If a table has no rows.
+    """
+    wanted = (*task.scenario.keys, task.scenario.sensitive)
+    if task.target is not None and not isinstance(task.target, str):
+        raise ParameterError(f"target is the name of a column; got {task.target!r}.")
+    predicted = () if task.target is None or task.target in wanted else (task.target,)
+    problems = []
+    for title, table, needed in _tables(task, wanted, predicted):
+        frame = to_narwhals(table)
+        if not len(frame):
+            raise DataError(f"The {title} table has no rows.")
+        problems += [
+            f"The {title} table has no column {name!r}.{did_you_mean(name, frame.columns)}"
+            for name in needed
+            if name not in frame.columns
+        ]
+    if problems:
+        raise ParameterError(" ".join(problems))
+    columns = to_narwhals(task.original).columns
+    if unknown := unknown_columns(task.groups, columns):
+        raise ParameterError(f"groups: {' '.join(unknown)}")
+
+
+def _tables(
+    task: Task, wanted: tuple[str, ...], predicted: tuple[str, ...]
+) -> list[tuple[str, Frame, tuple[str, ...]]]:
+    """Return all tables with what each is called, and the columns that it must have."""
+    tables = [("original", task.original, (*wanted, *predicted))]
+    for given in task.releases:
+        for number, table in enumerate(given.tables, 1):
+            title = "synthetic" if given.name == RELEASE else f"synthetic ({given.name})"
+            several = f" {number}" if len(given.tables) > 1 else ""
+            tables.append((f"{title}{several}", table, (*wanted, *predicted)))
+    if task.control is not None:
+        tables.append(("control", task.control, wanted))
+    if task.test is not None and task.target is not None:
+        tables.append(("test", task.test, (task.target,)))
+    return tables
+
+
+def personal_columns(task: Task) -> frozenset[str]:
+    """Return the columns in which nearly every original record has a value of its own.
+
+    An identifier is made up anew, and a text in one's own words is like no other: comparing them
+    says nothing. Columns that the audit is about are not among them.
+    """
+    try:
+        schema = Schema.infer(task.original)
+    except UnderstudyError:
+        return frozenset()
+    named = {*task.scenario.keys, task.scenario.sensitive, task.target}
+    personal = {column.name for column in schema if column.kind in ("identifier", "text")}
+    return frozenset(personal - named)

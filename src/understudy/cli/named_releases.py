@@ -1,0 +1,288 @@
+"""What `understudy compare` is given: files and models by name, and methods with parameters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from understudy.cli import options
+from understudy.cli.option_groups import Reworded, option
+from understudy.cli.synthesis import Protect, read_protection, set_up
+from understudy.errors import DataError, ParameterError, did_you_mean
+from understudy.toml_file import parse_toml
+
+if TYPE_CHECKING:
+    from understudy.synthesis import Synthesizer
+
+PROTECTED = "{} (protected)"
+"""What the second, protected release of a method is called."""
+
+_SPEC = re.compile(r"(?:(?P<name>[^=:]+)=)?(?P<method>[^=:]+)(?::(?P<parameters>.*))?", re.DOTALL)
+_FORM = (
+    'A method is NAME=METHOD:PARAMETER=VALUE,..., such as "strict=cart:minbucket=50" or '
+    '"bayes:parents=4,structure=genetic,protect=SENSITIVE:TARGET"'
+)
+_WORD = re.compile(r"[^\s\"'\[\]{},=]+")
+_BRACKETS = {"[": "]", "{": "}"}
+_COMPARED = "What is compared"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedReleases:
+    """What `compare` compares: files, with their models, and methods that are tried here."""
+
+    synthetic: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Synthetic tables: FILE or NAME=FILE. Files with the same NAME are syntheses by "
+            "one method.",
+            show_default=False,
+            metavar="NAME=FILE",
+        ),
+    ] = None
+    methods: Annotated[
+        str,
+        option(
+            "Methods to synthesize with, separated by commas: independent,copula,cart,bayes.",
+            panel=_COMPARED,
+        ),
+    ] = ""
+    method: Annotated[
+        list[str] | None,
+        option(
+            'NAME=METHOD:PARAMETER=VALUE,...: a method with parameters, as in "strict=cart:'
+            'minbucket=50" or "bayes:parents=4,structure=genetic". NAME= can be left out. '
+            "Repeatable.",
+            panel=_COMPARED,
+        ),
+    ] = None
+    protect: Annotated[
+        Protect,
+        Reworded(
+            help="SENSITIVE:TARGET: make each bayes and cart of --methods and --method a second "
+            "time, where the sensitive column keeps only its link to the target. Repeatable.",
+            panel=_COMPARED,
+        ),
+    ] = None
+    copies: Annotated[
+        options.Copies,
+        Reworded(help="Syntheses by each method. Figures are their means.", panel=_COMPARED),
+    ] = 1
+    schema: Annotated[
+        options.SchemaFile,
+        Reworded(
+            help="What the columns are, for --methods and --method; from `understudy schema`.",
+            panel=_COMPARED,
+        ),
+    ] = None
+    model: Annotated[
+        list[str] | None,
+        option(
+            "NAME=MODEL: the model that made the file of that name. Repeatable. Those of "
+            "--methods and --method are known.",
+            panel=_COMPARED,
+        ),
+    ] = None
+
+    @cached_property
+    def _files(self) -> dict[str, list[Path]]:
+        return read_files(self.synthetic or [])
+
+    @cached_property
+    def _models(self) -> dict[str, Path]:
+        return read_models(self.model or [], list(self._files))
+
+    @property
+    def inputs(self) -> list[Path | None]:
+        """The files that these options name."""
+        tables = [path for paths in self._files.values() for path in paths]
+        return [*tables, *self._models.values(), self.schema]
+
+    def read(
+        self, seed: int
+    ) -> tuple[dict[str, list[Path]], dict[str, Synthesizer], dict[str, Synthesizer]]:
+        """Return the files, the methods to try, and the models of the files, each by name."""
+        from understudy.synthesis import Synthesizer
+
+        files = self._files
+        specs = [*options.split_names(self.methods), *(self.method or [])]
+        made = read_methods(specs, self.protect or [], seed)
+        both = [name for name in made if name in files]
+        if both:
+            raise ParameterError(
+                f"{both[0]!r} is both a file and a method; give one of them another NAME=."
+            )
+        if not files and not made:
+            raise ParameterError("Give synthetic tables, --methods or --method to compare.")
+        if self.schema is not None and not made:
+            raise ParameterError("--schema goes with --methods or --method.")
+        models = {name: Synthesizer.load(path) for name, path in self._models.items()}
+        return files, made, models
+
+    def synthesize(
+        self,
+        original: Any,  # noqa: ANN401  # a frame
+        made: dict[str, Synthesizer],
+    ) -> dict[str, list[Any]]:
+        """Fit each method, and draw its tables."""
+        from understudy.data import Schema
+        from understudy.progress import track
+
+        described = Schema.load(self.schema) if self.schema is not None else None
+        found = {}
+        for name, model in track(list(made.items()), "Synthesizing"):
+            try:
+                model.fit(original, described)
+            except (DataError, ParameterError) as error:
+                raise type(error)(f"{name}: {error}") from error
+            found[name] = [model.sample()] if self.copies == 1 else model.sample(copies=self.copies)
+        return found
+
+
+def read_files(texts: Sequence[str]) -> dict[str, list[Path]]:
+    """Return the files of each release, from FILE and NAME=FILE; files of one name go together.
+
+    Examples
+    --------
+    >>> {name: len(paths) for name, paths in read_files(["a.csv", "b=1.csv", "b=2.csv"]).items()}
+    {'a.csv': 1, 'b': 2}
+    """
+    found: dict[str, list[Path]] = {}
+    for text in texts:
+        name, _, file = text.partition("=")
+        if not file or not name.strip() or Path(text).is_file():
+            name = file = text
+        found.setdefault(name.strip(), []).append(Path(file))
+    return found
+
+
+def read_models(texts: Sequence[str], names: Sequence[str]) -> dict[str, Path]:
+    """Return the model file of each release that was given one as NAME=MODEL."""
+    found: dict[str, Path] = {}
+    for text in texts:
+        # A name can be that of a file, and hold the sign itself.
+        name, _, file = text.rpartition("=")
+        name = name.strip()
+        if not name or not file:
+            raise ParameterError(f"--model is NAME=MODEL, with the name of a table; got {text!r}.")
+        if name not in names:
+            listed = f"; there is {', '.join(names)}" if names else ""
+            raise ParameterError(
+                f"--model: there is no table {name!r}{listed}.{did_you_mean(name, names)}"
+            )
+        if name in found:
+            raise ParameterError(f"--model: {name!r} has one model; got two.")
+        found[name] = Path(file)
+    return found
+
+
+def read_methods(specs: Sequence[str], protect: Sequence[str], seed: int) -> dict[str, Synthesizer]:
+    """Return the synthesizers by name, and a protected one after each that can protect.
+
+    Parameters
+    ----------
+    specs : sequence of str
+        Methods, with a name and parameters of their own or without.
+    protect : sequence of str
+        What is protected, as SENSITIVE:TARGET.
+    seed : int
+        Decides what each of them draws.
+    """
+    protection = read_protection(protect)
+    found: dict[str, Synthesizer] = {}
+    protecting = False
+    for name, model in (_read_method(text, seed) for text in specs):
+        made = {name: model}
+        if protection and "protect" in model.parameter_names():
+            protecting = True
+            if not model.get_params()["protect"]:
+                other = type(model)(**(model.get_params() | {"protect": protection}))
+                made[PROTECTED.format(name)] = other
+        for called in made:
+            if called in found:
+                raise ParameterError(f"Two methods are called {called!r}; give one another NAME=.")
+        found |= made
+    if protection and not protecting:
+        raise ParameterError("--protect goes with the methods bayes and cart; there is neither.")
+    return found
+
+
+def _read_method(text: str, seed: int) -> tuple[str, Synthesizer]:
+    from understudy.synthesis import METHODS
+    from understudy.synthesis.settings import Settings
+
+    match = _SPEC.fullmatch(text.strip())
+    if match is None:
+        raise ParameterError(f"{text!r} is not a method. {_FORM}.")
+    method = match["method"].strip()
+    if method not in METHODS:
+        raise ParameterError(
+            f"{text!r}: there is no method {method!r}; there are {', '.join(sorted(METHODS))}."
+            f"{did_you_mean(method, METHODS)}"
+        )
+    cls = METHODS[method]
+    given = _read_parameters(match["parameters"] or "", text)
+    name = (match["name"] or text).strip()
+    return name, set_up(cls, Settings(given, source=repr(text)), {}, seed)
+
+
+def _read_parameters(text: str, spec: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for part in _parts(text):
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not name or not equals or not value:
+            raise ParameterError(f"{spec!r}: {part.strip()!r} is not PARAMETER=VALUE. {_FORM}.")
+        if name in found:
+            raise ParameterError(f"{spec!r}: {name} is given twice.")
+        found[name] = _typed(value, spec)
+    if isinstance(found.get("protect"), str | list):
+        given = found["protect"]
+        texts = [given] if isinstance(given, str) else [str(one) for one in given]
+        found["protect"] = read_protection(texts)
+    return found
+
+
+def _typed(text: str, spec: str) -> Any:  # noqa: ANN401  # any type that TOML has
+    """Return a value as TOML types it; a plain word is a text."""
+    if "\n" not in text and "\r" not in text:
+        try:
+            return parse_toml(f"value = {text}", spec)["value"]
+        except ParameterError:
+            if _WORD.fullmatch(text):
+                return text
+    raise ParameterError(
+        f"{spec!r}: {text!r} is not a value. Write it as in TOML: 4, 0.01, true, word, "
+        '"several words", ["age", "sex"].'
+    )
+
+
+def _parts(text: str) -> Iterator[str]:
+    """Yield what stands between commas, but for those inside quotes and brackets.
+
+    Examples
+    --------
+    >>> list(_parts('cp=1,keep=["a", "b,c"], proper=true'))
+    ['cp=1', 'keep=["a", "b,c"]', ' proper=true']
+    """
+    if not text.strip():
+        return
+    start, quote, closing = 0, "", list[str]()
+    for place, sign in enumerate(text):
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        elif sign in _BRACKETS:
+            closing.append(_BRACKETS[sign])
+        elif closing and sign == closing[-1]:
+            closing.pop()
+        elif sign == "," and not closing:
+            yield text[start:place]
+            start = place + 1
+    yield text[start:]

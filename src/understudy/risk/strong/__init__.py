@@ -1,0 +1,15 @@
+"""The strong attacker: one who knows the synthesizer, and every record but one.
+
+What is asked (`question`, `candidates`), what is believed (`beliefs`) and what comes out (`result`)
+are the same for all attacks. Likelihoods differ: that of our own models is exact (`fixed`, `refit`,
+`whole_record`), that of any other tool is simulated (`simulated`).
+"""
+
+from __future__ import annotations
+
+from understudy.risk.strong.attack import strong_attacker
+from understudy.risk.strong.black_box import black_box_attacker
+from understudy.risk.strong.command import Command
+from understudy.risk.strong.result import StrongAttack
+
+__all__ = ["Command", "StrongAttack", "black_box_attacker", "strong_attacker"]

@@ -1,0 +1,210 @@
+"""The log likelihood of a release in each world, estimated from simulated syntheses.
+
+Runs of one world differ as chance gives, or more because the fit itself is random; the likelihood
+allows for that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.risk.strong.cells import CellCounts, Cells
+
+FEWEST_EXPECTED = 5
+"""Cells with fewer rows expected in a run are merged: chi-square does not hold for them."""
+
+CHANCE = 0.001
+"""Runs differ clearly if chance alone would make them differ as much less often than this."""
+
+_LEAST_CONCENTRATION = 1e-6
+
+
+@dataclass(frozen=True)
+class RunCounts:
+    """The runs of one world: rows in each cell of the release, and rows in all."""
+
+    rows: NDArray[np.integer]
+    totals: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Dispersion:
+    """How much runs of a world differ.
+
+    Parameters
+    ----------
+    factor : float
+        How many times more than counts of one multinomial differ by chance; nan if unknown.
+    concentration : float
+        That of a Dirichlet distribution of the fits' shares; infinite if all fits count as alike.
+    """
+
+    factor: float
+    concentration: float
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """How likely a release is in each world.
+
+    Parameters
+    ----------
+    logs : ndarray of float64
+        The log likelihood of each world.
+    without : ndarray of float64
+        The same without each of the runs, a row for each world. A single run has none.
+    dispersion : Dispersion
+        How much the runs of a world differ.
+    unreached : ndarray of int64
+        Cells of the release that no run of a world reached, for each world.
+    """
+
+    logs: NDArray[np.float64]
+    without: NDArray[np.float64]
+    dispersion: Dispersion
+    unreached: NDArray[np.int64]
+
+
+class SimulatedLikelihood:
+    """Collects simulations and turns them into log likelihoods when all are there.
+
+    Notes
+    -----
+    All rows of a world's runs are pooled. With c(cell) of them in a cell, t in all, C cells and
+    the smoothing s, the share of a cell is (c(cell) + s) / (t + s C). If the runs differ as chance
+    gives, the log likelihood is the sum over the cells of the release's count times the logarithm
+    of the share. If they differ clearly more, it is that of a Dirichlet-multinomial with these mean
+    shares, and the same concentration in all worlds. What only depends on the release is left out.
+    """
+
+    def __init__(self, cells: Cells, worlds: int, runs: int, smoothing: float) -> None:
+        self._times = cells.released.counts
+        self._smoothing = smoothing
+        self._spread = smoothing * cells.count
+        # Other cells than those of the release count only in the total.
+        self._place = np.full(cells.count, -1, np.int64)
+        self._place[cells.released.cells] = np.arange(len(cells.released.cells))
+        self._worlds = worlds
+        self._runs = runs
+        self._partial: dict[int, dict[int, tuple[NDArray[np.integer], int]]] = {}
+        self._finished: dict[int, RunCounts] = {}
+
+    def add(self, world: int, run: int, found: CellCounts) -> None:
+        """Take in one simulation, once; runs beyond the last are not counted."""
+        if run >= self._runs:
+            return
+        place = self._place[found.cells]
+        # All runs are kept until the end, so in as little space as they need.
+        row = np.zeros(len(self._times), np.min_scalar_type(int(found.counts.max())))
+        row[place[place >= 0]] = found.counts[place >= 0]
+        partial = self._partial.setdefault(world, {})
+        partial[run] = row, int(found.counts.sum())
+        if len(partial) == self._runs:
+            rows, totals = zip(*(partial[number] for number in range(self._runs)), strict=True)
+            self._finished[world] = RunCounts(np.stack(rows), np.array(totals, np.int64))
+            del self._partial[world]
+
+    def missing(self) -> list[tuple[int, int]]:
+        """Return the worlds and runs that are still to come, world by world."""
+        return [
+            (world, run)
+            for world in range(self._worlds)
+            if world not in self._finished
+            for run in range(self._runs)
+            if run not in self._partial.get(world, ())
+        ]
+
+    def result(self) -> Likelihood:
+        """Return the log likelihoods, when all simulations are there."""
+        worlds = [self._finished[world] for world in range(self._worlds)]
+        dispersion = find_dispersion(worlds)
+        logs = np.empty(self._worlds)
+        without = np.empty((self._worlds, self._runs if self._runs > 1 else 0))
+        unreached = np.empty(self._worlds, np.int64)
+        for number, world in enumerate(worlds):
+            pooled, total = world.rows.sum(axis=0, dtype=np.int64), world.totals.sum()
+            logs[number] = self._logs(pooled[None], total[None], dispersion.concentration)[0]
+            unreached[number] = np.count_nonzero(pooled == 0)
+            if self._runs > 1:
+                without[number] = self._logs(
+                    pooled - world.rows, total - world.totals, dispersion.concentration
+                )
+        return Likelihood(logs, without, dispersion, unreached)
+
+    def _logs(
+        self, counts: NDArray[np.int64], totals: NDArray[np.int64], concentration: float
+    ) -> NDArray[np.float64]:
+        summed: NDArray[np.float64]
+        if math.isinf(concentration):
+            shares = np.log(counts + self._smoothing) - np.log(totals + self._spread)[:, None]
+            summed = (shares * self._times).sum(axis=1)
+            return summed
+        from scipy.special import gammaln
+
+        weights = concentration * (counts + self._smoothing) / (totals + self._spread)[:, None]
+        summed = (gammaln(self._times + weights) - gammaln(weights)).sum(axis=1)
+        return summed
+
+
+def find_dispersion(worlds: Iterable[RunCounts]) -> Dispersion:
+    """Return how much runs of a world differ, over all worlds.
+
+    The factor is the sum of Pearson's chi-square of all worlds, of the runs' counts against their
+    pooled shares, over the sum of the degrees of freedom. It counts as above 1 if a chi-square
+    with the degrees of freedom of one world exceeds it with a probability below `CHANCE`: the runs
+    of all worlds have the same seeds, so that more worlds may tell nothing new.
+
+    Notes
+    -----
+    A Dirichlet-multinomial of n rows and the concentration A varies (n + A) / (1 + A) times as
+    much as a multinomial. Solved for A, with n the mean number of rows of a run.
+
+    Examples
+    --------
+    >>> runs = RunCounts(np.array([[40, 60], [60, 40]]), np.array([100, 100]))
+    >>> find_dispersion([runs])  # 4 cells, each 10 from 50 expected; no clear difference of 2 runs
+    Dispersion(factor=8.0, concentration=inf)
+    >>> find_dispersion([RunCounts(10 * runs.rows, 10 * runs.totals)])  # (1000 - 80) / (80 - 1)
+    Dispersion(factor=80.0, concentration=11.645569620253164)
+    """
+    from scipy.special import chdtri
+
+    found = [_chi_square(world) for world in worlds]
+    chi_square, freedom, rows = (math.fsum(part) for part in zip(*found, strict=True))
+    if not freedom:
+        return Dispersion(math.nan, math.inf)
+    factor = chi_square / freedom
+    in_one = freedom / sum(1 for _, own, _ in found if own)
+    if factor <= max(1.0, chdtri(in_one, CHANCE) / in_one):
+        return Dispersion(factor, math.inf)
+    mean = rows / len(found)
+    # Runs that differ as much as they can have fits without any spread of their own.
+    concentration = max((mean - factor) / (factor - 1), _LEAST_CONCENTRATION)
+    return Dispersion(factor, concentration)
+
+
+def _chi_square(world: RunCounts) -> tuple[float, float, float]:
+    """Return chi-square of the runs of a world, its degrees of freedom, and the rows of a run."""
+    mean = float(world.totals.mean())
+    pooled = world.rows.sum(axis=0, dtype=np.int64)
+    order = np.argsort(pooled, kind="stable")
+    all_rows = int(world.totals.sum())
+    fewest = FEWEST_EXPECTED * len(world.totals)
+    # The cells that the release lacks are one; small cells join it until it is large enough.
+    lacking = all_rows - int(pooled.sum())
+    merged = int((pooled < fewest).sum())
+    while merged < len(order) and 0 < lacking + pooled[order[:merged]].sum() < fewest:
+        merged += 1
+    kept = world.rows[:, order[merged:]].astype(np.int64)
+    rest = world.totals - kept.sum(axis=1)
+    counts = np.column_stack([kept, rest]) if rest.any() else kept
+    expected = np.outer(world.totals, counts.sum(axis=0) / all_rows)
+    freedom = (len(counts) - 1) * (counts.shape[1] - 1)
+    if freedom <= 0:
+        return 0.0, 0.0, mean
+    return float(((counts - expected) ** 2 / expected).sum()), float(freedom), mean

@@ -1,0 +1,73 @@
+"""Options of the methods as parameters, and parameters as options."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from understudy import cli
+from understudy.cli.synthesis import MethodOptions, unsaid, words_for
+from understudy.synthesis import METHODS
+
+SAID = [
+    ("bayes", {"parents": 2, "structure": "genetic", "generations": 9, "root": "age"}),
+    ("bayes", {"protect": {"income": "job", "a:b": None}}),
+    ("cart", {"minbucket": 50, "cp": 0.0123456789, "max_predictors": 3}),
+    ("cart", {"visit_sequence": ["age", "sex"], "keep": ["job"], "strata": ["x", "y"]}),
+    ("cart", {"proper": True, "rules": ["if a == 1 then b = 2", "if a > 1 then b = 3"]}),
+    ("copula", {"smoothing": "density"}),
+    ("independent", {"decode": "uniform"}),
+    ("random", {}),
+]
+
+
+@pytest.mark.parametrize(("method", "parameters"), SAID)
+def test_what_is_said_is_read_again(method, parameters, monkeypatch):
+    found = {}
+
+    def record(self):
+        found[self.method] = self.parameters.parameters()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("understudy.cli.synthesis.Synthesis.synthesizer", record)
+    words = words_for(method, parameters)
+    CliRunner().invoke(cli.app, ["-q", "synth", "data.csv", "-o", "never.csv", *words])
+    assert found == {method: parameters}
+    assert unsaid(parameters) == ()
+
+
+def test_every_parameter_with_an_option_is_one_of_a_synthesizer():
+    given = MethodOptions(
+        parents=1, structure="greedy", root="a", generations=1, threads=1, protect=["a:b"],
+        minbucket=1, cp=0.0, visit="a", keep="a", strata="a", proper=True, rule=["r"],
+        max_predictors=1, smoothing="density", decode="uniform",
+    )  # fmt: skip
+    known = {name for method in METHODS.values() for name in method.parameter_names()}
+    assert len(given.parameters()) == 16
+    assert set(given.parameters()) <= known
+    assert MethodOptions().parameters() == {}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({"minbucket": {"age": 50}}, ("minbucket",)),
+        ({"predictors": {"age": ["sex"]}, "cp": 0.1}, ("predictors",)),
+        ({"keep": ["a,b"]}, ("keep",)),
+        ({"rules": [...]}, ("rules",)),
+        ({"protect": ...}, ("protect",)),
+        ({"random_state": 3, "threads": 2, "root": None}, ()),
+    ],
+)
+def test_what_no_option_can_say(parameters, expected):
+    assert unsaid(parameters) == expected
+    for name in expected:
+        assert words_for("cart", {name: parameters[name]}) == ["--method", "cart"]
+
+
+def test_a_target_that_the_option_cannot_name_is_left_out():
+    assert words_for("bayes", {"protect": {"x": "a:b"}})[2:] == ["--protect", "x:"]
+
+
+def test_neither_seed_nor_threads_belong_to_advice():
+    assert words_for("bayes", {"random_state": 3, "threads": 2}) == ["--method", "bayes"]

@@ -1,0 +1,152 @@
+"""The two tables of an attack in the model's codes, and what a release does not show."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import polars as pl
+import pytest
+
+from understudy import Cart, Independent, load
+from understudy.data.coded import Coded
+from understudy.errors import DataError, ParameterError, SchemaError
+from understudy.risk.strong.release import Release
+
+
+@pytest.fixture
+def frame():
+    return pl.DataFrame(
+        {
+            "sex": ["f", "m"] * 20,
+            "job": ["cook", "clerk", "cook", None] * 10,
+            "age": [20, 30, 40, 50, 60] * 8,
+        }
+    )
+
+
+@pytest.fixture
+def model(frame):
+    return Independent(random_state=1).fit(frame)
+
+
+def test_codes_are_the_models(frame, model):
+    synthetic = model.sample(random_state=2)
+    release = Release.of(model, frame, synthetic)
+    assert release.withheld == ()
+    for found, table in ((release.original, frame), (release.synthetic, synthetic)):
+        expected = model.codec_.encode(table)
+        assert found.names == expected.names
+        assert found.cardinalities == expected.cardinalities
+        for mine, other in zip(found.columns, expected.columns, strict=True):
+            assert mine.tolist() == other.tolist()
+
+
+def test_columns_that_do_not_matter_may_be_anything(frame, model):
+    synthetic = model.sample().with_columns(age=pl.lit("gone"))
+    release = Release.of(model, frame.drop("age"), synthetic, {"sex", "job"})
+    assert release.original.names == release.synthetic.names == ("sex", "job")
+    assert release.withheld == ()
+    with pytest.raises(SchemaError, match="age"):
+        Release.of(model, frame.drop("age"), synthetic)
+    coded = model.codec_.encode(frame)
+    assert Release.of(model, coded, coded, ["job"]).original.names == ("job",)
+
+
+@pytest.mark.parametrize(
+    "value", [None, "withheld", 7, "cook", True], ids=["gap", "word", "number", "level", "truth"]
+)
+def test_constant_columns_are_withheld(frame, model, value, caplog):
+    synthetic = model.sample().with_columns(pl.lit(value).alias("job"))
+    release = Release.of(model, frame, synthetic)
+    assert release.withheld == ("job",)
+    assert not release.synthetic["job"].any()
+    assert release.synthetic["sex"].any()
+    assert "'job'" in caplog.text
+    assert "withheld" in caplog.text
+
+
+def test_absent_columns_are_withheld(frame, model):
+    release = Release.of(model, frame, model.sample(30).select("sex"))
+    assert release.withheld == ("job", "age")
+    assert len(release.synthetic) == 30
+    assert release.synthetic.names == model.codec_.names
+    # None of the columns that matter is shown, but others are.
+    assert Release.of(model, frame, model.sample(30).select("sex"), ["job"]).withheld == ("job",)
+    assert len(Release.of(model, frame, model.sample(30).select("sex"), ["job"]).synthetic) == 30
+
+
+def test_a_constant_by_chance_is_none(frame, model, caplog):
+    # Half of the records are f. 29 in a row have 2^-29 = 1.9e-9, 30 have 9.3e-10.
+    short, long = (
+        pl.DataFrame(
+            {
+                "sex": ["f"] * n,
+                "age": [20, 30] * (n // 2) + [40] * (n % 2),
+                "job": ["cook", "clerk"] * (n // 2) + ["cook"] * (n % 2),
+            }
+        )
+        for n in (29, 30)
+    )
+    assert Release.of(model, frame, short).withheld == ()
+    assert not caplog.text
+    assert Release.of(model, frame, long).withheld == ("sex",)
+
+
+def test_a_constant_original_is_shown():
+    frame = pl.DataFrame({"k": ["x"] * 50, "y": ["u", "v"] * 25})
+    model = Independent().fit(frame)
+    assert Release.of(model, frame, model.sample(5000)).withheld == ()
+
+
+def test_a_level_that_no_record_has(frame):
+    # The coding knows m, but no record has it: a model would not draw it at all.
+    coded = Independent().fit(frame).codec_.encode(frame)
+    columns = (np.zeros_like(coded["sex"]), *coded.columns[1:])
+    model = Independent().fit(frame).refit(Coded(coded.names, columns, coded.cardinalities))
+    drawn = Coded(
+        coded.names, (np.ones_like(coded["sex"]), *coded.columns[1:]), coded.cardinalities
+    )
+    original = Coded(coded.names, columns, coded.cardinalities)
+    assert Release.of(model, original, drawn.take(slice(2))).withheld[0] == "sex"
+
+
+def test_coded_releases_too(frame, model):
+    drawn = model.sample_coded(60)
+    columns = (drawn["sex"], np.full_like(drawn["job"], 1), drawn["age"])
+    release = Release.of(model, frame, Coded(drawn.names, columns, drawn.cardinalities))
+    assert release.withheld == ("job",)
+    assert not release.synthetic["job"].any()
+
+
+def test_values_that_cannot_be_drawn(frame, model):
+    synthetic = model.sample(20).with_columns(
+        pl.Series("sex", ["f", "x", "m", "y"] + ["f", "m"] * 8)
+    )
+    with pytest.raises(
+        DataError, match=r"2 rows with .*cannot draw; the first is row 1.*black_box"
+    ):
+        Release.of(model, frame, synthetic)
+
+
+def test_no_rows_and_no_columns(frame, model):
+    with pytest.raises(DataError, match="no rows"):
+        Release.of(model, frame, frame[:0])
+    with pytest.raises(DataError, match="none of the model's columns 'sex', 'job' and 'age'"):
+        Release.of(model, frame, pl.DataFrame({"other": [1, 2]}))
+    with pytest.raises(DataError, match="fitted to 40 records, and the original has 80"):
+        Release.of(model, pl.concat([frame, frame]), frame)
+
+
+def test_smoothed_numbers_only_where_they_matter():
+    frame = load("cmc").select("age", "method").head(200).with_columns(pl.col("age").cast(float))
+    model = Cart(smoothing={"age": "density"}, random_state=1).fit(frame)
+    with pytest.raises(ParameterError, match=r"'age': numbers of the release are smoothed"):
+        Release.of(model, frame, model.sample())
+    assert Release.of(model, frame, model.sample(), ["method"]).original.names == ("method",)
+
+
+def test_quiet_when_all_is_shown(frame, model, caplog):
+    caplog.set_level(logging.INFO)
+    Release.of(model, frame, model.sample())
+    assert not caplog.text
