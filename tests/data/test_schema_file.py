@@ -208,7 +208,7 @@ def test_a_file_is_saved_and_loaded_and_not_overwritten(tmp_path):
 
 def test_files_that_cannot_be_read_are_refused(tmp_path):
     (tmp_path / "schema.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(SchemaError, match="schema.toml is not .*: it is not text in UTF-8"):
+    with pytest.raises(SchemaError, match=r"schema\.toml is not .*: it is not text in UTF-8"):
         Schema.load(tmp_path / "schema.toml")
     with pytest.raises(SchemaError, match=r"Did you mean 'schema.toml'"):
         Schema.load(tmp_path / "shema.toml")

@@ -190,7 +190,7 @@ def text_to_time(text: str, kind: pa.DataType) -> int:
         seconds_ahead = int(f"{offset[1]}60") * (60 * int(offset[2]) + int(offset[3]))
     day = np.datetime64(full, "D")
     if np.isnat(day):
-        raise ValueError(f"{text!r} is no date")
+        raise ValueError(f"{text!r} is not a date")
     unit = unit_of(kind)
     ticks = int(np.datetime64(full, unit).astype(np.int64))
     if unit == "D":
