@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 
-from understudy.data.fetched import fetch
+from understudy.data.public_tables import fetch
 
 # A deadline would make every test a timed one, and the first call of a kernel compiles it.
 # `make test` is quick; `make test-all` asks for the other with --hypothesis-profile.

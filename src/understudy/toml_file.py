@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from understudy.errors import ParameterError
+from understudy.errors import ParameterError, did_you_mean
 
 
 def parse_toml(text: str, source: str) -> dict[str, Any]:
@@ -38,9 +38,10 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors begin with a byte order mark
     except FileNotFoundError:
-        raise ParameterError(f"There is no file {path}.") from None
+        near = did_you_mean(path.name, [item.name for item in path.parent.glob("*")])
+        raise ParameterError(f"There is no file {path}.{near}") from None
     except UnicodeDecodeError as error:
         raise ParameterError(f"{path} is not a TOML file: it is not text in UTF-8.") from error
     except OSError as error:

@@ -506,8 +506,8 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("content", "says"),
         [
-            (b"[[column", "is not valid TOML"),
-            (b"\xff\xfe\x00", "is not a text file in UTF-8"),
+            (b"[[column", "is not a TOML file"),
+            (b"\xff\xfe\x00", "not text in UTF-8"),
             (b"x = 1", "it has no [[column]] section"),
             (b"understudy_schema = 99", "newer than 1: update understudy"),
         ],
@@ -517,7 +517,7 @@ class TestBadInput:
         fails("synth", "survey.csv", "-o", "out.csv", "--schema", "s.toml", says=says)
 
     def test_a_schema_that_is_not_there(self, fails):
-        says = "there is no file s.toml"
+        says = "There is no file s.toml"
         fails("synth", "survey.csv", "-o", "out.csv", "--schema", "s.toml", says=says)
 
     def test_a_schema_of_another_table(self, fails, tmp_path):

@@ -129,7 +129,7 @@ class TestMistakes:
             (("-o", "no/out"), "There is no folder no"),
             (("-o", "people.csv"), "people.csv is in people.csv, which would be replaced"),
             (("-o", "model.us"), "model.us already exists and is not a folder"),
-            (("--schema", "s.toml"), "there is no file s.toml"),
+            (("--schema", "s.toml"), "There is no file s.toml"),
         ],
     )
     def test_one_message_and_nothing_written(self, refused, options, says):

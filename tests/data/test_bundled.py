@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from understudy.data import fetched
+from understudy.data import public_tables
 from understudy.data.bundled import AVAILABLE, load, load_syntheses
 from understudy.errors import DataError, ParameterError
 
@@ -176,4 +176,4 @@ def test_synthesis_of_a_table_without_any_is_refused():
 
 
 def test_the_names_that_fetch_lists_are_those_it_has_sources_for():
-    assert set(AVAILABLE["fetch"]) == set(fetched._SOURCES) | set(fetched._PARTS)
+    assert set(AVAILABLE["fetch"]) == set(public_tables._SOURCES) | set(public_tables._PARTS)

@@ -1,4 +1,4 @@
-"""Arrow columns as numbers, and times as text."""
+"""Arrow columns as numbers, times as text, and identifiers that are made up."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from understudy.data.values import (
     decimals_of,
     form_of,
+    make_identifiers,
     numbers,
     numbers_to_arrow,
     text_to_time,
@@ -206,3 +207,39 @@ def test_decimals_are_the_floats_that_their_digits_name():
     digits = [Decimal(cents).scaleb(-2) for cents in range(-500, 500)]
     found = numbers(pa.array(digits, pa.decimal128(9, 2)), "price")
     assert found.values.tolist() == [float(str(value)) for value in digits]
+
+
+# Made-up identifiers
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (pa.string(), ["synthetic-1", "synthetic-2"]),
+        (pa.large_string(), ["synthetic-1", "synthetic-2"]),
+        (pa.dictionary(pa.int8(), pa.string()), ["synthetic-1", "synthetic-2"]),
+        (pa.int64(), [-1, -2]),
+        (pa.uint8(), [255, 254]),
+        (pa.float32(), [-1.0, -2.0]),
+        (pa.decimal128(5, 2), [Decimal("-1.00"), Decimal("-2.00")]),
+    ],
+)
+def test_numbers_are_negative_and_texts_say_what_they_are(kind, expected):
+    assert make_identifiers("id", kind, 2).to_pylist() == expected
+
+
+def test_a_later_batch_goes_on_where_the_one_before_ended():
+    first, second = (make_identifiers("id", pa.string(), 2, start) for start in (0, 2))
+    assert second.to_pylist() == ["synthetic-3", "synthetic-4"]
+    assert not set(first.to_pylist()) & set(second.to_pylist())
+
+
+@pytest.mark.parametrize(("kind", "most"), [(pa.int8(), 127), (pa.uint8(), 255)])
+def test_a_type_that_holds_too_few_numbers_is_named(kind, most):
+    assert len(set(make_identifiers("id", kind, most).to_pylist())) == most
+    with pytest.raises(DataError, match=rf"'id' is stored as {kind}, which holds no {most + 1}"):
+        make_identifiers("id", kind, most + 1)
+
+
+def test_no_rows_need_no_identifiers():
+    assert len(make_identifiers("id", pa.int64(), 0)) == 0

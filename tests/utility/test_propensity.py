@@ -252,7 +252,7 @@ def test_without_shuffles_there_is_no_reference_and_a_reason():
     result = propensity(people(50, 1), people(50, 2), models="cart", permutations=0)
     assert math.isnan(result.models["cart"].permutation.ratio)
     assert "not shuffled" in result.reasons["cart.permutation"]
-    assert result.summary().endswith("guessing is right for 50%.")
+    assert result.summary().endswith("guessing is right in 50%.")
     once = propensity(people(50, 1), people(50, 2), models="cart", permutations=1)
     assert once.models["cart"].permutation.ratio > 0
     assert math.isnan(once.models["cart"].permutation.standardised)
@@ -286,8 +286,8 @@ def test_forms_of_the_result():
     assert content["models"]["cart"]["analytic"] is None
     assert content["columns"] == ["age", "job", "sex"]
     assert str(result) == result.summary()
-    assert result.summary().startswith("A decision tree tells which table a record is from for ")
-    assert "if the records are shuffled between the tables" in result.summary()
+    assert result.summary().startswith("A decision tree tells which table a record is from in ")
+    assert "With the records shuffled between the tables, it is right in" in result.summary()
 
 
 def test_frames_are_of_the_kind_that_went_in(as_frame):

@@ -4,8 +4,8 @@ from understudy.data.bundled import load, load_syntheses
 from understudy.data.codec import Codec, CodedStream
 from understudy.data.coded import Coded
 from understudy.data.dialect import Dialect, detect
-from understudy.data.fetched import fetch
 from understudy.data.files import read, write
+from understudy.data.public_tables import fetch
 from understudy.data.schema import Column, Schema
 from understudy.data.simulated import simulate
 from understudy.data.stream import FileStream, scan

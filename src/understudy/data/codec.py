@@ -29,12 +29,12 @@ from understudy.data.conformity import (
     outside_problems,
     unknown_problems,
 )
-from understudy.data.exact import ValueCoder, build_value_coder, restore_value_coder
 from understudy.data.frames import Frame, Layout, arrow_type, describe_arrow, to_arrow
-from understudy.data.identifiers import make_identifiers
 from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.data.schema_file import column_from_plain, column_to_plain
 from understudy.data.stream import FileStream, arrow_batches, columns_of, layout_of
+from understudy.data.value_coder import ValueCoder, build_value_coder, restore_value_coder
+from understudy.data.values import make_identifiers
 from understudy.errors import ParameterError, SchemaError
 from understudy.progress import track
 

@@ -16,6 +16,7 @@ from understudy.data.schema import NUMERIC, Column, Kind, Schema
 from understudy.data.stream import FileStream, columns_of, layout_of
 from understudy.data.values import form_of, numbers
 from understudy.errors import DataError, did_you_mean
+from understudy.wording import counted
 
 _FORMS: dict[str, tuple[str, ...]] = {
     "categorical": ("category", "whole", "number", "boolean"),
@@ -161,7 +162,7 @@ def outside_problems(column: Column, array: pa.Array, outside: NDArray[np.bool_]
 
 
 def _rows(count: int | np.integer) -> str:
-    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+    return counted(int(count), "row")
 
 
 def _listed(values: Sequence[object]) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from understudy.data.schema import Column, Schema
-from understudy.errors import SchemaError, did_you_mean
+from understudy.errors import ParameterError, SchemaError, did_you_mean
+from understudy.toml_file import parse_toml, read_toml
 
 FORMAT = 1
 
@@ -111,12 +111,21 @@ def schema_to_toml(schema: Schema) -> str:
     return tomlkit.dumps(document)
 
 
-def schema_from_toml(text: str, source: str = "The schema") -> Schema:
+def schema_from_toml(text: str) -> Schema:
     """Return the schema in a TOML text, or raise with every problem in it."""
+    return _schema_of(lambda: parse_toml(text, "The schema"), "The schema")
+
+
+def load_schema(path: str | Path) -> Schema:
+    """Return the schema in a TOML file, or raise with every problem in it."""
+    return _schema_of(lambda: read_toml(path), str(path))
+
+
+def _schema_of(document_of: Callable[[], dict[str, Any]], source: str) -> Schema:
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise SchemaError(f"{source} is not valid TOML:", [f"{error}."]) from error
+        document = document_of()
+    except ParameterError as error:
+        raise SchemaError("The schema cannot be read:", [str(error)]) from error
     problems = []
     version = document.get("understudy_schema")
     if version != FORMAT:
@@ -166,24 +175,3 @@ def _plain_problems(plain: Any, place: int) -> list[str]:  # noqa: ANN401  # wha
         if name in plain and not isinstance(plain[name], list)
     ]
     return problems
-
-
-def load_schema(path: str | Path) -> Schema:
-    """Return the schema in a TOML file."""
-    path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        near = did_you_mean(path.name, [item.name for item in path.parent.glob("*")])
-        raise SchemaError(
-            "The schema cannot be read:", [f"there is no file {path}.{near}"]
-        ) from None
-    except UnicodeDecodeError:
-        raise SchemaError(
-            "The schema cannot be read:", [f"{path} is not a text file in UTF-8."]
-        ) from None
-    except OSError as error:
-        raise SchemaError(
-            "The schema cannot be read:", [f"{path} cannot be opened: {error.strerror}."]
-        ) from error
-    return schema_from_toml(text, str(path))

@@ -151,7 +151,7 @@ def scan(
     with path.open("rb") as file:
         if len(stream.names) > 1 and has_blank_lines(file) and stream.rows_without_values():
             raise DataError(
-                f"{path} has blank lines, which are no records. "
+                f"{path} has blank lines, which are not records. "
                 "Remove them, or read it whole with understudy.read."
             )
     return stream

@@ -1,4 +1,4 @@
-"""The values of one Arrow column as NumPy numbers, and dates as text that a person can read."""
+"""The values of one Arrow column as NumPy numbers, dates as text, and made-up identifiers."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def text_to_time(text: str, kind: pa.DataType) -> int:
         seconds_ahead = int(f"{offset[1]}60") * (60 * int(offset[2]) + int(offset[3]))
     day = np.datetime64(full, "D")
     if np.isnat(day):
-        raise ValueError(f"{text!r} is no date")
+        raise ValueError(f"{text!r} is not a date")
     unit = unit_of(kind)
     ticks = int(np.datetime64(full, unit).astype(np.int64))
     if unit == "D":
@@ -241,3 +241,31 @@ def _has_decimals(values: NDArray[np.float64], decimals: int, single: bool) -> b
     if single:
         rounded = rounded.astype(np.float32).astype(np.float64)
     return np.array_equal(rounded, values)
+
+
+def make_identifiers(name: str, kind: pa.DataType, count: int, first: int = 0) -> pa.Array:
+    """Return `count` new identifiers: ``synthetic-1``, ... for text; -1, -2, ... for numbers.
+
+    Numbers without a sign count down from the largest that their type holds.
+
+    Examples
+    --------
+    >>> make_identifiers("id", pa.string(), 2).to_pylist()
+    ['synthetic-1', 'synthetic-2']
+    """
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    numbers = np.arange(first + 1, first + 1 + count)
+    if pa.types.is_integer(kind):
+        largest = 2 ** (kind.bit_width - (not pa.types.is_unsigned_integer(kind))) - 1
+        if first + count > largest:
+            raise DataError(
+                f"Column {name!r} is stored as {kind}, which holds no {first + count:,} different "
+                "identifiers. Store it in a wider type, or drop it."
+            )
+    if form_of(kind, name) == "category":
+        return pa.array([f"synthetic-{number}" for number in numbers])
+    if pa.types.is_unsigned_integer(kind):
+        top = np.iinfo(kind.to_pandas_dtype()).max
+        return from_numpy(top - (numbers - 1).astype(kind.to_pandas_dtype()), numbers < 0)
+    return numbers_to_arrow(Numbers(-numbers, np.zeros(count, dtype=bool)), kind)

@@ -173,14 +173,16 @@ class Propensity(Result):
 
 
 def _in_words(name: str, model: Discrimination) -> str:
-    found = f"{name} tells which table a record is from for {percent(model.accuracy)} of them"
+    found = f"{name} tells which table a record is from in {percent(model.accuracy)} of cases"
     found = found[0].upper() + found[1:]
     if math.isnan(model.permuted_accuracy):
-        return f"{found}; guessing is right for 50%."
+        return f"{found}; guessing is right in 50%."
     ratio = model.permutation.ratio
-    times = "" if math.isnan(ratio) else f" (pMSE {ratio:.2f} times that of shuffled records)"
+    times = (
+        "" if math.isnan(ratio) else f" (its pMSE is {ratio:.2f} times that of shuffled records)"
+    )
     chance = percent(model.permuted_accuracy)
-    return f"{found}; if the records are shuffled between the tables, {chance}{times}."
+    return f"{found}. With the records shuffled between the tables, it is right in {chance}{times}."
 
 
 def propensity(  # noqa: PLR0913  # the tables, the models, and how chance is measured

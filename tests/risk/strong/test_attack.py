@@ -12,7 +12,7 @@ import pytest
 
 from understudy import BayesNet, Cart, Independent, Uniform, load
 from understudy.data import load_syntheses
-from understudy.data.fetched import fetch
+from understudy.data.public_tables import fetch
 from understudy.errors import DataError, NoDensityError, ParameterError, SchemaError
 from understudy.risk import strong_attacker
 from understudy.synthesis.copula import GaussianCopula

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from understudy import BayesNet, Independent
-from understudy.data.fetched import fetch
+from understudy.data.public_tables import fetch
 from understudy.errors import ParameterError
 from understudy.risk import strong_attacker
 from understudy.risk.strong.beliefs import marginal_logs

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from understudy.data.codec import Codec
 from understudy.data.coded import Coded, Codes, code_dtype
-from understudy.data.exact import ValueCoder
 from understudy.data.frames import Frame, to_arrow, to_narwhals
+from understudy.data.value_coder import ValueCoder
 from understudy.errors import DataError, ParameterError, SchemaError
 from understudy.synthesis import Synthesizer
 from understudy.wording import counted, quoted

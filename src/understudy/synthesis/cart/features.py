@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from understudy.data import Codec, Coded
 from understudy.data.coded import Codes, code_dtype
-from understudy.data.exact import ValueCoder
+from understudy.data.value_coder import ValueCoder
 
 Places = NDArray[np.int32]
 

@@ -14,7 +14,7 @@ from understudy.arguments import check_whole
 from understudy.counting import BatchSource, Source, marginal_counts
 from understudy.data import Codec, Coded
 from understudy.data.coded import Codes, code_dtype
-from understudy.data.exact import Smoothing, ValueCoder
+from understudy.data.value_coder import Smoothing, ValueCoder
 from understudy.errors import NoDensityError, ParameterError
 from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from understudy.arguments import check_choice, check_whole
 from understudy.counting import pairwise_information
 from understudy.data import Coded
-from understudy.data.exact import Smoothing
 from understudy.data.frames import to_narwhals
+from understudy.data.value_coder import Smoothing
 from understudy.errors import ParameterError, unknown_columns
 from understudy.synthesis.bayes.constraints import read_protect
 from understudy.synthesis.cart.features import Feature

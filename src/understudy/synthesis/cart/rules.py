@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from understudy.data import Codec
 from understudy.data.coded import Codes
 from understudy.data.coders import as_numbers
-from understudy.data.exact import ValueCoder
 from understudy.data.frames import Frame, to_narwhals
+from understudy.data.value_coder import ValueCoder
 from understudy.data.values import to_numpy
 from understudy.errors import ParameterError, did_you_mean, unknown_columns
 from understudy.synthesis.cart.conditions import Condition, name_to_text, value_to_text

@@ -13,7 +13,7 @@ from understudy.arguments import check_choice
 from understudy.counting import Source, marginal_counts
 from understudy.data import Coded
 from understudy.data.coded import Codes, code_dtype
-from understudy.data.exact import Smoothing, ValueCoder
+from understudy.data.value_coder import Smoothing, ValueCoder
 from understudy.errors import NoDensityError
 from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.blocks import Block, RandomState

@@ -12,9 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.data import exact
-from understudy.data.exact import _bandwidth, _first_places, build_value_coder, restore_value_coder
+from understudy.data import value_coder
 from understudy.data.schema import Column, Schema
+from understudy.data.value_coder import (
+    _bandwidth,
+    _first_places,
+    build_value_coder,
+    restore_value_coder,
+)
 
 SMOOTHINGS = ["interpolate", "density"]
 seeds = st.integers(0, 2**32 - 1)
@@ -98,7 +103,7 @@ def test_every_kind_of_number_comes_back(array):
 
 
 def test_places_among_many_values_are_those_of_searchsorted(monkeypatch):
-    monkeypatch.setattr(exact, "_CACHED", 10)
+    monkeypatch.setattr(value_coder, "_CACHED", 10)
     rng = np.random.default_rng(0)
     values = np.unique(rng.integers(0, 1000, 300))
     wanted = rng.integers(-10, 1010, 5_000)

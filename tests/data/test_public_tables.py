@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from understudy.data.fetched import fetch
+from understudy.data.public_tables import fetch
 from understudy.errors import DataError
 
 ADULT = ("adult_train.csv", "adult_test.csv")
