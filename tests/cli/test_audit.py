@@ -39,7 +39,7 @@ class TestResults:
         row = next(line for line in out.splitlines() if line.startswith("│ GCAP "))
         gcap = release.figure("gcap")
         for share in (gcap.baseline, gcap.synthetic, gcap.original):
-            assert f"{100 * share:.2f} %" in row
+            assert f"{100 * share:.2f}%" in row
         for advice in found.verdict.releases[0].advice:
             assert f"    {advice.command}\n" in out
         assert "Wrote r.html: the report" in err
@@ -98,7 +98,7 @@ class TestResults:
         (people / "s.toml").write_text('keys = ["age", "sex"]\nsensitive = "ill"\nknown = 1\n')
         code, out, _ = audit("--scenario", "s.toml", "--measures", "quick")
         assert code == 0
-        assert "knows 1 of the 2 keys age and sex" in out
+        assert "knows 1 of the 2 keys 'age' and 'sex'" in out
 
     def test_values_of_records_only_if_asked_for(self, audit, people):
         _, _, hidden = audit(*QUICK, "--json", "a.json")
@@ -288,7 +288,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("place", "outputs"),
         [
-            ("understudy.audit.run.release_findings", ("-o", "r.html", "--json", "a.json")),
+            ("understudy.audit.run._assembled", ("-o", "r.html", "--json", "a.json")),
             ("understudy.report.page.render_report", ("-o", "r.html", "--json", "a.json")),
             ("vl_convert.vegalite_to_png", ("--png", "charts")),
         ],

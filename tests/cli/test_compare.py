@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from understudy.audit import Audit
-from understudy.audit.collect_utility import SEEN
+from understudy.audit.measures.prediction import SEEN
 from understudy.cli.named_releases import read_files, read_methods
 from understudy.errors import ParameterError
 
@@ -77,7 +77,7 @@ class TestPrediction:
     def test_given_records(self, tested):
         found, page, err = tested("--test", "new.csv")
         for release in found.findings.releases:
-            assert release.utility.prediction.held_out == "30 real records that were given for it"
+            assert release.utility.prediction.held_out == "30 real records that were given for this"
             assert not release.utility.prediction.note
         assert found.findings.measures == "standard, with no classifiers"
         assert SEEN not in page

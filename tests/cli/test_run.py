@@ -174,7 +174,7 @@ class TestMistakes:
         "place",
         [
             "understudy.synthesis.independent.Independent._fit",
-            "understudy.audit.run.release_findings",
+            "understudy.audit.run._assembled",
             "understudy.report.page.render_report",
             "understudy.cli.release_folder.readme",
         ],

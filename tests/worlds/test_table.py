@@ -14,7 +14,7 @@ from understudy import load
 from understudy.data import Coded, load_syntheses
 from understudy.errors import ParameterError
 from understudy.progress import reporting
-from understudy.report.worlds_table import worlds_table
+from understudy.report.worlds_report import worlds_table
 from understudy.risk import attackers
 from understudy.synthesis import Cart
 from understudy.worlds.cells import CELLS, UNIQUE, VARIABLES, cell_counts

@@ -366,7 +366,8 @@ def worlds(
     if not ctx.obj["quiet"]:
         from understudy.report.worlds_report import worlds_text
 
-        session.show(worlds_text(found))
+        hint = "To see why a measure fails: understudy -v worlds, or --json FILE."
+        session.show(worlds_text(found, hint))
     for sentence in found.failures():
         logging.getLogger("understudy").info("%s", sentence)
     if json is not None:

@@ -29,16 +29,15 @@ _BEFORE = (
 )
 
 
-def worlds_text(found: WorldsTable) -> Group:
-    """Return the table between what is tried and what came of it."""
+def worlds_text(found: WorldsTable, hint: str = "") -> Group:
+    """Return the table between what is tried and what came of it, and where to learn more."""
     good = [
         measure.label
         for measure, verdicts in found.verdicts.items()
         if all(verdict.passed for verdict in verdicts)
     ]
     met = f"All five are met by: {'; '.join(good)}." if good else "No measure meets all five."
-    why = "Why a measure fails: understudy -v worlds, or --json FILE."
-    return Group(Text(_BEFORE), worlds_table(found), Text(f"{met} {why}"))
+    return Group(Text(_BEFORE), worlds_table(found), Text(f"{met} {hint}".strip()))
 
 
 def worlds_table(found: WorldsTable) -> Table:
