@@ -41,7 +41,7 @@ class TestResults:
         for share in (gcap.baseline, gcap.synthetic, gcap.original):
             assert f"{100 * share:.2f}%" in row
         for advice in found.verdict.releases[0].advice:
-            assert f"    {advice.command}\n" in out
+            assert f"- {advice.sentences}\n    understudy " in out
         assert "Wrote r.html: the report" in err
         assert "Wrote a.json: all findings" in err
         assert found.verdict.headline.split(":")[0] in (people / "r.html").read_text()
