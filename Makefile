@@ -38,7 +38,7 @@ lint: .venv/.installed-dev  ## check style, format, types and who imports whom
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 
-format: .venv/.installed-dev  ## mend style and format where a tool can
+format: .venv/.installed-dev  ## fix style and format where a tool can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -56,7 +56,7 @@ bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
 
 # Data that cannot be bundled are found in a folder beside the clone, if nothing else is said.
 reproduce: export UNDERSTUDY_DATA ?= $(realpath ../shared/data)
-reproduce: .venv/.installed  ## make the tables and figures of the papers again, in reproduction/
+reproduce: .venv/.installed  ## reproduce the tables and figures of the papers, in reproduction/
 	$(BIN)/python -m studies all --output reproduction
 
 docs: .venv/.installed-docs  ## build the documentation into site/

@@ -80,12 +80,12 @@ class TableName(StrEnum):
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Make a table of a paper again, and print it as Markdown, or draw a figure of it.",
+    help="Reproduce a table of a paper as Markdown, or draw one of its figures.",
 )
 Parents = Annotated[str, typer.Option(help="Values of k, separated by commas.")]
 Structures = Annotated[str, typer.Option(help="Searches, separated by commas.")]
 Seeds = Annotated[int, typer.Option(min=1, help="Runs of each row.")]
-SvmSeeds = Annotated[int, typer.Option(min=1, help="Runs that include the slow SV.")]
+SvmSeeds = Annotated[int, typer.Option(min=1, help="How many of these runs include the slow SV.")]
 CodingOption = Annotated[CodingName, typer.Option(help="How numbers are cut into bins.")]
 Trees = Annotated[int, typer.Option(min=1, help="Trees of the random forest.")]
 Processes = Annotated[int, typer.Option(min=1, help="Runs at the same time.")]
@@ -102,7 +102,7 @@ def print_cmc(
     trees: Trees = 100,
     processes: Processes = 1,
 ) -> None:
-    """Make Table V of the paper on networks: utility on Contraceptive Method Choice."""
+    """Reproduce Table V of the paper on networks: utility on Contraceptive Method Choice."""
     with _progress():
         table = utility_cmc(
             _whole_numbers(parents),
@@ -126,7 +126,7 @@ def print_adult(  # noqa: PLR0913, PLR0917  # Typer declares options as argument
     drop: Drop = "fnlwgt,education",
     processes: Processes = 1,
 ) -> None:
-    """Make Table VI of the paper on networks: utility on Adult, from your files of it."""
+    """Reproduce Table VI of the paper on networks: utility on Adult, from your files of it."""
     with _progress():
         table = utility_adult(
             _whole_numbers(parents),
@@ -151,7 +151,7 @@ def draw(
         bool, typer.Option("--published", help="The syntheses that the paper prints (1 and 2).")
     ] = False,
     synthesis: Annotated[
-        int, typer.Option(min=1, max=10, help="Of the paper's: the release in Figure 3.")
+        int, typer.Option(min=1, max=10, help="The paper's synthesis that Figure 3 attacks.")
     ] = 1,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
@@ -186,7 +186,7 @@ def print_sixteen_worlds(
     releases: Annotated[int, typer.Option(min=2, help="Releases with each setting of CART.")] = 100,
     seed: Seed = 0,
 ) -> None:
-    """Attack the paper's syntheses, and many others, as one who knows all records but the last."""
+    """Attack syntheses as someone who knows every record but the last: the paper's, and others."""
     from studies import sixteen_worlds
 
     with _progress():
@@ -213,7 +213,7 @@ def print_marginals(
 def print_sd2011_disclosure(
     seeds: Annotated[int, typer.Option(min=1, help="Syntheses.")] = 20,
 ) -> None:
-    """Make Table A.4 of the paper on CART: risks on Social Diagnosis 2011, from your file of it."""
+    """Reproduce Table A.4 of the paper on CART: risk on Social Diagnosis 2011, from your file."""
     with _progress():
         tables = [sd2011_disclosure(seeds), sd2011_disclosure(seeds, columns=None)]
     typer.echo(f"Keys: {', '.join(KEYS)}. Target: {TARGET}.")
@@ -229,10 +229,10 @@ def make_all(
     ),
     force: Annotated[bool, typer.Option("--force", help="Make existing files again.")] = False,
 ) -> None:
-    """Make every table and figure that the documentation shows, each in a file of its own.
+    """Reproduce every table and figure of the documentation, each in a file of its own.
 
-    Files that are there are kept, so that a run which was interrupted goes on where it was. Tables
-    whose data are not there are left out: see UNDERSTUDY_DATA in the documentation.
+    Existing files are kept, so an interrupted run continues where it stopped. Tables whose data are
+    not found are left out: set UNDERSTUDY_DATA to the folder that holds them.
     """
     output.mkdir(parents=True, exist_ok=True)
     for name, command in EVERYTHING.items():

@@ -229,7 +229,7 @@ def utility_cmc(
     structures : sequence of {"genetic", "greedy"}
         How the networks are found.
     seeds : int
-        Random splits into 80 % for training and 20 % for the test, each with its own synthesis.
+        Random splits, 80% for training and 20% for testing, each with its own synthesis.
     coding : {"paper", "understudy"}
         How numbers become bins and bins numbers: 20 of equal width and an even draw inside them,
         as in DataSynthesizer, or our own defaults.

@@ -1,4 +1,4 @@
-"""The strong attacker and the table of measures on the command line."""
+"""The strong attacker on the command line."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ import pytest
 from understudy import Cart, load, read, write
 from understudy.cli import main
 from understudy.cli.strong_options import Mode, Prior
-from understudy.errors import ParameterError
 from understudy.risk import black_box_attacker, strong_attacker
-from understudy.worlds.table import run_worlds
 
 SCRIPT = Path(sys.executable).with_name("understudy")
 BOOTSTRAP = """
@@ -197,7 +195,7 @@ class TestRecords:
         other = ("--keys", "var1", "--sensitive", "[red]state[/red]", "--classifiers", "none")
         code, out, _ = attack(*named, *other)
         assert code == 0
-        assert "For how many of the records [red]state[/red] can be told" in out
+        assert "Share of records for which an attacker gets '[red]state[/red]' right" in out
         assert "1,000 records whose true '[red]state[/red]' is found" in " ".join(out.split())
         assert "Unknown about that one: '[red]state[/red]'." in " ".join(out.split())
 
@@ -396,33 +394,3 @@ class TestMistakes:
     def test_a_model_of_another_table(self, fails, folder):
         write(read("o.csv").head(900), folder / "o.csv", overwrite=True)
         fails("--strong", "var4", "--model", "m.us", says="The model was fitted to 1,000 records")
-
-
-class TestWorlds:
-    def test_a_table_and_a_file_for_programs(self, run, folder):
-        options = ("--seed", "1", "--releases", "2", "--no-classifiers", "--json", "w.json")
-        code, out, err = run("-v", "worlds", *options)
-        assert code == 0
-        expected = run_worlds(1, releases=2, classifiers=False)
-        content = json.loads((folder / "w.json").read_text())
-        assert (content["format"], content["version"]) == ("understudy worlds", 1)
-        assert content["settings"] == {"seed": 1, "releases": 2}
-        found = {(one["measure"], one["about"]): one for one in content["measures"]}
-        for measure, scores in expected.by_world.items():
-            own = found[measure.name, measure.about]
-            assert own["scores"] == {world: values.tolist() for world, values in scores.items()}
-            passed = [name for name, verdict in own["verdicts"].items() if verdict["passed"]]
-            assert tuple(passed) == expected.passed(measure.name, measure.about)
-        assert "All five are met by: strong attacker, record." in " ".join(out.split())
-        assert expected.failures()[0] in " ".join(err.split())
-
-    def test_an_existing_file_is_kept(self, run, folder):
-        (folder / "w.json").write_text("precious")
-        code, _, err = run("worlds", "--json", "w.json")
-        assert (code, "w.json already exists" in err) == (2, True)
-        assert (folder / "w.json").read_text() == "precious"
-
-    def test_one_release_is_too_few(self, run):
-        assert run("worlds", "--releases", "1")[0] == 2
-        with pytest.raises(ParameterError, match="whole number from 2"):
-            run_worlds(releases=1)

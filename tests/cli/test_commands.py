@@ -466,7 +466,13 @@ class TestBadInput:
 
     def test_an_existing_output(self, fails, tmp_path):
         (tmp_path / "out.csv").write_text("precious")
-        fails("synth", "survey.csv", "-o", "out.csv", says="out.csv already exists")
+        fails(
+            "synth",
+            "survey.csv",
+            "-o",
+            "out.csv",
+            says="out.csv already exists. Choose another name, or add --force.",
+        )
         assert (tmp_path / "out.csv").read_text() == "precious"
 
     def test_the_input_as_output_even_with_force(self, fails, tmp_path):

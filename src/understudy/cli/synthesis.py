@@ -6,7 +6,6 @@ be read into parameters, and parameters can be said as a command.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -315,6 +314,8 @@ class Synthesis:
 
         If no seed was given, it gets one that nobody can guess.
         """
+        import secrets
+
         from understudy.synthesis import METHODS
         from understudy.synthesis.settings import Settings
 

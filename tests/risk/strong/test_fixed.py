@@ -70,7 +70,7 @@ def tree_log_likelihood(model, original, synthetic):
         for step, column in zip(sequence.steps, sequence.columns, strict=True):
             own = features[step.column]
             codes = both.columns[step.column].astype(int).tolist()
-            ruled = recipe.book.covered(step, by_place)
+            ruled = recipe.book.covered(step.rules, by_place)
             free = [row for row in mine if ruled is None or ruled[row] < 0]
             draws = [(column.kind, own.kind_of(both.columns[step.column]).tolist(), free)]
             ordinary = [row for row in free if own.kinds == 1 or draws[0][1][row] == own.special]

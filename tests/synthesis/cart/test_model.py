@@ -523,7 +523,7 @@ def test_kept_columns_are_those_of_the_original_row_by_row(strata):
     assert {tree.column for tree in model.trees()}.isdisjoint(keep)
     with pytest.raises(ParameterError, match=r"n: 'region'.* of all 400 records stay.*got 10"):
         model.sample(10)
-    with pytest.raises(ParameterError, match="as many synthetic ones"):
+    with pytest.raises(ParameterError, match="has as many records; got 401"):
         model.sample_coded(401)
 
 
