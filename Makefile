@@ -51,6 +51,7 @@ bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
 	$(BIN)/python benchmarks/copula.py
 	$(BIN)/python benchmarks/attribution.py --no-peer
 	$(BIN)/python benchmarks/disclosure.py
+	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/strong.py
 
 # Data that cannot be bundled are found in a folder beside the clone, if nothing else is said.

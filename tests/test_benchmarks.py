@@ -99,6 +99,15 @@ def test_the_copula_has_one_thread_before_numpy_is_imported():
     assert found.stdout == "{1} 1\n"
 
 
+@pytest.mark.slow
+def test_the_audit_is_set_beside_reading(script, capsys):
+    assert script("audit").report(500) == 0
+    printed = capsys.readouterr().out
+    assert "Quick audit of 500 records x 31 columns" in printed
+    assert "reading and audit, keys in groups" in printed
+    assert "Limits are for the full table." in printed
+
+
 @pytest.fixture
 def strong(script, monkeypatch):
     """Return the benchmark of the strong attacker, in which every work takes 0.05 s."""
