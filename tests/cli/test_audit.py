@@ -214,7 +214,7 @@ class TestPolicy:
     @pytest.mark.parametrize(
         ("content", "says"),
         [
-            ("gate = [", "policy.toml is no TOML file"),
+            ("gate = [", "policy.toml is not a TOML file"),
             ("[gat]", "There is no table 'gat' in a policy"),
             ("[gate]\nfail_if = []", "The gate has no condition"),
             ('[gate]\nfail_if = ["gcap.gan > 0"]', "Did you mean 'gcap.gain'?"),
@@ -236,11 +236,11 @@ class TestMistakes:
             (("--keys", "age"), "Give --keys and --sensitive"),
             (("--keys", "agee", "--sensitive", "ill"), "has no column 'agee'. Did you mean 'age'?"),
             (("--keys", "ill", "--sensitive", "ill"), "both a key and the sensitive attribute"),
-            ((*QUICK, "--known", "3"), "known is a whole number from 1 to 2"),
+            ((*QUICK, "--known", "3"), "known must be a whole number from 1 to 2"),
             ((*QUICK, "--known", "0"), "Invalid value for"),
             ((*QUICK, "--target", "work"), "has no column 'work'. Did you mean 'works'?"),
-            ((*QUICK, "--test", "people.csv"), "--test goes with --target"),
-            ((*QUICK, "--groups", "age"), "--groups is COLUMN=NUMBER"),
+            ((*QUICK, "--test", "people.csv"), "--test needs --target"),
+            ((*QUICK, "--groups", "age"), "--groups must be COLUMN=NUMBER"),
             ((*SCENARIO, "--measures", "quik"), "Invalid value for"),
             ((*QUICK, "--scenario", "s.toml"), "--scenario replaces --keys"),
             ((*QUICK, "--model", "people.csv"), "not a model of understudy"),

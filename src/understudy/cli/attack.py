@@ -43,7 +43,7 @@ def attack(
     """Try to learn what is in the original from a synthetic table, in many ways.
 
     With --strong, an attacker who knows the synthesizer and all records but one tries, too. Without
-    --keys, nobody else does.
+    --keys, this is the only attack.
 
     Example: `understudy attack survey.csv synthetic.csv --keys age,education --sensitive method`
 
@@ -115,12 +115,11 @@ def _scenario(attacker: Attacker, strong: StrongOptions) -> Scenario | None:
     if not strong.wanted or attacker.named:
         return attacker.read()
     if attacker.known is not None:
-        raise ParameterError("--known goes with --keys and --sensitive.")
+        raise ParameterError("--known needs --keys and --sensitive.")
     if attacker.control is not None:
-        raise ParameterError("--control goes with --keys and --sensitive.")
+        raise ParameterError("--control needs --keys and --sensitive.")
     if attacker.groups and strong.command is None:
         raise ParameterError(
-            "--groups goes with --keys and --sensitive, or with --command: a model has groups of "
-            "its own."
+            "--groups needs --keys and --sensitive, or --command: a model has groups of its own."
         )
     return None

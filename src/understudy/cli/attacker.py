@@ -34,7 +34,7 @@ class Attacker:
     known: Annotated[
         int | None,
         option(
-            "How many of the keys the attacker knows: all sets of that many are attacked.",
+            "How many of the keys the attacker knows: all sets of that size are attacked.",
             panel=_PANEL,
             default="all",
             min=1,
@@ -53,7 +53,8 @@ class Attacker:
     classifiers: Annotated[
         Literal["strong", "papers", "none"],
         option(
-            "Which classifiers attack: ours, or those of the papers instead. none is fastest.",
+            "Which classifiers attack: strong (ours), papers (those of the papers) or none, which "
+            "is fastest.",
             panel=options.AUDIT,
             default=True,
         ),
@@ -99,6 +100,6 @@ class Attacker:
         pairs = [part.rpartition("=") for part in options.split_names(self.groups)]
         if any(not name or not number.isdecimal() for name, _, number in pairs):
             raise ParameterError(
-                f"--groups is COLUMN=NUMBER, separated by commas; got {self.groups!r}."
+                f"--groups must be COLUMN=NUMBER, separated by commas; got {self.groups!r}."
             )
         return {name: int(number) for name, _, number in pairs} or None

@@ -42,7 +42,7 @@ SchemaFile = Annotated[
 Copies = Annotated[
     int,
     option(
-        "Synthetic tables to make. More than one are numbered: synthetic-1.csv, ...",
+        "Synthetic tables to make. Several are numbered: synthetic-1.csv, ...",
         default=True,
         min=1,
     ),

@@ -92,7 +92,7 @@ class Anonymity(Result):
         elif measure in ("l", "t"):
             raise ParameterError(f"{measure} needs a sensitive attribute.")
         else:
-            raise ParameterError(f"measure is 'k', 'l' or 't'; got {measure!r}.")
+            raise ParameterError(f"measure must be 'k', 'l' or 't'; got {measure!r}.")
         return self._framed(table.to_frame(self.keys, np.flatnonzero(chosen)), backend)
 
     def per_record(self, *, backend: Backend | None = None) -> Frame:

@@ -380,7 +380,7 @@ def test_information_as_whole_numbers():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"elite": 0}, "elite is at least 1"),
+        ({"elite": 0}, "elite must be at least 1"),
         ({"elite": 201}, "at most population, 200; got 201"),
         ({"mutation_rate": 1.5}, "between 0 and 1; got 1.5"),
         ({"generations": -1}, "at least 0; got -1"),

@@ -137,13 +137,13 @@ def _relevelled(
 def _given_table(given: Sequence[Any] | NDArray[Any], unknown: tuple[str, ...]) -> pa.Table:
     """Return the candidates that a user gave as a table."""
     if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or not len(given):
-        raise ParameterError(f"candidates is a list of values, or of tuples; got {given!r}.")
+        raise ParameterError(f"candidates must be a list of values, or of tuples; got {given!r}.")
     given = given.tolist() if isinstance(given, np.ndarray) else given
     rows = [(value,) for value in given] if len(unknown) == 1 else list(given)
     for row in rows:
         if not isinstance(row, tuple | list) or len(row) != len(unknown):
             raise ParameterError(
-                f"Each of candidates is a tuple of {len(unknown)} values, for "
+                f"Each of candidates must be a tuple of {len(unknown)} values, for "
                 f"{quoted(unknown)}; got {row!r}."
             )
     columns = {}

@@ -33,7 +33,8 @@ def read_unknown(
         return tuple(columns)
     if not isinstance(unknown, Iterable):
         raise ParameterError(
-            f'unknown is a column, a list of columns, or "*" for the whole record; got {unknown!r}.'
+            'unknown must be a column, a list of columns, or "*" for the whole record; got '
+            f"{unknown!r}."
         )
     names = as_names(unknown if isinstance(unknown, str) else tuple(unknown))
     for name in names:
@@ -50,7 +51,7 @@ def read_unknown(
 def read_columns(argument: str, given: object, columns: Sequence[str]) -> tuple[str, ...]:
     """Return one column or several as a tuple of names, or raise."""
     if not isinstance(given, Iterable):
-        raise ParameterError(f"{argument} is a column or a list of columns; got {given!r}.")
+        raise ParameterError(f"{argument} must be a column or a list of columns; got {given!r}.")
     names = as_names(given if isinstance(given, str) else tuple(given))
     if not names:
         raise ParameterError(f"{argument}: name at least one column.")
@@ -71,7 +72,7 @@ def check_records(records: Sequence[int] | ArrayLike | None, rows: int) -> NDArr
     if found.dtype.kind == "b" and found.shape == (rows,):
         found = np.flatnonzero(found)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
-        raise ParameterError(f"records are row numbers from 0; got {records!r}.")
+        raise ParameterError(f"records must be row numbers from 0; got {records!r}.")
     found = found.astype(np.int64)
     outside = found[(found < 0) | (found >= rows)]
     if len(outside):

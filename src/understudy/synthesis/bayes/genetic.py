@@ -166,12 +166,12 @@ def fittest_of(scores: NDArray[np.int64], elite: int) -> NDArray[np.int64]:
 def _check_parameters(population: int, elite: int, rate: float, generations: int) -> None:
     if not 1 <= elite <= population:
         raise ParameterError(
-            f"elite is at least 1 and at most population, {population}; got {elite}."
+            f"elite must be at least 1 and at most population, {population}; got {elite}."
         )
     if not 0 <= rate <= 1:
-        raise ParameterError(f"mutation_rate is a share between 0 and 1; got {rate}.")
+        raise ParameterError(f"mutation_rate must be a share between 0 and 1; got {rate}.")
     if generations < 0:
-        raise ParameterError(f"generations is at least 0; got {generations}.")
+        raise ParameterError(f"generations must be at least 0; got {generations}.")
 
 
 def build_rules(constraints: Constraints) -> Rules:

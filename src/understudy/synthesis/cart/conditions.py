@@ -128,7 +128,7 @@ class Atom(Condition):
         try:
             test = self.test(stored)
         except ParameterError as error:
-            raise ParameterError(f"`{self.to_text()}` cannot be told. {error}") from error
+            raise ParameterError(f"`{self.to_text()}` cannot be decided. {error}") from error
         known = ~nw.any_horizontal(
             *(stored[name].missing for name in sorted(self.columns)), ignore_nulls=False
         )
