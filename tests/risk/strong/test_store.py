@@ -110,7 +110,7 @@ def test_files_of_others_are_refused(path, tmp_path):
     for content in (b"x,y\n1,2\n", b"[]\n", b'{"format": 3}\n', b"\xff\x00"):
         other = tmp_path / "other"
         other.write_bytes(content)
-        with pytest.raises(DataError, match="no file of simulations"):
+        with pytest.raises(DataError, match="not a file of simulations"):
             kept(other)
         assert other.read_bytes() == content
     with pytest.raises(DataError, match="is a folder"):
