@@ -42,7 +42,7 @@ GENETIC_SECONDS = 0.5
 OPTIMAL_SECONDS = {20: 0.5, 31: 1.0}
 FILE_SECONDS = 4
 FILE_RATIO = 3
-# Wall-clock seconds on a laptop with 8 cores, for 80 % of the real table's rows, k = 3: table IV of
+# Wall-clock seconds on a laptop with 8 cores, for 80% of the real table's rows, k = 3: table IV of
 # the paper on Bayesian networks (2022), whose genetic search ran for 2,000 generations.
 PAPER = {"greedy description": 42_977, "genetic description": 577, "generation": 4_424}
 PAPER_GENERATIONS = 2000

@@ -15,7 +15,7 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
     Raises
     ------
     ParameterError
-        If it is no TOML.
+        If it is not TOML.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def read_toml(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     ParameterError
-        If there is no such file, or it cannot be read, or it is no TOML.
+        If there is no such file, or it cannot be read, or it is not TOML.
     """
     path = Path(path)
     try:

@@ -222,11 +222,11 @@ def test_the_three_references_are_told_with_the_gain():
     # noise: 2 sqrt(0.61 0.39 / 1000) = 0.0308; gain 0.05 of 1000 people
     assert found.sentences[0] == (
         "Without the release, an attacker guesses 'income' correctly for 61.0% of 1,000 people. An "
-        "attacker who knows 'age' and 'sex' and looks up the most similar records (GCAP) is right "
-        "for 66.0% (80.0% with the original). The release adds 5.0 points, about 50 people. This "
+        "attacker who knows 'age' and 'sex' and looks up the most similar records (GCAP) "
+        "guesses correctly for 66.0% (80.0% with the original). The release adds 5.0 points, about 50 people. This "
         "is more than the 3.1 points that chance explains."
     )
-    assert "right for 62.0%. The release adds 1.0 points" in found.sentences[1]
+    assert "correctly for 62.0%. The release adds 1.0 points" in found.sentences[1]
     assert "Chance alone explains 3.1 points, so this counts as none" in found.sentences[1]
     assert found.headline == (
         "Raised risk: with the release, 'income' is guessed correctly for 66.0% of the people; "
@@ -318,11 +318,11 @@ def test_unknown_says_which_measures_failed():
             {"method": "Cart()", "errors": {"strong": "the model does not fit"}},
             "because the strong attacker failed: the model does not fit.",
         ),
-        ({"strong": strong(certain=12)}, "12 people of 1,000 (1.2%) are certain to be disclosed"),
-        ({"strong": strong(certain=1)}, "1 person of 1,000 (0.1%) is certain to be disclosed"),
+        ({"strong": strong(certain=12)}, "12 of 1,000 people (1.2%) are certain to be disclosed"),
+        ({"strong": strong(certain=1)}, "1 of 1,000 people (0.1%) is certain to be disclosed"),
         ({"strong": strong(bits=0.2802)}, "1.2 times as probable (0.28 bits)"),
-        ({"strong": strong()}, "Nobody of 1,000 is certain to be disclosed"),
-        ({"strong": strong(before=0.6, after=0.62)}, "right for 60.0% without"),
+        ({"strong": strong()}, "None of 1,000 people is certain to be disclosed"),
+        ({"strong": strong(before=0.6, after=0.62)}, "correctly for 60.0% without"),
     ],
 )
 def test_who_is_certain_to_be_disclosed(more, words):
@@ -331,7 +331,7 @@ def test_who_is_certain_to_be_disclosed(more, words):
 
 def test_shares_of_a_uniform_prior_are_not_told():
     told = judge(*NOTHING, strong=strong(prior="uniform")).sentences[2]
-    assert "right for" not in told
+    assert "without the release and for" not in told
 
 
 def test_bits_that_are_undefined_are_left_out():
@@ -355,7 +355,7 @@ def test_headline_of_the_strong_attacker_alone():
 @pytest.mark.parametrize(
     ("control", "words"),
     [
-        (0.64, "right for 64.0%. So 2.0 points of the gain of 5.0 points concern the people in"),
+        (0.64, "correct for 64.0%. So 2.0 points of the gain of 5.0 points concern the people in"),
         (0.66, "no less often"),
         (0.70, "true of everybody"),
         (0.60, "6.0 points less often. The whole gain concerns the people in the data"),
@@ -396,7 +396,7 @@ RISING = disclosure(disco=0.147, disco_baseline=0.147, disco_gain=0.0)
 def test_disco_on_a_constant_or_dominant_target(top, why):
     (told,) = disagreement("DiSCO is 14.70%", *NOTHING, disclosure=RISING, utility=shares(top))
     assert why in told
-    assert "Always saying the release's most common value is right for 14.70%" in told
+    assert "Always saying the release's most common value is correct for 14.70%" in told
     assert "leaves no gain" in told
 
 
@@ -404,7 +404,7 @@ def test_disco_that_gains_a_little_or_loses():
     little = disclosure(disco=0.147, disco_baseline=0.142, disco_gain=0.005)
     (told,) = disagreement("DiSCO is", *NOTHING, disclosure=little)
     # 2 sqrt(0.142 0.858 / 1000) = 0.0221
-    assert "a gain of 0.5 points where 2.2 points are chance" in told
+    assert "a gain of 0.5 points where chance explains 2.2 points" in told
     less = disclosure(disco=0.1, disco_baseline=0.2, disco_gain=-0.1)
     assert disagreement("leaves no gain", *NOTHING, disclosure=less)
 

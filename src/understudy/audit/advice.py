@@ -216,7 +216,9 @@ def _against_risk(case: _Case, evidence: Evidence) -> Iterator[Advice]:
             output="schema",
         )
     elif findings.sensitive:
-        yield _protect(case, MadeBy("bayes"), " This is another method: it can protect a column.")
+        yield _protect(
+            case, MadeBy("bayes"), " This needs another method, which can protect a column."
+        )
     yield from _remove_uniques(case)
     if _can_protect(made) and (case.protected or evidence.certain):
         yield case.synthesize(

@@ -87,10 +87,10 @@ def _constant_target(findings: Findings, release: ReleaseFindings) -> Iterator[s
     gain = "no gain" if told.disco_gain <= 0 else f"a gain of {points(told.disco_gain)}"
     yield (
         f"DiSCO is {percent(told.disco, 2)}, yet the release reveals these people's values no "
-        "better than a constant guess. Always saying the release's most common value is right for "
-        f"{percent(told.disco_baseline, 2)}, which leaves {gain} where {points(noise)} are chance. "
-        f"The reason: {why}. A DiSCO that is high or rises for this reason is not a sign of "
-        "disclosure by itself; look at its gain."
+        "better than a constant guess. Always saying the release's most common value is correct "
+        f"for {percent(told.disco_baseline, 2)}, which leaves {gain} where chance explains "
+        f"{points(noise)}. The reason: {why}. A DiSCO that is high or rises for this reason is not "
+        "a sign of disclosure by itself; look at its gain."
     )
 
 
@@ -136,7 +136,7 @@ def _best_and_vote(findings: Findings, release: ReleaseFindings) -> Iterator[str
     gap = best.synthetic - vote.synthetic
     if gap > max(CLEARLY, noise_of(vote.synthetic, findings.rows)):
         yield (
-            f"The best single classifier is right for {percent(best.synthetic)}, the vote of all "
+            f"The best single classifier is correct for {percent(best.synthetic)}, the vote of all "
             f"for {percent(vote.synthetic)}. An attacker cannot know which one is best without the "
             "true values, so the vote counts here. But an attacker who happens to use that "
             f"classifier guesses {points(gap)} better."

@@ -132,7 +132,7 @@ class Failure:
 
 @dataclass(frozen=True)
 class GateResult:
-    """What came of the gate.
+    """The result of the gate.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     20,000 records of both tables together, the prediction by 10,000 records of each table to learn
     from, and 10,000 to test on.
 
-    Without `test` or such a `control`, the prediction is tested on 30 % of the original, which
+    Without `test` or such a `control`, the prediction is tested on 30% of the original, which
     real training is kept from and the release is not, unless it was made without them. This
     favours the release, as the verdict says.
 

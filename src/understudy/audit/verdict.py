@@ -210,19 +210,19 @@ def attack_sentences(findings: Findings, release: ReleaseFindings) -> Iterator[s
         yield (
             f"Without the release, an attacker guesses {sensitive} correctly for "
             f"{percent(gcap.baseline)} of {everybody}. An attacker who knows {knowledge(findings)} "
-            f"and looks up the most similar records (GCAP) is right for "
+            "and looks up the most similar records (GCAP) guesses correctly for "
             f"{_with_original(gcap, release)}. {_gain_in_words(gain_of(gcap, findings.rows))}"
         )
     if vote is not None:
         without = "" if gcap is not None else f"; without it, for {percent(vote.baseline)}"
         yield (
-            f"A vote of classifiers trained on the release is right for "
+            "A vote of classifiers trained on the release is correct for "
             f"{_with_original(vote, release)}{without}. "
             f"{_gain_in_words(gain_of(vote, findings.rows))}"
         )
     if icap is not None:
         yield (
-            f"Among the people whose keys occur in the release (ICAP), the guess is right for "
+            "Among the people whose keys occur in the release (ICAP), the guess is correct for "
             f"{_with_original(icap, release)}; without the release, for {percent(icap.baseline)}."
         )
 
@@ -272,13 +272,13 @@ def certain_sentence(findings: Findings, release: ReleaseFindings) -> str:
         else:
             why = "because the model was not given."
         return f"How many people are certain to be disclosed is not known, {why}"
-    of_all = f"of {strong.records:,}"
+    everybody = people(strong.records)
     if strong.certain:
         are = "is" if strong.certain == 1 else "are"
         share = percent(strong.certain / strong.records)
-        who = f"{people(strong.certain)} {of_all} ({share}) {are}"
+        who = f"{strong.certain:,} of {everybody} ({share}) {are}"
     else:
-        who = f"Nobody {of_all} is"
+        who = f"None of {everybody} is"
     first = f"{who} certain to be disclosed to {STRONGEST}."
     most = strong.max_gain_bits
     if not math.isnan(most):
@@ -289,8 +289,8 @@ def certain_sentence(findings: Findings, release: ReleaseFindings) -> str:
     if uniform_prior(strong) or math.isnan(strong.accuracy_after):
         return first
     return (
-        f"{first} This attacker is right for {percent(strong.accuracy_before)} without the "
-        f"release and for {percent(strong.accuracy_after)} with it."
+        f"{first} This attacker guesses correctly for {percent(strong.accuracy_before)} without "
+        f"the release and for {percent(strong.accuracy_after)} with it."
     )
 
 
@@ -307,7 +307,7 @@ def control_sentences(evidence: Evidence) -> Iterator[str]:
     figure = found.figure
     own = figure.synthetic - figure.control
     start = (
-        f"For people who are not in the data, the same attack ({figure.title}) is right for "
+        f"For people who are not in the data, the same attack ({figure.title}) is correct for "
         f"{percent(figure.control)}"
     )
     if found.size == "none":
@@ -336,7 +336,7 @@ def _overall(findings: Findings) -> Iterator[str]:
     )
     yield (
         "What counts is the gain over a guess without the release. A gain within "
-        f"{STANDARD_ERRORS:.0f} standard errors of 0 counts as none, since chance explains it. A "
+        f"{STANDARD_ERRORS:.0f} standard errors of 0 counts as none, because chance explains it. A "
         f"gain is large from {points(LARGE_GAIN)}, or from {percent(LARGE_SHARE, 0)} of the "
         "guesses that were wrong. The risk is high if a gain is large or somebody is certain to "
         "be disclosed. It is raised if there is any gain, or if someone's true value becomes "

@@ -83,7 +83,7 @@ class ReleaseFolder:
         what = "a synthetic table that failed the gate" if failed else "the synthetic table"
         return {
             **{tables / name: what for name in self.tables},
-            self.path / README: "what the release is, and what of it may leave",
+            self.path / README: "what the release is, and which files may leave",
             **{self.path / CONFIDENTIAL / name: text for name, text in _INSIDE.items()},
         }
 

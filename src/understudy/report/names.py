@@ -21,7 +21,7 @@ _MODELS = {
 _PRIORS = {
     "uniform": "every value is as likely as any other",
     "marginal": "values are as frequent as among the other people",
-    "informed": "the person's other values suggest the value",
+    "informed": "the value is what the person's other values suggest",
 }
 
 _MODES = {

@@ -1,4 +1,4 @@
-"""What came of an attack by classifiers."""
+"""The result of an attack by classifiers."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class Score:
     Parameters
     ----------
     accuracy, accuracy_std : float
-        Share of the original records that are guessed right after training on the synthetic
+        Share of the original records that are guessed correctly after training on the synthetic
         table: mean and population standard deviation over the sets of keys.
     original, original_std : float
         The same after training on the original itself.
     control, control_std : float
-        Share of the control records that are guessed right after training on the synthetic table;
-        nan without control records.
+        Share of the control records that are guessed correctly after training on the synthetic
+        table; nan without control records.
     gain : float
         `accuracy` less the zero rule of the baseline.
     interval, control_interval : tuple of float
-        Wilson's 95 % intervals of `accuracy` and `control`, for so many records.
+        Wilson's 95% intervals of `accuracy` and `control`, for so many records.
     """
 
     accuracy: float
@@ -102,7 +102,7 @@ class Attackers(Result):
         The same for each set of keys.
     shares : dict
         For each model and the ensemble, the share of sets of keys with which each original record
-        is guessed right; see `per_record`.
+        is guessed correctly; see `per_record`.
     reasons : dict
         Why a value is nan.
     """
@@ -135,7 +135,7 @@ class Attackers(Result):
         return sum(not math.isnan(score.accuracy) for score in self.models.values())
 
     def per_record(self, *, backend: Backend | None = None) -> Frame:
-        """Return the share of sets of keys with which each original record is guessed right.
+        """Return the share of sets of keys with which each original record is guessed correctly.
 
         A column for the number of the record, from 0, one for each model and one for the ensemble;
         null where there is nothing to guess, or the model failed.

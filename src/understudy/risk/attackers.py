@@ -70,8 +70,8 @@ def attackers(  # noqa: PLR0913  # the attack, who attacks, and what counts as r
         their guesses. Records without a number are left out. Without a tolerance, numbers are
         levels like any others.
     control : frame, optional
-        Records like the original's that were not used for the synthesis. What is guessed right of
-        them is learnt about everybody, not about the people in the data.
+        Records like the original's that were not used for the synthesis. What is guessed correctly
+        about them is learnt about everybody, not about the people in the data.
     groups, special : mapping, optional
         Numeric columns to put in groups, and their numbers that are not grouped.
     processes : int

@@ -84,12 +84,12 @@ class Scores:
 
     @cached_property
     def hits(self) -> int:
-        """How many records are guessed rightly."""
+        """How many records are guessed correctly."""
         return int(self.weights @ self.right)
 
     @property
     def accuracy(self) -> float:
-        """Share of the records that are guessed rightly; nan if none counts."""
+        """Share of the records that are guessed correctly; nan if none counts."""
         return self.hits / self.records if self.records else math.nan
 
     @property
@@ -112,7 +112,7 @@ class Scores:
 
 
 class Attack:
-    """An attacker who looks the keys of each query up in a reference table.
+    """An attacker who looks up the keys of each query in a reference table.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ class ControlRates(Rates):
     records : int
         Records of the control table.
     interval : tuple of float or None
-        Wilson's 95 % interval of `accuracy`; None if there are several sets of keys.
+        Wilson's 95% interval of `accuracy`; None if there are several sets of keys.
     baseline : Baseline
         What is reached without the release, among the control records that count.
     difference, mean_difference : float
@@ -218,7 +218,7 @@ class ControlRates(Rates):
 
 @dataclass(frozen=True)
 class SubsetAttribution:
-    """The attack by one who knows one set of keys.
+    """The attack by somebody who knows one set of keys.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ class SubsetAttribution:
     accuracy, mean : float
         Share of right guesses, and mean correct attribution probability.
     interval : tuple of float
-        Wilson's 95 % interval of `accuracy`.
+        Wilson's 95% interval of `accuracy`.
     baseline : Baseline
         What is reached without the release, among the records that count.
     unmatched : int
@@ -274,7 +274,7 @@ class Attribution(Result):
     mean, mean_std : float
         The same of the mean correct attribution probability.
     interval : tuple of float or None
-        Wilson's 95 % interval of `accuracy`; None if there are several sets of keys.
+        Wilson's 95% interval of `accuracy`; None if there are several sets of keys.
     baseline : Baseline
         What is reached without the release, from the shares of the sensitive values among the
         records that count: mean over the sets of keys.

@@ -16,9 +16,9 @@ class Baseline(float):
     Parameters
     ----------
     zero_rule : float
-        Share of right guesses of one who always says the most frequent value.
+        Share of correct guesses by somebody who always says the most frequent value.
     proportional : float
-        The same of one who guesses each value as often as it occurs: the sum of squared shares.
+        The same for guessing each value as often as it occurs: the sum of squared shares.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Baseline(float):
 
     @property
     def zero_rule(self) -> float:
-        """Share of right guesses of one who always says the most frequent value."""
+        """Share of correct guesses by somebody who always says the most frequent value."""
         return float(self)
 
     def to_dict(self) -> dict[str, float | None]:

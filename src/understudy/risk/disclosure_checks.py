@@ -1,6 +1,6 @@
 """Whether a few values explain most disclosures, so that they may be no news to anybody.
 
-A level that nearly everybody has is guessed right without any release. These checks point out
+A level that nearly everybody has is guessed correctly without any release. These checks point out
 such levels among the records that DiSCO counts; a person judges.
 """
 

@@ -53,7 +53,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Overview(Result):
-    """What came of all attacks on one release.
+    """The results of all attacks on one release.
 
     Parameters
     ----------

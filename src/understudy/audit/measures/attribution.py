@@ -101,8 +101,8 @@ ATTRIBUTION = Measure(
         "Lookup of keys (GCAP, ICAP, 0CAP)",
         "For each person, we look up the synthetic records with the same keys. The most frequent "
         "sensitive value among them is the guess. Where no record agrees, GCAP takes those that "
-        "differ in the fewest keys, ICAP leaves the person out, and 0CAP counts a wrong guess. The "
-        "reference without the release is the one guess that is right for most people.",
+        "differ in the fewest keys, ICAP leaves the person out, and 0CAP counts a wrong guess. "
+        "The reference without the release is the one guess that is correct for most people.",
         CODASPY,
     ),
     part=Part("gain", "What an attacker gains", 1),

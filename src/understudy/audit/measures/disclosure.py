@@ -120,8 +120,8 @@ DISCLOSURE = Measure(
         "repU and DiSCO",
         "repU counts people whose keys are unique in the original and also in the release. DiSCO "
         "counts people whose keys have one sensitive value in the release, and it is theirs. "
-        "Beside DiSCO stands the same count for a constant guess, the release's most frequent "
-        "value: what is counted there was never disclosed.",
+        "Beside DiSCO we show the same count for a constant guess, the release's most frequent "
+        "value. What that guess gets right was never disclosed.",
         "Raab, Nowok, Dibben (2024). Practical privacy metrics for synthetic data. "
         "doi:10.48550/arXiv.2406.16826",
     ),

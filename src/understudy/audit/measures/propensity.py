@@ -75,8 +75,8 @@ PROPENSITY = Measure(
         "Propensity",
         "A model learns to tell synthetic from original records. pMSE is the mean squared "
         "difference between its predicted probability and the share of synthetic records. We show "
-        "it as a multiple of what it is when there is nothing to tell. AUC is the probability "
-        "that the model ranks a synthetic record above an original one.",
+        "it as a multiple of what it is when the tables cannot be told apart. AUC is the "
+        "probability that the model ranks a synthetic record above an original one.",
         "Snoke, Raab, Nowok, Dibben, Slavkovic (2018). General and specific utility measures for "
         "synthetic data. Journal of the Royal Statistical Society A 181. doi:10.1111/rssa.12358",
     ),

@@ -209,10 +209,10 @@ STRONG = Measure(
     found=lambda release: release.strong,
     explanation=Explanation(
         "The strong attacker",
-        "This attacker knows the synthesizer and every original record but for one value, and "
-        "computes how probable each candidate value is, given the release. The gain is the "
-        "base-2 logarithm of how much more probable the truth became. The value is certain if "
-        "no other world could have given this release.",
+        "This attacker knows the synthesizer and every original record except for one value, and "
+        "computes how probable each candidate value is, given the release. The gain is the base-2 "
+        "logarithm of how much more probable the truth became. The value is certain if no other "
+        "world could have given this release.",
         REITER,
     ),
     part=Part("strong", "The strong attacker", 3),

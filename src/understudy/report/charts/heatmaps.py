@@ -1,4 +1,4 @@
-"""Heat maps of how strongly each pair of columns hangs together, before, after, and the change."""
+"""Heat maps of how strongly each pair of columns is related, before, after, and the change."""
 
 from __future__ import annotations
 

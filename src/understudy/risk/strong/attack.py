@@ -50,7 +50,7 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
 
     For each record the attacker knows the synthesizer, all other records, and the record's other
     attributes, and asks how probable each candidate for its unknown attributes is after the
-    release. This is no simulation: the synthesizer's density gives the exact answer.
+    release. This is not a simulation: the synthesizer's density gives the exact answer.
 
     Parameters
     ----------

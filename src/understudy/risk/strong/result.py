@@ -92,7 +92,7 @@ class StrongAttack(Result):
 
     @cached_property
     def gain_bits(self) -> NDArray[np.float64]:
-        """What the release tells of each record's true values, in bits; below 0 if it misleads."""
+        """Bits that the release reveals about each record's true values; below 0 if it misleads."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log2(self.posterior) - np.log2(self.prior)
 

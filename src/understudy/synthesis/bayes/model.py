@@ -282,7 +282,7 @@ class BayesNet(Synthesizer):
         return found
 
     def edge_information(self) -> list[tuple[str, str, float]]:
-        """Return every edge (parent, child) with what the parent alone tells of the child, in bits.
+        """Return every edge (parent, child) with what the parent alone says, in bits.
 
         Examples
         --------
