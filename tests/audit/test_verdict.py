@@ -222,11 +222,11 @@ def test_the_three_references_are_told_with_the_gain():
     # noise: 2 sqrt(0.61 0.39 / 1000) = 0.0308; gain 0.05 of 1000 people
     assert found.sentences[0] == (
         "Without the release, an attacker guesses 'income' correctly for 61.0% of 1,000 people. An "
-        "attacker who knows 'age' and 'sex' and looks up the most similar records (GCAP) "
-        "guesses correctly for 66.0% (80.0% with the original). The release adds 5.0 points, about 50 people. This "
-        "is more than the 3.1 points that chance explains."
+        "attacker who knows 'age' and 'sex' and looks up the most similar records (GCAP) guesses "
+        "correctly for 66.0% (80.0% with the original). The release adds 5.0 points, about 50 "
+        "people. This is more than the 3.1 points that chance explains."
     )
-    assert "correctly for 62.0%. The release adds 1.0 points" in found.sentences[1]
+    assert "correct for 62.0%. The release adds 1.0 points" in found.sentences[1]
     assert "Chance alone explains 3.1 points, so this counts as none" in found.sentences[1]
     assert found.headline == (
         "Raised risk: with the release, 'income' is guessed correctly for 66.0% of the people; "
