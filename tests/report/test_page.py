@@ -16,7 +16,13 @@ import pytest
 from understudy.audit.findings import Findings, ReleaseFindings, WorstRecord
 from understudy.audit.verdict import give_verdict
 from understudy.errors import DataError
-from understudy.report.page import drawing_library, render_report, write_pictures, write_report
+from understudy.report.page import (
+    LEVELS,
+    drawing_library,
+    render_report,
+    write_pictures,
+    write_report,
+)
 from understudy.report.trust import trust_table
 from understudy.worlds.desiderata import DESIDERATA
 
@@ -85,6 +91,15 @@ def test_the_verdict_comes_first(rich_page, rich):
         assert release.headline in rich_page.text
         for advice in release.advice:
             assert re.sub(r"\s+", " ", advice.code) in rich_page.text
+
+
+def test_a_badge_has_room_for_two_words():
+    assert LEVELS == {
+        "high": "High risk",
+        "raised": "Raised risk",
+        "unknown": "Risk unknown",
+        "low": "Low risk",
+    }
 
 
 def test_the_comparison_stands_before_the_releases(rich_page):

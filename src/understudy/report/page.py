@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from understudy.audit.verdict import Verdict
     from understudy.charts.chart import Chart
 
-LEVELS = {level: title.removesuffix(" by what was tried") for level, title in TITLES.items()}
+LEVELS = {level: title.partition(",")[0] for level, title in TITLES.items()}
 """What stands on a badge."""
 _SCALE = 2
 """Pixels of a picture for each of the page: sharp in print."""
