@@ -36,7 +36,7 @@ from understudy.wording import quoted
 
 @dataclass(frozen=True, eq=False)
 class Association(Result):
-    """How columns hang together in a synthetic table and in the original; `association` makes it.
+    """How columns are associated in a synthetic table and in the original; `association` makes it.
 
     Parameters
     ----------
@@ -175,7 +175,7 @@ def association(
     bootstraps: int = 20,
     random_state: int = 0,
 ) -> Association:
-    """Compare how strongly each pair of columns hangs together with the original.
+    """Compare how strongly each pair of columns is associated with the original.
 
     Parameters
     ----------
