@@ -13,9 +13,8 @@ if not PAGE.exists():
     pytest.skip(f"there is no {PAGE}", allow_module_level=True)
 TEXT = PAGE.read_text(encoding="utf-8")
 CODE = re.findall(r"`([^`\n]+)`", TEXT)
-PATHS = sorted(
-    {one for one in CODE if re.fullmatch(r"(src|tests|docs|studies|benchmarks)/\S*", one)}
-)
+FOLDERS = r"(src|tests|docs|studies|benchmarks)/\S*"
+PATHS = sorted({one for one in CODE if re.fullmatch(FOLDERS, one)})
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if "NAME" not in path and "*" not in path])
