@@ -50,12 +50,12 @@ MEASURES: list[Measure] = [
     STRONG,
     STRONG_RECORD,
     ANONYMITY,
-    ASSOCIATION,
-    PREDICTION,
     MARGINALS,
     SHARES,
+    ASSOCIATION,
     PROPENSITY,
     PROPENSITY_INTERACTIONS,
+    PREDICTION,
     NETWORK,
 ]
 
@@ -92,7 +92,7 @@ def main_figures(question: Question) -> tuple[str, ...]:
 
 
 def columns() -> list[Column]:
-    """Return the columns of releases side by side; those under one heading stand together."""
+    """Return the columns of releases side by side, by heading; those with references come first."""
     found = [column for measure in MEASURES for column in measure.columns]
     groups = list(dict.fromkeys([*GROUPS, *(column.group for column in found)]))
-    return sorted(found, key=lambda column: groups.index(column.group))
+    return sorted(found, key=lambda one: (groups.index(one.group), one.original is None))
