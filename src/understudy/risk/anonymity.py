@@ -14,7 +14,7 @@ from understudy.data.coded import Coded
 from understudy.data.frames import Backend, Frame, Layout
 from understudy.data.joint_coding import Levels, code_together
 from understudy.errors import DataError, ParameterError
-from understudy.results import Result, to_plain
+from understudy.results import Result
 from understudy.risk.key_cells import KeyCells
 from understudy.risk.level_values import level_label
 from understudy.risk.prepare import Prepared
@@ -109,16 +109,7 @@ class Anonymity(Result):
 
     def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return all figures as a table of one row."""
-        import polars as pl
-
-        return self._framed(
-            pl.DataFrame([{name: getattr(self, name) for name in _NUMBERS}]), backend
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values, nan as None."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
+        return self._framed([{name: getattr(self, name) for name in _NUMBERS}], backend)
 
     def summary(self) -> str:
         """Say the figures in a sentence."""
@@ -131,8 +122,6 @@ class Anonymity(Result):
         if self.sensitive is not None:
             text += f" For {self.sensitive!r}: l = {self.l}, t = {self.t:.3f} ({self.distance})."
         return text
-
-    __str__ = summary
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy.data.frames import Backend, Frame
 from understudy.data.levels import Value
 from understudy.errors import ParameterError, did_you_mean
-from understudy.results import Result, to_plain
+from understudy.results import Line, Result, to_plain
 from understudy.risk.disclosure_checks import OneWayCheck, TwoWayCheck
 from understudy.risk.key_tally import RATES, Exclusions, Tally
 from understudy.risk.level_values import plain_level, shown_level
 from understudy.risk.scenario import Scenario
 from understudy.wording import percent
-
-if TYPE_CHECKING:
-    from understudy.charts.number_line import Line
 
 Interval = tuple[float, float]
 NUMBERS = ("n_original", "n_synthetic", *RATES, "max_cell", "mean_cell")
@@ -178,9 +175,7 @@ class Disclosure(Result):
 
     def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return all figures as a table of one row."""
-        import polars as pl
-
-        return self._framed(pl.DataFrame([self._figures()]), backend)
+        return self._framed([self._figures()], backend)
 
     def _figures(self) -> dict[str, float]:
         return {name: getattr(self, name) for name in NUMBERS}
@@ -220,12 +215,10 @@ class Disclosure(Result):
             )
         return text
 
-    __str__ = summary
-
-    def _lines(self) -> Sequence[Line]:
-        return _lines_of(
-            self._figures().__getitem__, self.control.disco if self.control else math.nan
-        )
+    def lines(self) -> Sequence[Line]:
+        """Return repU and DiSCO beside their references."""
+        control = self.control.disco if self.control else math.nan
+        return _lines_of(self._figures().__getitem__, control)
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,24 +274,17 @@ class Disclosures(Result):
             f"over a constant guess is {100 * self.mean('disco_gain'):.2f} points."
         )
 
-    __str__ = summary
-
-    def _lines(self) -> Sequence[Line]:
+    def lines(self) -> Sequence[Line]:
+        """Return the means of repU and DiSCO beside their references."""
         controls = [one.control.disco for one in self.results if one.control]
         return _lines_of(self.mean, math.fsum(controls) / len(controls) if controls else math.nan)
 
 
 def _lines_of(figure: Callable[[str], float], control: float) -> Sequence[Line]:
-    """Return repU and DiSCO beside their references."""
-    from understudy.charts.number_line import Line
-
-    disco = {
-        "baseline": figure("disco_baseline"),
-        "synthetic": figure("disco"),
-        "original": figure("dorig"),
-        "control": control,
-    }
+    baseline, disco, original, gain = map(
+        figure, ("disco_baseline", "disco", "dorig", "disco_gain")
+    )
     return [
-        Line(*REPU, {"synthetic": figure("repu"), "original": figure("uio")}),
-        Line(*DISCO, disco),
+        Line(*REPU, synthetic=figure("repu"), original=figure("uio")),
+        Line(*DISCO, baseline, disco, original, control, gain),
     ]

@@ -53,11 +53,9 @@ class Exclusions(Result):
 
     def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return a table with a row for each count and a column for each step."""
-        import polars as pl
-
         steps = {step: self.left_out[:, place] for place, step in enumerate(STEPS)}
-        frame = pl.DataFrame({"count": COUNTED, **steps, "remaining": self.remaining})
-        return self._framed(frame, backend)
+        content = {"count": COUNTED, **steps, "remaining": self.remaining}
+        return self._framed(content, backend)
 
     def to_dict(self) -> dict[str, dict[str, int]]:
         """Return the same as plain values, by count."""
@@ -73,8 +71,6 @@ class Exclusions(Result):
         left_out = int(self.left_out[0].sum())
         total = left_out + int(self.remaining[0])
         return f"{left_out:,} of {total:,} original records are left out."
-
-    __str__ = summary
 
 
 @dataclass(frozen=True, eq=False)
