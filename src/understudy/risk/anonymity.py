@@ -15,8 +15,7 @@ from understudy.data.frames import Backend, Frame, Layout
 from understudy.data.joint_coding import Levels, code_together
 from understudy.errors import DataError, ParameterError
 from understudy.results import Result
-from understudy.risk.key_cells import KeyCells
-from understudy.risk.level_values import level_label
+from understudy.risk.key_tally import KeyCells
 from understudy.risk.prepare import Prepared
 from understudy.risk.scenario import Scenario
 from understudy.wording import percent
@@ -144,8 +143,9 @@ class _Classes:
 
         columns: dict[str, Any] = {_beside("class", keys): chosen}
         for name in keys:
-            codes = self.examples[name][chosen].tolist()
-            columns[name] = [level_label(self.levels[name], code) for code in codes]
+            codes, levels = self.examples[name][chosen], self.levels[name]
+            labels = zip(codes, levels.labels_of(codes), strict=True)
+            columns[name] = [None if code == levels.missing else label for code, label in labels]
         figures = {_beside(name, keys): held[chosen] for name, held in self.figures().items()}
         return pl.DataFrame(columns | figures, schema_overrides=dict.fromkeys(keys, pl.String))
 

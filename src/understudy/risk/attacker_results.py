@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from understudy.data.frames import Backend, Frame
 from understudy.results import Line, Result
-from understudy.risk.baseline import Baseline
-from understudy.risk.scenario import Scenario
+from understudy.risk.scenario import Baseline, Scenario
 from understudy.wording import percent
 
 if TYPE_CHECKING:

@@ -19,9 +19,7 @@ from understudy.learning.nearest import Matches, Search
 from understudy.learning.packed import Records
 from understudy.progress import track
 from understudy.results import Line, Result
-from understudy.risk.baseline import Baseline
-from understudy.risk.level_values import level_label
-from understudy.risk.scenario import Scenario
+from understudy.risk.scenario import Baseline, Scenario
 from understudy.wording import percent
 
 if TYPE_CHECKING:
@@ -362,8 +360,9 @@ class Attribution(Result):
         import polars as pl
 
         scores = self._scores(subset)
-        guessed = [code for code in np.unique(scores.guess).tolist() if code >= 0]
-        labels = {code: level_label(self._levels, code) for code in guessed}
+        missing = (-1, self._levels.missing)
+        guessed = [code for code in np.unique(scores.guess).tolist() if code not in missing]
+        labels = dict(zip(guessed, self._levels.labels_of(guessed), strict=True))
         guess = pl.col("guess").replace_strict(labels, default=None, return_dtype=pl.String)
         return (
             pl.DataFrame({"cap": scores.cap, "rho": scores.distance, "guess": scores.guess})

@@ -15,8 +15,7 @@ from understudy.data.frames import Backend, Frame
 from understudy.errors import ParameterError, did_you_mean
 from understudy.progress import track
 from understudy.results import Result
-from understudy.risk.key_cells import KeyCells
-from understudy.risk.key_tally import RATES, Tally
+from understudy.risk.key_tally import RATES, KeyCells, Tally
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
 from understudy.wording import percent, quoted
