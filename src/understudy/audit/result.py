@@ -270,15 +270,14 @@ class Audit:
 
     def _repr_html_(self) -> str:
         """Return the headline, the number line and the table, for notebooks."""
-        from understudy.charts.number_line import Line
-        from understudy.results import draw_number_line, html_table
+        from understudy.results import Line, draw_number_line, html_table
 
         several = len(self.releases) > 1
         lines = [
             Line(
                 f"{one.title}, {release.name}" if several else one.title,
                 one.meaning,
-                {name: getattr(one, name) for name in REFERENCES[:4]},
+                *(getattr(one, name) for name in REFERENCES[:4]),
             )
             for release in self.findings.releases
             for one in release.figures

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,8 @@ from understudy.arguments import check_choice
 from understudy.data.frames import Backend, Frame
 from understudy.errors import ParameterError
 from understudy.intervals import wilson_interval
-from understudy.results import Result, to_plain
+from understudy.results import Line, Result, to_plain
 from understudy.wording import percent, signed_points
-
-if TYPE_CHECKING:
-    from understudy.charts.number_line import Line
 
 HeldOut = Literal["given", "split"]
 Training = Literal["synthetic", "real"]
@@ -343,19 +340,11 @@ class Prediction(Result):
         frame = pl.DataFrame({"class": self.labels[: len(counts)]} | content)
         return self._framed(frame, backend)
 
-    def _lines(self) -> list[Line]:
-        from understudy.charts.number_line import Line
-
+    def lines(self) -> list[Line]:
+        """Return each classifier beside its references."""
+        about = "Share of test records predicted correctly"
         return [
-            Line(
-                name,
-                "Share of test records predicted correctly",
-                {
-                    "baseline": self.baseline,
-                    "synthetic": one.synthetic.accuracy,
-                    "original": one.real.accuracy,
-                },
-            )
+            Line(name, about, self.baseline, one.synthetic.accuracy, one.real.accuracy)
             for name, one in self.classifiers.items()
         ]
 
