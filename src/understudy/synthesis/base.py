@@ -363,6 +363,16 @@ class Synthesizer(Parametrized, ABC):
             raise ModelFileError(f"{path} is damaged: {error}.") from error
         return model
 
+    def _counts_by_column(self, counts: NDArray[Any]) -> tuple[NDArray[np.int64], ...]:
+        """Return counts of a model file column by column, or raise if they do not fit."""
+        sizes = self.codec_.cardinalities
+        if counts.shape != (sum(sizes),):
+            raise ValueError(f"{len(counts)} counts for {sum(sizes)} codes")
+        found = np.split(counts.astype(np.int64, casting="safe"), np.cumsum(sizes)[:-1])
+        if any(own.min(initial=0) < 0 or own.sum() != self.n_rows_ for own in found):
+            raise ValueError(f"counts that do not sum to {self.n_rows_} records")
+        return tuple(found)
+
     def _plain_params(self) -> dict[str, Any]:
         """Return the parameters in values that JSON can hold."""
         params = self.get_params()
