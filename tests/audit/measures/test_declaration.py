@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from rich.console import Console
 
 import understudy
-from understudy.audit import Audit
+from understudy.audit import Audit, measures
 from understudy.audit.gate import check, figure_names
 from understudy.audit.measures import MEASURES, figure_kinds, registered
 from understudy.audit.measures.declaration import (
@@ -138,3 +139,16 @@ def test_names_are_different():
     assert len(set(names)) == len(names)
     jobs = [measure.name for measure in MEASURES]
     assert len(set(jobs)) == len(jobs)
+
+
+def test_every_module_is_found_by_itself():
+    modules = {path.stem for path in Path(measures.__file__).parent.glob("*.py")}
+    declaring = {name for name in modules if name not in ("__init__", "declaration")}
+    found = {
+        name
+        for name in declaring
+        for value in vars(importlib.import_module(f"{measures.__name__}.{name}")).values()
+        if value in MEASURES
+    }
+    assert found == declaring
+    assert [measure.place for measure in MEASURES] == sorted({one.place for one in MEASURES})

@@ -70,4 +70,5 @@ ASSOCIATION = Measure(
         BIG_DATA,
     ),
     part=Part("association", "Association", 6),
+    place=120,
 )

@@ -160,6 +160,8 @@ class Measure:
         Measures one synthesis.
     collect : callable
         Turns the first synthesis and the results of all into findings.
+    place : int
+        Decides the order in which measures are shown; the last if not given.
     level : {"quick", "standard", "full"}
         The smallest set of measures that it belongs to.
     needed : callable
@@ -182,6 +184,7 @@ class Measure:
     doing: str
     run: Callable[[Synthesis], Any]
     collect: Callable[[Synthesis, Sequence[Any]], Collected]
+    place: int = 1_000
     level: MeasureSet = "quick"
     needed: Callable[[Task, Given], bool] = lambda _task, _given: True
     first_only: bool = False

@@ -79,6 +79,7 @@ MARGINALS = Measure(
             one_digit,
         ),
     ),
+    place=100,
 )
 SHARES = Measure(
     "shares",
@@ -86,4 +87,5 @@ SHARES = Measure(
     lambda synthesis: column_shares_of(synthesis.tables, synthesis.columns),
     lambda _first, found: Collected(utility={"shares": found[0]}),
     first_only=True,
+    place=110,
 )

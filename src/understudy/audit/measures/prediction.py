@@ -294,4 +294,5 @@ PREDICTION = Measure(
             original=_field("mean_real"),
         ),
     ),
+    place=150,
 )

@@ -89,6 +89,7 @@ PROPENSITY = Measure(
         "synthetic data. Journal of the Royal Statistical Society A 181. doi:10.1111/rssa.12358",
     ),
     part=Part("propensity", "Telling apart", 8),
+    place=130,
 )
 PROPENSITY_INTERACTIONS = Measure(
     "propensity_interactions",
@@ -98,4 +99,5 @@ PROPENSITY_INTERACTIONS = Measure(
         utility={"propensity": findings_of(found, {"logistic": INTERACTIONS})}
     ),
     level="full",
+    place=140,
 )
