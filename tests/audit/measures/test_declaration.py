@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 import understudy
+from understudy import cli
 from understudy.audit import Audit, measures
 from understudy.audit.gate import check, figure_names
 from understudy.audit.measures import MEASURES, figure_kinds, registered
@@ -88,6 +90,16 @@ def test_in_the_terminal(found, alone):
     several = in_terminal(found)
     assert re.search(r"no release\s.*10\.0", several)
     assert "Toy: by playing" in several
+
+
+def test_in_the_overview_of_an_attack(people, tmp_path):
+    people.write_csv(tmp_path / "people.csv")
+    arguments = ["attack", *[str(tmp_path / "people.csv")] * 2, "--keys", "age", "--sensitive"]
+    with registered(TOY):
+        result = CliRunner().invoke(cli.app, [*arguments, "ill", "--classifiers", "none"])
+    assert result.exit_code == 0, result.output
+    assert "Toy measure" in result.stdout
+    assert "Toy measure" not in CliRunner().invoke(cli.app, [*arguments, "ill"]).stdout
 
 
 def test_in_the_file_for_programs(found):
