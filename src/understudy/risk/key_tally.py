@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.counting.groups import group_ids
+from understudy.counting import group_ids
 from understudy.data.coded import Coded
 from understudy.risk.exclusions import COUNTED, Exclusions, Rules
 from understudy.risk.scenario import Baseline

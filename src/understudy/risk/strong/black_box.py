@@ -19,16 +19,19 @@ from understudy.data.frames import Frame, Layout, to_narwhals
 from understudy.data.joint_coding import Levels, code_together
 from understudy.errors import DataError, ParameterError
 from understudy.progress import track
-from understudy.risk.strong.beliefs import Prior, normalised, prior_name
-from understudy.risk.strong.candidate_values import CandidateValues, find_candidates
-from understudy.risk.strong.candidates import WHOLE, check_records, read_columns, read_unknown
-from understudy.risk.strong.cells import Cells
+from understudy.risk.strong.beliefs import Listed, Prior, Question, normalised, prior_name
+from understudy.risk.strong.candidates import (
+    WHOLE,
+    CandidateValues,
+    check_records,
+    find_candidates,
+    read_columns,
+    read_unknown,
+)
 from understudy.risk.strong.command import Command
-from understudy.risk.strong.question import Listed, Question
 from understudy.risk.strong.result import StrongAttack
-from understudy.risk.strong.simulated import Likelihood, SimulatedLikelihood
-from understudy.risk.strong.simulator import Simulator, Synthesize, Worlds, plan_worlds
-from understudy.risk.strong.store import SimulationStore
+from understudy.risk.strong.simulated import Likelihood, SimulatedLikelihood, SimulationStore
+from understudy.risk.strong.simulator import Cells, Simulator, Synthesize, Worlds, plan_worlds
 from understudy.synthesis.blocks import RandomState, seed_of
 from understudy.wording import counted, quoted
 

@@ -24,7 +24,7 @@ from understudy.data.dialect import MISSING, Dialect, detect
 from understudy.data.files import read, write
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend, to_narwhals
 from understudy.errors import DataError, ParameterError, did_you_mean
-from understudy.risk.strong.candidate_values import plain_values
+from understudy.risk.strong.candidates import plain_values
 
 if TYPE_CHECKING:
     import polars as pl

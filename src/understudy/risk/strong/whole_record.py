@@ -20,9 +20,8 @@ from understudy.counting import marginal_counts
 from understudy.data.coded import Coded
 from understudy.errors import ParameterError
 from understudy.progress import track
-from understudy.risk.strong.beliefs import Beliefs, attribute_logs
+from understudy.risk.strong.beliefs import Beliefs, Question, attribute_logs
 from understudy.risk.strong.candidates import Candidates
-from understudy.risk.strong.counts import TableCounts, columns_of
 from understudy.risk.strong.elimination import (
     Factor,
     log_total,
@@ -31,8 +30,7 @@ from understudy.risk.strong.elimination import (
     most_probable,
 )
 from understudy.risk.strong.elimination_order import Plan, plan_elimination
-from understudy.risk.strong.fixed import FixedLikelihood
-from understudy.risk.strong.question import Question
+from understudy.risk.strong.fixed import FixedLikelihood, TableCounts, columns_of
 from understudy.risk.strong.result import StrongAttack
 
 if TYPE_CHECKING:
