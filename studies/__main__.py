@@ -14,7 +14,13 @@ from typing import Annotated
 
 import typer
 
-from studies.buyer_beware import unique_copies
+from studies.buyer_beware import (
+    attacked_markdown,
+    protections,
+    protections_markdown,
+    published_syntheses,
+    unique_copies,
+)
 from studies.disclosure_counts import KEYS, TARGET, sd2011_disclosure
 from studies.figures import draw_figure
 from studies.marginals import marginals, marginals_markdown
@@ -187,14 +193,12 @@ def print_sixteen_worlds(
     seed: Seed = 0,
 ) -> None:
     """Attack syntheses as someone who knows every record but the last: the paper's, and others."""
-    from studies import sixteen_worlds
-
     with _progress():
-        published = sixteen_worlds.published_syntheses()
-        settings = sixteen_worlds.protections(releases, seed)
-    typer.echo(sixteen_worlds.attacked_markdown(published))
+        published = published_syntheses()
+        settings = protections(releases, seed)
+    typer.echo(attacked_markdown(published))
     typer.echo("")
-    typer.echo(sixteen_worlds.protections_markdown(settings))
+    typer.echo(protections_markdown(settings))
 
 
 @app.command("marginals")

@@ -20,7 +20,7 @@ from understudy.data import load, load_syntheses
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError, ParameterError
 from understudy.progress import track
-from understudy.worlds.cells import CELLS, UNIQUE, VARIABLES, cell_counts
+from understudy.worlds.releases import CELLS, UNIQUE, VARIABLES, cell_counts
 
 if TYPE_CHECKING:
     import altair as alt

@@ -15,8 +15,7 @@ from understudy.data import Coded
 from understudy.data.frames import Frame
 from understudy.errors import ParameterError
 from understudy.learning.classifiers import CLASSIFIERS, REGRESSORS, Codes, Model
-from understudy.learning.jobs import Guesses, Job, Remembered
-from understudy.learning.processes import mapped
+from understudy.learning.jobs import Guesses, Job, Remembered, mapped
 from understudy.progress import track
 from understudy.risk.attacker_votes import Attackers, Target, Tolerance, Truth, VoteCount
 from understudy.risk.prepare import Prepared, prepare

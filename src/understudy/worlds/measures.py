@@ -10,8 +10,7 @@ from understudy.risk.attackers import attackers
 from understudy.risk.attribution_result import Unmatched
 from understudy.risk.overview import Overview, overview
 from understudy.risk.strong.attack import strong_attacker
-from understudy.worlds.cells import CELLS
-from understudy.worlds.releases import KEYS, RECORD, TARGET, Release
+from understudy.worlds.releases import CELLS, KEYS, RECORD, TARGET, Release
 
 if TYPE_CHECKING:
     import polars as pl
