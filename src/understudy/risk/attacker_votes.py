@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.arguments import is_number
 from understudy.data import Coded
 from understudy.data.frames import Backend, Frame
 from understudy.errors import DataError, ParameterError
@@ -28,14 +29,6 @@ Numbers = NDArray[np.float64]
 
 # A limit that is hit exactly in decimals may be missed by the last bits: 0.8 - 0.1 > 0.7.
 _LAST_BITS = 8 * np.finfo(np.float64).eps
-
-
-def _is_size(value: object) -> bool:
-    return (
-        isinstance(value, int | float | np.integer | np.floating)
-        and not isinstance(value, bool)
-        and bool(0 <= value < np.inf)
-    )
 
 
 @dataclass(frozen=True)
@@ -68,7 +61,7 @@ class Tolerance:
         if len(given) == 2:
             raise ParameterError("Give either tolerance or relative_tolerance, not both.")
         ((name, value),) = given.items()
-        if not _is_size(value):
+        if not (is_number(value) and 0 <= value < math.inf):
             raise ParameterError(f"{name} is a number from 0; got {value!r}.")
         return cls(float(value), name == "relative_tolerance")
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from understudy.arguments import check_whole
+from understudy.arguments import check_whole, is_number
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame, Layout, to_narwhals
 from understudy.data.joint_coding import Levels, code_together
@@ -201,9 +201,8 @@ def _checked_groups(groups: object, columns: Sequence[str]) -> dict[str, int]:
     return dict(groups)
 
 
-def _check_smoothing(smoothing: object) -> None:
-    number = isinstance(smoothing, int | float | np.number) and not isinstance(smoothing, bool)
-    if not number or not 0 < smoothing < math.inf:  # type: ignore[operator]  # a number by now
+def _check_smoothing(smoothing: float) -> None:
+    if not (is_number(smoothing) and 0 < smoothing < math.inf):
         raise ParameterError(
             f"smoothing is a number above 0; got {smoothing!r}. Without it, a cell that the "
             "simulations happen to miss would be impossible."

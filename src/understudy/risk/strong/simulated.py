@@ -14,8 +14,8 @@ import math
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 import numpy as np
@@ -136,12 +136,7 @@ class SimulationStore:
             raise DataError(f"{self.path} cannot be written: {error.strerror}.") from error
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -238,8 +233,7 @@ class SimulatedLikelihood:
         self._place[cells.released.cells] = np.arange(len(cells.released.cells))
         self._worlds = worlds
         self._runs = runs
-        self._partial: dict[int, dict[int, tuple[NDArray[np.integer], int]]] = {}
-        self._finished: dict[int, RunCounts] = {}
+        self._found: dict[tuple[int, int], tuple[NDArray[np.integer], int]] = {}
 
     def add(self, world: int, run: int, found: CellCounts) -> None:
         """Take in one simulation, once; runs beyond the last are not counted."""
@@ -249,26 +243,16 @@ class SimulatedLikelihood:
         # All runs are kept until the end, so in as little space as they need.
         row = np.zeros(len(self._times), np.min_scalar_type(int(found.counts.max())))
         row[place[place >= 0]] = found.counts[place >= 0]
-        partial = self._partial.setdefault(world, {})
-        partial[run] = row, int(found.counts.sum())
-        if len(partial) == self._runs:
-            rows, totals = zip(*(partial[number] for number in range(self._runs)), strict=True)
-            self._finished[world] = RunCounts(np.stack(rows), np.array(totals, np.int64))
-            del self._partial[world]
+        self._found[world, run] = row, int(found.counts.sum())
 
     def missing(self) -> list[tuple[int, int]]:
         """Return the worlds and runs that are still to come, world by world."""
-        return [
-            (world, run)
-            for world in range(self._worlds)
-            if world not in self._finished
-            for run in range(self._runs)
-            if run not in self._partial.get(world, ())
-        ]
+        every = product(range(self._worlds), range(self._runs))
+        return [one for one in every if one not in self._found]
 
     def result(self) -> Likelihood:
         """Return the log likelihoods, when all simulations are there."""
-        worlds = [self._finished[world] for world in range(self._worlds)]
+        worlds = [self._runs_of(world) for world in range(self._worlds)]
         dispersion = find_dispersion(worlds)
         logs = np.empty(self._worlds)
         without = np.empty((self._worlds, self._runs if self._runs > 1 else 0))
@@ -283,19 +267,22 @@ class SimulatedLikelihood:
                 )
         return Likelihood(logs, without, dispersion, unreached)
 
+    def _runs_of(self, world: int) -> RunCounts:
+        found = [self._found[world, run] for run in range(self._runs)]
+        return RunCounts(
+            np.stack([row for row, _ in found]), np.array([total for _, total in found])
+        )
+
     def _logs(
         self, counts: NDArray[np.int64], totals: NDArray[np.int64], concentration: float
     ) -> NDArray[np.float64]:
-        summed: NDArray[np.float64]
         if math.isinf(concentration):
             shares = np.log(counts + self._smoothing) - np.log(totals + self._spread)[:, None]
-            summed = (shares * self._times).sum(axis=1)
-            return summed
+            return np.asarray((shares * self._times).sum(axis=1))
         from scipy.special import gammaln
 
         weights = concentration * (counts + self._smoothing) / (totals + self._spread)[:, None]
-        summed = (gammaln(self._times + weights) - gammaln(weights)).sum(axis=1)
-        return summed
+        return np.asarray((gammaln(self._times + weights) - gammaln(weights)).sum(axis=1))
 
 
 def find_dispersion(worlds: Iterable[RunCounts]) -> Dispersion:
