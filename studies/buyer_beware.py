@@ -296,33 +296,21 @@ def published_syntheses() -> list[Attacked]:
 
 def attacked_markdown(attacked: Iterable[Attacked]) -> str:
     """Return a line for each release."""
-    return markdown_table(
-        (
-            "release",
-            "copies",
-            "repU",
-            "DiSCO",
-            "posterior, refit",
-            "posterior, fixed",
-            "certain of 1,000",
-            "mean gain",
-            "largest gain",
-        ),
-        [
-            (
-                one.name,
-                str(one.copies),
-                f"{one.repu:.2%}",
-                f"{one.disco:.2%}",
-                f"{one.refit.posterior[0]:.4f}",
-                f"{one.fixed.posterior[RECORD]:.4f}",
-                str(one.fixed.certain),
-                f"{one.fixed.mean_gain:.3f} bits",
-                f"{one.fixed.max_gain:.2f} bits",
-            )
-            for one in attacked
-        ],
-    )
+    lines = [
+        {
+            "release": one.name,
+            "copies": str(one.copies),
+            "repU": f"{one.repu:.2%}",
+            "DiSCO": f"{one.disco:.2%}",
+            "posterior, refit": f"{one.refit.posterior[0]:.4f}",
+            "posterior, fixed": f"{one.fixed.posterior[RECORD]:.4f}",
+            "certain of 1,000": str(one.fixed.certain),
+            "mean gain": f"{one.fixed.mean_gain:.3f} bits",
+            "largest gain": f"{one.fixed.max_gain:.2f} bits",
+        }
+        for one in attacked
+    ]
+    return markdown_table(list(lines[0]), [list(line.values()) for line in lines])
 
 
 @dataclass(frozen=True)

@@ -40,18 +40,9 @@ def mapped(
 ) -> Iterator[Iterator[Outcome]]:
     """Give the function's results for all jobs in order, as they are taken.
 
-    Parameters
-    ----------
-    function : callable
-        What is done with each job.
-    jobs : iterable
-        The jobs, taken as they are needed.
-    processes : int
-        How many run at the same time; with 1, everything runs here.
-    must_travel : object
-        What may be impossible to send to other processes; this is tried first.
-    prepare, given : callable and tuple
-        What each other process calls once before its first job, and with what.
+    With one process, everything runs here; others call `prepare` with `given` once before their
+    first job. `must_travel` is what may be impossible to send to other processes, which is tried
+    first.
 
     Raises
     ------

@@ -75,16 +75,9 @@ CLASSIFIERS, STRONG = MEASURES[3], MEASURES[-1]
 def scores_of(
     release: Release, original: pl.DataFrame, *, classifiers: bool = True
 ) -> Mapping[Measure, float]:
-    """Return the score of each measure for one release.
+    """Return the score of each measure for one release of the simulated data.
 
-    Parameters
-    ----------
-    release : Release
-        The table, and what it was drawn from.
-    original : polars.DataFrame
-        The simulated data.
-    classifiers : bool
-        Whether to train classifiers, which take more time than all else.
+    Classifiers take more time than all else.
     """
     found = overview(original, release.table, keys=KEYS, sensitive=TARGET, classifiers=None)
     attack = strong_attacker(

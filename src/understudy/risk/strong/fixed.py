@@ -190,17 +190,9 @@ def _index(keys: NDArray[np.int64], bound: int) -> NDArray[np.int32]:
 class FixedLikelihood:
     """How the likelihood of a release depends on the unknown attributes of one record.
 
-    Parameters
-    ----------
-    release : Release
-        The original and the synthetic records.
-    tables : tuple of TableCounts
-        The tables that depend on the unknown attributes, and are fully shown in the release.
-    unseen : tuple of TableCounts
-        The tables that depend on them and on what the release withholds: of use for a prior alone.
-    left_out : tuple of str
-        Columns of the release that were drawn from withheld ones: of these it cannot be seen from
-        which records they were drawn.
+    `tables` are those that depend on the unknown attributes and are fully shown in the release;
+    `unseen` depend on what it withholds as well, and are of use for a prior alone. `left_out` are
+    columns of the release that were drawn from withheld ones: it cannot be seen from which records.
     """
 
     release: Release

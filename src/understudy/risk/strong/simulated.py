@@ -178,12 +178,9 @@ class RunCounts:
 class Dispersion:
     """How much runs of a world differ.
 
-    Parameters
-    ----------
-    factor : float
-        How many times more than counts of one multinomial differ by chance; nan if unknown.
-    concentration : float
-        That of a Dirichlet distribution of the fits' shares; infinite if all fits count as alike.
+    `factor` is how many times more than counts of one multinomial differ by chance; nan if unknown.
+    `concentration` is that of a Dirichlet distribution of the fits' shares; infinite if all fits
+    count as alike.
     """
 
     factor: float
@@ -194,16 +191,8 @@ class Dispersion:
 class Likelihood:
     """How likely a release is in each world.
 
-    Parameters
-    ----------
-    logs : ndarray of float64
-        The log likelihood of each world.
-    without : ndarray of float64
-        The same without each of the runs, a row for each world. A single run has none.
-    dispersion : Dispersion
-        How much the runs of a world differ.
-    unreached : ndarray of int64
-        Cells of the release that no run of a world reached, for each world.
+    `logs` are the log likelihoods; `without` the same without each of the runs, worlds by runs
+    (none for a single run); `unreached` how many cells of the release no run of a world reached.
     """
 
     logs: NDArray[np.float64]

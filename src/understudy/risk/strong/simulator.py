@@ -185,14 +185,8 @@ Simulation: TypeAlias = tuple[int, int, CellCounts]
 class Worlds:
     """The distinct worlds of all attacked records; the original itself, if among them, is first.
 
-    Parameters
-    ----------
-    row : ndarray of int64
-        The original record that is changed in each world; -1 in the original itself.
-    candidate : ndarray of int64
-        The candidate that it is changed to; -1 in the original itself.
-    of : ndarray of int64
-        The world of each attacked record and candidate, a row for each record.
+    In each world, one original record (`row`) is changed to a candidate; both are -1 in the
+    original itself. `of` is the world of each attacked record and candidate, a row for each record.
     """
 
     row: NDArray[np.int64]
