@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy.intervals import wilson_interval
 from understudy.risk.anonymity import Anonymity, anonymity
-from understudy.risk.attacker_results import Attackers
+from understudy.risk.attacker_votes import Attackers
 from understudy.risk.attackers import attackers
 from understudy.risk.attribution import attribution, gcap, icap, zero_cap
 from understudy.risk.attribution_result import Attribution

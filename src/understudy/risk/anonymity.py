@@ -82,16 +82,13 @@ class Anonymity(Result):
         a key has its name. The records of a class are those with its number in `per_record`.
         """
         table = self._table
-        if measure == "k":
-            chosen = table.sizes == self.k
-        elif measure == "l" and table.distinct is not None:
-            chosen = table.distinct == self.l
-        elif measure == "t" and table.distances is not None:
-            chosen = table.distances >= self.t - _ROUNDING
-        elif measure in ("l", "t"):
-            raise ParameterError(f"{measure} needs a sensitive attribute.")
-        else:
+        figures = {"k": table.sizes, "l": table.distinct, "t": table.distances}
+        if measure not in figures:
             raise ParameterError(f"measure is 'k', 'l' or 't'; got {measure!r}.")
+        held = figures[measure]
+        if held is None:
+            raise ParameterError(f"{measure} needs a sensitive attribute.")
+        chosen = held >= self.t - _ROUNDING if measure == "t" else held == held.min()
         return self._framed(table.to_frame(self.keys, np.flatnonzero(chosen)), backend)
 
     def per_record(self, *, backend: Backend | None = None) -> Frame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -108,34 +108,16 @@ class Scores:
 
 
 class Attack:
-    """An attacker who looks the keys of each query up in a reference table.
-
-    Parameters
-    ----------
-    reference : Records
-        The table that the attacker has.
-    queries : Records
-        The records that are attacked.
-    """
+    """An attacker who looks the keys of each query up in a reference table."""
 
     def __init__(self, reference: Records, queries: Records) -> None:
         self.queries = queries
         self._search = Search(reference, queries)
 
     def scores(self, places: Sequence[int], *rules: Unmatched) -> list[Scores]:
-        """Attack with the keys at these places among the columns.
+        """Attack with the keys at these places among the columns, by each of the rules.
 
-        Parameters
-        ----------
-        places : sequence of int
-            Places of the keys.
-        *rules : {"nearest", "zero", "ignore"}
-            What a query without a match counts.
-
-        Returns
-        -------
-        list of Scores
-            One for each rule. The records are looked up once for all of them.
+        The records are looked up once for all rules.
         """
         found = self._search.matches(places, nearest="nearest" in rules)
         return [self._scored(found, rule) for rule in rules]
@@ -159,14 +141,9 @@ class Attack:
 
 @dataclass(frozen=True)
 class Rates:
-    """Accuracy and mean of an attack, over the sets of keys.
+    """Accuracy and mean of an attack: mean and population standard deviation over the sets of keys.
 
-    Parameters
-    ----------
-    accuracy, accuracy_std : float
-        Share of right guesses: mean and population standard deviation over the sets of keys.
-    mean, mean_std : float
-        The same of the mean correct attribution probability.
+    `mean` is that of the correct attribution probability.
     """
 
     accuracy: float
@@ -397,9 +374,7 @@ class Attribution(Result):
         """Return one row for each set of keys."""
         import polars as pl
 
-        rows = [
-            {item.name: getattr(one, item.name) for item in fields(one)} for one in self.subsets
-        ]
+        rows = [dict(vars(one)) for one in self.subsets]
         for row in rows:
             row["low"], row["high"] = row.pop("interval")
             row["baseline"] = row["baseline"].zero_rule

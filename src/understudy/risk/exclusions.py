@@ -176,14 +176,7 @@ def _check_key(argument: str, name: str, scenario: Scenario) -> None:
 def find_level(name: str, levels: Levels, value: object) -> int:
     """Return the code of the level of column `name` that a user means.
 
-    Parameters
-    ----------
-    name : str
-        The column, for messages.
-    levels : Levels
-        Its levels.
-    value : object
-        The value itself, its text (also that of a group), or None for missing.
+    That is the value itself, its text (also that of a group), or None for missing.
 
     Raises
     ------

@@ -14,8 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.counting.groups import group_ids
+from understudy.counting import group_ids
 from understudy.data.coded import Coded
+from understudy.data.joint_coding import CodedTables
 from understudy.risk.exclusions import COUNTED, Exclusions, Rules
 from understudy.risk.scenario import Baseline
 
@@ -228,3 +229,30 @@ class Tally:
             "constant": (self["dis"] > 0) & (cells.value == self.constant),
         }
         return {name: held[cells.cell_of[self.table]] for name, held in by_cell.items()}
+
+
+def copied_records_of(
+    tables: CodedTables, columns: Sequence[str] | None = None
+) -> tuple[float, int]:
+    """Return the share of the original's one-of-a-kind records that the release holds.
+
+    The second number is how many these records are; without any, the share is nan. All of the
+    columns must agree: those given, or else all.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [30, 30, 40, 50], "job": ["a", "a", "b", "c"]})
+    >>> tables = CodedTables.of({"original": original, "synthetic": original[2:3]})
+    >>> copied_records_of(tables)  # of (40, b) and (50, c), one
+    (0.5, 2)
+    """
+    both = tables.select(("original", "synthetic"), columns)
+    original, synthetic = both["original"], both["synthetic"]
+    # Columns of many levels first: they tell most records apart.
+    names = sorted(both.columns, key=original.cardinality, reverse=True)
+    groups = group_ids(Coded.concatenate([original, synthetic]), names)
+    own = np.bincount(groups.ids[: len(original)], minlength=groups.count) == 1
+    released = np.bincount(groups.ids[len(original) :], minlength=groups.count) > 0
+    alone = int(own.sum())
+    return (int((own & released).sum()) / alone if alone else math.nan), alone

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from understudy.data.frames import Backend, Frame
 from understudy.results import Line, Result, to_plain
-from understudy.risk.attacker_results import Attackers
+from understudy.risk.attacker_votes import Attackers
 from understudy.risk.attackers import attackers_on
 from understudy.risk.attribution import attributions
 from understudy.risk.attribution_result import TITLES, Attribution, Unmatched

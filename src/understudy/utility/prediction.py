@@ -20,8 +20,7 @@ from understudy.data.joint_coding import CodedTables
 from understudy.data.levels import Levels
 from understudy.errors import ParameterError, did_you_mean, unknown_columns
 from understudy.learning.classifiers import CLASSIFIERS, MANY_LEVELS, Codes, Model
-from understudy.learning.jobs import Guesses, Job
-from understudy.learning.processes import mapped
+from understudy.learning.jobs import Guesses, Job, mapped
 from understudy.progress import track
 from understudy.utility.prediction_result import (
     Comparison,

@@ -20,7 +20,7 @@ from understudy.audit.measures.declaration import (
 )
 from understudy.audit.synthesis import Synthesis
 from understudy.audit.task import MeasureSet, Preset
-from understudy.risk.attacker_results import Attackers, Score
+from understudy.risk.attacker_votes import Attackers, Score
 from understudy.risk.attackers import attackers_on
 
 TRAINED: dict[tuple[MeasureSet, Preset], int] = {
