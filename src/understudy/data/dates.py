@@ -12,13 +12,13 @@ import re
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
 
 from understudy.data.values import to_numpy
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    import polars as pl
     from polars._typing import PolarsDataType
 
 _SAMPLE = 100
@@ -41,8 +41,6 @@ def with_dates(frame: pl.DataFrame, texts: Collection[str] = ()) -> pl.DataFrame
     >>> with_dates(pl.DataFrame({"day": ["31/12/2023", None], "size": ["S", "M"]})).dtypes
     [Date, String]
     """
-    import polars as pl
-
     found = {
         column.name: _as_dates(column)
         for column in frame
@@ -75,8 +73,6 @@ def are_dates(distinct: pl.Series, kind: PolarsDataType) -> bool:
 
 
 def _as_dates(column: pl.Series) -> pl.Series | None:
-    import polars as pl
-
     kind = date_type(column)
     if kind is None:
         return None
@@ -91,8 +87,6 @@ def _as_dates(column: pl.Series) -> pl.Series | None:
 
 def _parsed(texts: pl.Series, kind: PolarsDataType | None = None) -> pl.Series | None:
     """Return different texts as dates or times, as polars reads them from a CSV file."""
-    import polars as pl
-
     content = pl.DataFrame([texts.alias("x")]).write_csv(quote_style="always").encode()
     try:
         read = pl.read_csv(

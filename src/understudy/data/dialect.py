@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import polars as pl
+
 from understudy.data.frames import check_names
 from understudy.errors import DataError, did_you_mean
 
@@ -71,8 +73,6 @@ class Dialect:
 
     def polars_options(self, missing: Sequence[str]) -> dict[str, Any]:
         """Return the arguments with which polars reads this dialect."""
-        import polars as pl
-
         return {
             "separator": self.delimiter,
             "decimal_comma": self.decimal == ",",

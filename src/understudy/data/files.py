@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import polars as pl
+
 from understudy.data.dates import with_dates
 from understudy.data.dialect import (
     FALLBACK_ENCODING,
@@ -25,7 +27,6 @@ from understudy.data.frames import Backend, Frame, to_arrow, to_backend
 from understudy.errors import AlreadyThereError, DataError
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
 
 ROWS_FOR_TYPES = 10_000
@@ -77,8 +78,6 @@ def read(  # one keyword for each thing that can be detected
 
 
 def _read_parquet(path: Path) -> pl.DataFrame:
-    import polars as pl
-
     try:
         frame = pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -87,8 +86,6 @@ def _read_parquet(path: Path) -> pl.DataFrame:
 
 
 def _read_csv(path: Path, dialect: Dialect, tokens: Sequence[str]) -> pl.DataFrame:
-    import polars as pl
-
     source: Path | bytes = path
     if dialect.encoding != "utf-8":
         try:
@@ -123,8 +120,6 @@ def _parsed(source: Path | bytes, options: dict[str, Any]) -> pl.DataFrame:
     Deciding them takes a pass over the file of its own. It is saved where the types of the first
     rows turn out to fit the others; a column without any value there could become anything.
     """
-    import polars as pl
-
     try:
         frame = pl.read_csv(source, **(options | {"infer_schema_length": ROWS_FOR_TYPES}))
     except pl.exceptions.PolarsError:
@@ -142,8 +137,6 @@ def has_empty_column(first: pl.DataFrame) -> bool:
 
 def _may_have_blank_lines(frame: pl.DataFrame, source: Path | bytes) -> bool:
     """Return whether rows without a value may be blank lines, as at the end of some files."""
-    import polars as pl
-
     if frame.width < 2 or not frame.select(pl.all_horizontal(pl.all().is_null()).any()).item():
         return False
     with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
@@ -236,8 +229,6 @@ def _write_parquet(produce: Callable[[Sink], object], temporary: Path) -> None:
 
 
 def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dialect) -> None:
-    import polars as pl
-
     headed = False
     encoder = codecs.getincrementalencoder(dialect.encoding)()  # one byte order mark in all
 

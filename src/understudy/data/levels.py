@@ -11,13 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Value: TypeAlias = str | float | Decimal | dt.date | dt.time | dt.timedelta | None
 """A level as Python has it (whole numbers and booleans too); None for missing."""
@@ -122,8 +120,6 @@ def in_words(value: Value) -> str:
 
 def decode(distinct: pl.Series) -> tuple[list[Value], list[str]]:
     """Return values of a series without gaps as Python has them, and their labels."""
-    import polars as pl
-
     held = distinct.to_list()
     if isinstance(distinct.dtype, pl.Decimal):
         return [_from_decimal(value) for value in held], [str(value) for value in held]
@@ -190,8 +186,6 @@ def _exact_times(distinct: pl.Series, held: list[Any]) -> list[Any]:
 
 def _finer(times: pl.Series) -> NDArray[np.bool_]:
     """Return which times Python would round to microseconds."""
-    import polars as pl
-
     if getattr(times.dtype, "time_unit", None) != "ns" and times.dtype != pl.Time:
         return np.zeros(len(times), bool)
     finer: NDArray[np.bool_] = (times.to_physical().to_numpy() % 1000) != 0

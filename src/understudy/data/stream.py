@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
 import pyarrow as pa
 
 from understudy.data.dates import are_dates, date_type
@@ -20,9 +21,6 @@ from understudy.data.dialect import (
 from understudy.data.files import ROWS_FOR_TYPES, has_empty_column
 from understudy.data.frames import Frame, Layout, check_names, to_arrow
 from understudy.errors import DataError, unknown_columns
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MEMORY_FOR_COLUMNS = 2**29
 """Bytes that columns read together may take, about, while a file is described."""
@@ -59,8 +57,6 @@ class FileStream:
 
     def lazy(self) -> pl.LazyFrame:
         """Return the file as a query of polars, which reads it in pieces."""
-        import polars as pl
-
         if self.dialect is None:
             return pl.scan_parquet(self.path, glob=False).drop(self.drop)
         lazy = pl.scan_csv(
@@ -72,8 +68,6 @@ class FileStream:
 
     def rows_without_values(self) -> int:
         """Return in how many rows every value is missing."""
-        import polars as pl
-
         return int(_collect(self.lazy().select(pl.all_horizontal(pl.all().is_null()).sum())).item())
 
     def batches(self) -> Iterator[pl.DataFrame]:
@@ -92,14 +86,10 @@ class FileStream:
 
 
 def _row_count() -> pl.Expr:
-    import polars as pl
-
     return pl.len()
 
 
 def _collect(lazy: pl.LazyFrame) -> pl.DataFrame:
-    import polars as pl
-
     try:
         return lazy.collect(engine="streaming")
     except pl.exceptions.PolarsError as error:
@@ -159,8 +149,6 @@ def scan(
 
 def _typed(stream: FileStream) -> FileStream:
     """Return the stream of a CSV file with the types that `read` gives its columns."""
-    import polars as pl
-
     quick = replace(stream, types={"infer_schema_length": ROWS_FOR_TYPES})
     lazy = quick.lazy()
     try:
@@ -174,8 +162,6 @@ def _typed(stream: FileStream) -> FileStream:
 
 def _with_dates(stream: FileStream) -> FileStream:
     """Return the stream with columns of text as dates or times where all their values are such."""
-    import polars as pl
-
     texts = stream.dialect.texts if stream.dialect else ()
     lazy = stream.lazy()
     known = dict.fromkeys(texts, pl.String())

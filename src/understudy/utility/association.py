@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from understudy.arguments import check_whole
@@ -98,8 +99,6 @@ class Association(Result):
             of it (see `MatrixComparison`), `reason` if it is undefined, and `pearson_original` and
             `pearson_synthetic` on the places of levels. What is undefined is null.
         """
-        import polars as pl
-
         places = list(combinations(range(len(self.columns)), 2))
         at = tuple(np.array(places, np.int64).reshape(-1, 2).T)
         pairs = [(self.columns[first], self.columns[second]) for first, second in places]

@@ -6,9 +6,10 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 
 from understudy.arguments import check_whole, is_whole
 from understudy.data.frames import Backend, Frame
@@ -20,9 +21,6 @@ from understudy.results import Result, to_plain
 from understudy.utility.distances import expected_distance, paired_counts, total_variation
 from understudy.utility.tables import both_tables, compared
 from understudy.wording import percent, quoted
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MOST_TABLES = 2_000
 """All tables of three of up to 23 columns."""
@@ -169,8 +167,6 @@ class Marginals(Result):
         ParameterError
             If the column was not compared.
         """
-        import polars as pl
-
         if problems := unknown_columns([column], self.columns):
             raise ParameterError(problems[0])
         labels = self._grouped.labels(column)
@@ -192,8 +188,6 @@ class Marginals(Result):
         return self._framed(self._rows(), backend)
 
     def _rows(self) -> pl.DataFrame:
-        import polars as pl
-
         tables = self._tables
         return pl.DataFrame(
             {

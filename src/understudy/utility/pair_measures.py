@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from understudy.counting import ContingencyTable
@@ -117,8 +118,6 @@ class MatrixComparison(Result):
 
         What is undefined is null. The frame is of the kind that went in, or of `backend`.
         """
-        import polars as pl
-
         count = len(self.columns)
         values = {
             "original": self.original,

@@ -9,6 +9,7 @@ from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from understudy.arguments import check_choice
@@ -249,8 +250,6 @@ class Prediction(Result):
         With a positive class there are its precision, recall and F2 too. The frame is of the kind
         that went in, or of `backend`.
         """
-        import polars as pl
-
         rows = []
         for name, one in self.classifiers.items():
             row: dict[str, Any] = {
@@ -288,8 +287,6 @@ class Prediction(Result):
 
     def per_class(self, *, backend: Backend | None = None) -> Frame:
         """Return a row for each classifier, training table and class; undefined is null."""
-        import polars as pl
-
         rows = [
             {"classifier": name, "training": training}
             | {
@@ -330,8 +327,6 @@ class Prediction(Result):
         ParameterError
             If there is no such classifier or table.
         """
-        import polars as pl
-
         check_choice("classifier", classifier, self.classifiers)
         if training not in ("synthetic", "real"):
             raise ParameterError(f"training is 'synthetic' or 'real'; got {training!r}.")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from understudy.arguments import as_names, check_seed, check_whole
@@ -135,8 +136,6 @@ class Propensity(Result):
 
         The frame is of the kind that went in, or of `backend`.
         """
-        import polars as pl
-
         rows = []
         for name, model in self.models.items():
             nulls = {"permutation": model.permutation, "analytic": model.analytic}
