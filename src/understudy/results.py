@@ -6,16 +6,13 @@ import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
+import polars as pl
 
+from understudy.charts.number_line import Line, Words, number_line
 from understudy.data.frames import Backend, Frame, to_backend
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from understudy.charts.number_line import Line
 
 SHOWN_ROWS = 20
 """Rows of a result's table that a notebook shows."""
@@ -50,7 +47,16 @@ class Result:
     """A result of a measure: it gives frames of the kind that went in, and shows itself.
 
     A subclass has `summary()`, and `to_frame(backend=None)` that ends in `self._framed(...)`.
+    `SERIES` says what the roles of its number line are called, and `AXIS` what it shows.
     """
+
+    SERIES: ClassVar[Mapping[str, str]] = {
+        "baseline": "Without the release",
+        "synthetic": "With the release",
+        "original": "With the original data",
+        "control": "People who are not in the data",
+    }
+    AXIS: ClassVar[str] = "Share of people"
 
     _: KW_ONLY
     _backend: Backend = field(default="polars", repr=False)
@@ -67,28 +73,33 @@ class Result:
         """Return the result as a table."""
         raise NotImplementedError
 
+    def summary(self) -> str:
+        """Return the result in a few sentences."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, with None for nan."""
+        found: dict[str, Any] = to_plain(self)
+        return found
+
     def _repr_html_(self) -> str:
         """Return the number line and the table, for notebooks."""
-        drawn = draw_number_line(type(self).__name__, self._lines())
+        drawn = draw_number_line(type(self).__name__, self._lines(), self.SERIES, self.AXIS)
         text = f"<p>{html.escape(str(self))}</p>"
         return f"<div>{text}{drawn}{html_table(self.to_frame(backend='polars'))}</div>"
 
 
-SERIES = {
-    "baseline": "Without the release",
-    "synthetic": "With the release",
-    "original": "With the original",
-    "control": "People not in the data",
-}
-"""What the roles of a number line are called."""
-
-
-def draw_number_line(title: str, lines: Sequence[Line]) -> str:
+def draw_number_line(
+    title: str,
+    lines: Sequence[Line],
+    series: Mapping[str, str] = Result.SERIES,
+    axis: str = Result.AXIS,
+) -> str:
     """Return the number line as a drawing that stands by itself; empty if there is no line."""
-    from understudy.charts.number_line import Words, number_line
-
-    words = Words("result", title, "", "Measure", "Share of people")
-    chart = number_line(words, lines, SERIES) if lines else None
+    chart = number_line(Words("result", title, "", "Measure", axis), lines, series)
     if chart is None:
         return ""
     import vl_convert as vlc

@@ -6,13 +6,14 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from understudy.arguments import check_whole
+from understudy.charts.number_line import Line
 from understudy.counting import ContingencyTable
 from understudy.data.coded import Coded, Codes
 from understudy.data.frames import Backend, Frame
@@ -21,7 +22,7 @@ from understudy.data.joint_coding import CodedTables
 from understudy.data.levels import Levels
 from understudy.errors import ParameterError, unknown_columns
 from understudy.progress import track
-from understudy.results import Result, to_plain
+from understudy.results import Result
 from understudy.utility.pair_measures import (
     Kind,
     Matrix,
@@ -31,7 +32,7 @@ from understudy.utility.pair_measures import (
     measure_of,
     pearson,
 )
-from understudy.utility.tables import both_tables, compared
+from understudy.utility.tables import compared, tables_of
 from understudy.wording import quoted
 
 
@@ -61,6 +62,9 @@ class Association(Result):
     reasons : dict
         Why a value is nan: by pair, as in ``"age, sex"``, or by figure.
     """
+
+    SERIES: ClassVar = {"baseline": "Expected by chance", "synthetic": "This release"}
+    AXIS = "Difference from the original"
 
     columns: tuple[str, ...]
     kinds: dict[str, Kind]
@@ -99,33 +103,33 @@ class Association(Result):
             of it (see `MatrixComparison`), `reason` if it is undefined, and `pearson_original` and
             `pearson_synthetic` on the places of levels. What is undefined is null.
         """
-        places = list(combinations(range(len(self.columns)), 2))
-        at = tuple(np.array(places, np.int64).reshape(-1, 2).T)
-        pairs = [(self.columns[first], self.columns[second]) for first, second in places]
-        values = {
-            "original": self.measured.original[at],
-            "synthetic": self.measured.synthetic[at],
-            "difference": self.measured.difference[at],
-            "expected": self.measured.expected[at],
-            "pearson_original": self.pearson.original[at],
-            "pearson_synthetic": self.pearson.synthetic[at],
-        }
-        texts: dict[str, Sequence[str | None]] = {
-            "first": [first for first, _ in pairs],
-            "second": [second for _, second in pairs],
-            "measure": [measure_of(self.kinds[one], self.kinds[other]) for one, other in pairs],
-            "reason": [self.reasons.get(pair_key(pair)) for pair in pairs],
-        }
-        order = (*("first", "second", "measure"), *list(values)[:4], "reason", *list(values)[4:])
+        at = np.triu_indices(len(self.columns), k=1)
+        pairs = list(combinations(self.columns, 2))
         frame = pl.DataFrame(
-            {name: pl.Series(held, dtype=pl.String) for name, held in texts.items()} | values
+            {
+                "first": [first for first, _ in pairs],
+                "second": [second for _, second in pairs],
+                "measure": [measure_of(self.kinds[one], self.kinds[other]) for one, other in pairs],
+                "original": self.measured.original[at],
+                "synthetic": self.measured.synthetic[at],
+                "difference": self.measured.difference[at],
+                "expected": self.measured.expected[at],
+                "reason": [self.reasons.get(pair_key(pair)) for pair in pairs],
+                "pearson_original": self.pearson.original[at],
+                "pearson_synthetic": self.pearson.synthetic[at],
+            },
+            schema_overrides=dict.fromkeys(("first", "second", "measure", "reason"), pl.String),
         )
-        frame = frame.with_columns(pl.col(list(values)).fill_nan(None)).select(order)
-        return self._framed(frame, backend)
+        return self._framed(frame.fill_nan(None), backend)
+
+    def _lines(self) -> list[Line]:
+        about = f"mean difference from the original over {self.measured.pairs:,} pairs of columns"
+        values = {"baseline": self.measured.expected_mean, "synthetic": self.measured.mean}
+        return [Line("Strength of association", about, values)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, with None for nan."""
-        found: dict[str, Any] = to_plain(self)
+        found = super().to_dict()
         for name in ("measured", "strength", "pearson"):
             found[name] = getattr(self, name).to_dict()
         return found
@@ -155,9 +159,6 @@ class Association(Result):
             f"synthetic data.{undefined}"
         )
 
-    def __str__(self) -> str:
-        return self.summary()
-
 
 def pair_key(pair: Sequence[str]) -> str:
     """Return the key of a pair of columns in `Association.reasons`."""
@@ -165,8 +166,8 @@ def pair_key(pair: Sequence[str]) -> str:
 
 
 def association(
-    original: Frame,
-    synthetic: Frame,
+    original: Frame | CodedTables,
+    synthetic: Frame | None = None,
     *,
     columns: str | Sequence[str] | None = None,
     categorical: Collection[str] = (),
@@ -179,7 +180,8 @@ def association(
     Parameters
     ----------
     original, synthetic : frame
-        The tables, of pandas, polars or pyarrow; they may differ in their number of rows.
+        The tables, of pandas, polars or pyarrow; they may differ in their number of rows. Tables
+        that are coded already stand for both, as `CodedTables` in place of the original.
     columns : str or sequence of str, optional
         The columns to compare; all those of the original by default.
     categorical : collection of str
@@ -228,45 +230,24 @@ def association(
     >>> association(original, synthetic, bootstraps=0).measured.difference[0, 1]
     np.float64(-1.0)
     """
-    return association_of(
-        both_tables(original, synthetic),
-        columns=columns,
-        categorical=categorical,
-        corrected=corrected,
-        bootstraps=bootstraps,
-        random_state=random_state,
-    )
-
-
-def association_of(
-    tables: CodedTables,
-    *,
-    columns: str | Sequence[str] | None = None,
-    categorical: Collection[str] = (),
-    corrected: bool = False,
-    bootstraps: int = 20,
-    random_state: int = 0,
-) -> Association:
-    """Return the same as `association`, for the tables "original" and "synthetic" of `tables`."""
     check_whole("bootstraps", bootstraps, 0)
     check_whole("random_state", random_state, 0)
-    both = compared(tables, columns)
+    both = compared(tables_of(original, synthetic), columns)
     names = both.columns
     if isinstance(categorical, str) or not isinstance(categorical, Collection):
         raise ParameterError(f"categorical is a list of columns; got {categorical!r}.")
     if problems := unknown_columns(categorical, names):
         raise ParameterError(f"categorical: {' '.join(problems)}")
-    original, synthetic = both["original"], both["synthetic"]
+    tables = real, made = both["original"], both["synthetic"]
     scales = tuple(
-        _scale(both.levels[name], original[name], as_number=name not in categorical)
-        for name in names
+        _scale(both.levels[name], real[name], as_number=name not in categorical) for name in names
     )
-    first, second = (_measured(held, scales, corrected=corrected) for held in (original, synthetic))
+    first, second = (_measured(held, scales, corrected=corrected) for held in tables)
     rng = np.random.default_rng(random_state)
-    rows_drawn = (rng.integers(len(original), size=len(synthetic)) for _ in range(bootstraps))
+    rows_drawn = (rng.integers(len(real), size=len(made)) for _ in range(bootstraps))
     samples = np.array(
         [
-            _measured(original.take(rows), scales, corrected=corrected)
+            _measured(real.take(rows), scales, corrected=corrected)
             for rows in track(rows_drawn, "drawing samples of the original", bootstraps)
         ]
     ).reshape(bootstraps, 2, len(names), len(names))
@@ -275,22 +256,22 @@ def association_of(
         own, other, drawn = first[which], second[which], samples[:, which]
         if not signed:
             own, other, drawn = np.abs(own), np.abs(other), np.abs(drawn)
-        return MatrixComparison.of(names, own, other, drawn, tables.backend)
+        return MatrixComparison.of(names, own, other, drawn, both.backend)
 
     measured = comparison(0)
     return Association(
         names,
         {name: scale.kind for name, scale in zip(names, scales, strict=True)},
-        len(original),
-        len(synthetic),
+        len(real),
+        len(made),
         corrected,
         bootstraps,
         random_state,
         measured,
         comparison(0, signed=False),
         comparison(1),
-        _reasons(measured, (original, synthetic), scales, bootstraps),
-        _backend=tables.backend,
+        _reasons(measured, tables, scales, bootstraps),
+        _backend=both.backend,
     )
 
 

@@ -24,6 +24,7 @@ from understudy.learning.jobs import Guesses, Job
 from understudy.learning.processes import mapped
 from understudy.progress import track
 from understudy.utility.prediction_result import (
+    TRAININGS,
     Comparison,
     HeldOut,
     MeanAccuracy,
@@ -32,9 +33,8 @@ from understudy.utility.prediction_result import (
     mean_interval,
     paired_interval,
 )
-from understudy.utility.tables import content_order
+from understudy.utility.tables import content_order, tables_of
 
-TRAININGS = ("synthetic", "real")
 MOST_NUMBERS = 20
 """A target with more different numbers than this is not a set of classes."""
 TREES = 100
@@ -42,8 +42,8 @@ TREES = 100
 
 
 def prediction(  # noqa: PLR0913  # the tables, the task, and who learns it
-    original: Frame,
-    synthetic: Frame,
+    original: Frame | CodedTables,
+    synthetic: Frame | None = None,
     *,
     target: str,
     test: Frame | None = None,
@@ -60,7 +60,8 @@ def prediction(  # noqa: PLR0913  # the tables, the task, and who learns it
     Parameters
     ----------
     original, synthetic : frame
-        The original table and the release.
+        The original table and the release. Tables that are coded already stand for all, as
+        `CodedTables` in place of the original.
     target : str
         The column to predict: labels, or a few different numbers.
     test : frame, optional
@@ -132,35 +133,7 @@ def prediction(  # noqa: PLR0913  # the tables, the task, and who learns it
     >>> result.mean.synthetic, result.mean.real, result.baseline
     (1.0, 1.0, 0.5)
     """
-    tables = {"original": original, "synthetic": synthetic}
-    if test is not None:
-        tables["test"] = test
-    return prediction_of(
-        CodedTables.of(tables, ()),
-        target=target,
-        test_share=test_share,
-        features=features,
-        classifiers=classifiers,
-        positive=positive,
-        groups=groups,
-        processes=processes,
-        random_state=random_state,
-    )
-
-
-def prediction_of(  # noqa: PLR0913  # as `prediction`
-    tables: CodedTables,
-    *,
-    target: str,
-    test_share: float = 0.3,
-    features: str | Sequence[str] | None = None,
-    classifiers: Literal["papers", "modern"] | Mapping[str, Any] = "papers",
-    positive: object = None,
-    groups: Mapping[str, int] | None = None,
-    processes: int = 1,
-    random_state: int = 0,
-) -> Prediction:
-    """Return the same as `prediction`, for tables of these names; "test" may be missing."""
+    tables = tables_of(original, synthetic, test=test)
     models = chosen_models(classifiers)
     check_whole("processes", processes, 1)
     seed = check_seed(random_state)
