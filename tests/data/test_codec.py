@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from understudy.data.bundled import simulate
 from understudy.data.codec import Codec
 from understudy.data.coded import Coded
 from understudy.data.frames import Layout, to_arrow
 from understudy.data.schema import Column, Schema
-from understudy.data.simulated import simulate
 from understudy.data.stream import scan
 from understudy.data.values import numbers
 from understudy.errors import ParameterError, SchemaError

@@ -8,16 +8,13 @@ measured here, for it cannot see into compiled code: every kernel has a NumPy tw
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from understudy.counting.compiling import announce_compilation
 from understudy.counting.information import ATANH_SERIES, LOG2_FACTOR, SQRT_HALF
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 announce_compilation()
 

@@ -6,7 +6,6 @@ A category equals its text, 1 equals 1.0, a date its midnight, and NaN is missin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 import pyarrow as pa
@@ -15,39 +14,17 @@ import pyarrow.compute as pc
 from understudy.data.values import form_of
 from understudy.errors import DataError
 
-if TYPE_CHECKING:
-    from polars._typing import PolarsDataType
-
 _MOST_DIGITS = 38
 _NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6}
 
 
-def stack_column(name: str, arrays: Mapping[str, pa.Array]) -> list[pl.Series]:
+def stack_series(name: str, columns: Mapping[str, pl.Series]) -> list[pl.Series]:
     """Return a column of several tables, one below the other, in a type in which equals are equal.
 
-    Parameters
-    ----------
-    name : str
-        The column, for messages.
-    arrays : mapping
-        Its values in each table; the tables' names are for messages.
-
-    Returns
-    -------
-    list of polars.Series
-        One series; or two, if whole numbers and floats meet: the whole numbers, which floats would
-        round, and the others. Each has a gap where the value is the other's, or missing.
-
-    Raises
-    ------
-    DataError
-        If the tables hold values that cannot be compared, such as text and numbers.
+    The columns are such as `plain_series` returns, by the names of their tables. If whole numbers
+    and floats meet, there are two series: the whole numbers, which floats would round, and the
+    others. Each has a gap where the value is the other's, or missing.
     """
-    return stack_series(name, {table: plain_series(held, name) for table, held in arrays.items()})
-
-
-def stack_series(name: str, columns: Mapping[str, pl.Series]) -> list[pl.Series]:
-    """Return the same for columns that `plain_series` returned."""
     known = [table for table, held in columns.items() if held.null_count() < len(held)]
     families = {table: _family(columns[table].dtype) for table in known}
     for table, family in families.items():
@@ -88,7 +65,7 @@ def _too_many_digits(name: str) -> DataError:
     )
 
 
-def _family(kind: PolarsDataType) -> str:
+def _family(kind: pl.DataType) -> str:
     """Say what kind of values a type holds; values of one kind can be compared."""
     if isinstance(kind, pl.Datetime) and kind.time_zone is not None:
         return "times with a zone"
@@ -126,7 +103,7 @@ def _aligned(series: Sequence[pl.Series], name: str) -> list[list[pl.Series]]:
     return [_cast(series, min(kinds, key=str))]
 
 
-def _cast(series: Sequence[pl.Series], kind: PolarsDataType) -> list[pl.Series]:
+def _cast(series: Sequence[pl.Series], kind: pl.DataType | type[pl.DataType]) -> list[pl.Series]:
     return [part.cast(kind) for part in series]
 
 

@@ -16,12 +16,12 @@ from understudy.data.coded import Coded, code_dtype
 from understudy.data.coders import (
     BinCoder,
     Coder,
-    bins_to_plain,
     build_coder,
     levels_of,
     restore_coder,
 )
-from understudy.data.conformity import (
+from understudy.data.frames import Frame, Layout, arrow_type, describe_arrow, to_arrow
+from understudy.data.inspection import (
     column_problems,
     form_problems,
     missing_problems,
@@ -29,7 +29,6 @@ from understudy.data.conformity import (
     outside_problems,
     unknown_problems,
 )
-from understudy.data.frames import Frame, Layout, arrow_type, describe_arrow, to_arrow
 from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.data.schema_file import column_from_plain, column_to_plain
 from understudy.data.stream import FileStream, arrow_batches, columns_of, layout_of
@@ -262,7 +261,7 @@ class Codec:
             "stored": [self.layout.types[name] for name in self.schema.names],
             "arrow": [_plain_type(self.types[name]) for name in self.schema.names],
             "bins": {
-                name: bins_to_plain(coder.bins)
+                name: coder.bins.to_plain()
                 for name, coder in self.coders.items()
                 if isinstance(coder, BinCoder)
             },

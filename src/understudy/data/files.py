@@ -10,11 +10,11 @@ import os
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import polars as pl
+import pyarrow as pa
 
-from understudy.data.dates import with_dates
 from understudy.data.dialect import (
     FALLBACK_ENCODING,
     Dialect,
@@ -22,12 +22,10 @@ from understudy.data.dialect import (
     is_parquet,
     plain_names,
     resolve_dialect,
+    with_dates,
 )
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend
 from understudy.errors import AlreadyThereError, DataError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 ROWS_FOR_TYPES = 10_000
 """Rows of a CSV file that decide the types of its columns, if all others agree with them."""
@@ -186,7 +184,7 @@ def write(
     return write_tables(lambda sink: sink(table), path, overwrite=overwrite, dialect=dialect)
 
 
-Sink = Callable[["pa.Table"], None]
+Sink = Callable[[pa.Table], None]
 
 
 def write_tables(

@@ -308,7 +308,7 @@ class Schema:
             A number that makes up more than this share of a column's records becomes a level of
             its own; 1 for none.
         """
-        from understudy.data.inference import infer_columns
+        from understudy.data.inspection import infer_columns
 
         return cls(infer_columns(frame, bins=bins, binning=binning, special_share=special_share))
 
@@ -357,7 +357,7 @@ class Schema:
 
     def check(self, frame: Frame) -> None:
         """Raise with every way in which a table does not fit: columns, kinds, levels, ranges."""
-        from understudy.data.conformity import table_problems
+        from understudy.data.inspection import table_problems
 
         problems = table_problems(self, frame)
         if problems:

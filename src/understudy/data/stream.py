@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from understudy.data.dates import are_dates, date_type
 from understudy.data.dialect import (
     Dialect,
+    are_dates,
+    date_type,
     has_blank_lines,
     is_parquet,
     plain_names,

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.counting.groups import group_ids
+from understudy.counting.tables import group_ids
 from understudy.data.coded import Coded
 
 Counts = NDArray[np.int64]

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.counting.groups import group_ids, joint_codes
+from understudy.counting.tables import group_ids, joint_codes
 from understudy.data.coded import Coded
 
 Counts = NDArray[np.int64]

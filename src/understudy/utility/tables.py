@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import as_names
-from understudy.counting.groups import joint_codes
+from understudy.counting.tables import joint_codes
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import CodedTables

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from understudy.counting.groups import group_ids
+from understudy.counting.tables import group_ids
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.data.frames import Frame, to_arrow, to_narwhals
 from understudy.data.joint_coding import CodedTables, code_together

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from understudy.counting.groups import group_ids
+from understudy.counting.tables import group_ids
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame, Layout, to_arrow
 from understudy.errors import DataError, UnderstudyError

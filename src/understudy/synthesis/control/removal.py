@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import as_names
-from understudy.data.alignment import stack_column
-from understudy.data.frames import Frame, to_arrow, to_narwhals
+from understudy.counting import group_ids
+from understudy.data.coded import Coded
+from understudy.data.frames import Frame, to_narwhals
+from understudy.data.joint_coding import CodedTables
 from understudy.errors import DataError, ParameterError, unknown_columns
 from understudy.synthesis.control.change import Change, share_of_rows
 from understudy.wording import quoted
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def remove_replicated_uniques(
@@ -173,21 +171,10 @@ def count_matches(original: Frame, synthetic: Frame, names: Sequence[str]) -> Ma
     >>> matches.original.tolist(), matches.synthetic.tolist()
     ([2, 0], [1, 1])
     """
-    import polars as pl
-
-    tables = [
-        to_arrow(to_narwhals(table).select(*names).to_native()) for table in (original, synthetic)
-    ]
-    columns: list[pl.Series] = []
-    for name in names:
-        arrays = [table[name].chunk(0) for table in tables]
-        columns += stack_column(name, dict(zip(("original", "synthetic"), arrays, strict=True)))
-    rows = [len(table) for table in tables]
-    stacked = pl.DataFrame([column.alias(str(place)) for place, column in enumerate(columns)])
-    side = pl.Series("side", np.repeat(np.array([0, 1], np.uint32), rows))
-    keys = stacked.columns
-    counts = stacked.with_columns(side).select(
-        all=pl.len().over(keys), synthetic=pl.col("side").sum().over(keys)
-    )[rows[0] :]
-    ours = counts["synthetic"].to_numpy().astype(np.int64)
-    return Matches(counts["all"].to_numpy() - ours, ours)
+    both = CodedTables.of({"original": original, "synthetic": synthetic}, names)
+    groups = group_ids(Coded.concatenate([both["original"], both["synthetic"]]), names)
+    theirs, ours = np.split(groups.ids, [len(both["original"])])
+    return Matches(
+        np.bincount(theirs, minlength=groups.count)[ours],
+        np.bincount(ours, minlength=groups.count)[ours],
+    )
