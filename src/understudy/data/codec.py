@@ -26,8 +26,7 @@ from understudy.data.inspection import (
     form_problems,
     missing_problems,
     name_problems,
-    outside_problems,
-    unknown_problems,
+    value_problems,
 )
 from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.data.schema_file import column_from_plain, column_to_plain
@@ -199,10 +198,8 @@ class Codec:
             if not strict or (isinstance(coder, ValueCoder) and column.binned):
                 seen &= ~unknown
                 codes = np.maximum(codes, 0)
-            elif column.binned:
-                problems += outside_problems(column, array, unknown)
             else:
-                problems += unknown_problems(column, array, unknown)
+                problems += value_problems(column, array, unknown)
             if missing.any():
                 known = column.missing > 0
                 problems += missing_problems(column, array) if strict else []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -37,27 +37,6 @@ from understudy.data.values import (
 
 IntCodes = NDArray[np.int64]
 _REDRAWS = 20
-
-
-class Coder(Protocol):
-    """Turns the values of one column into codes, and codes into values."""
-
-    @property
-    def known(self) -> int:
-        """The number of codes for values that are not missing."""
-        ...
-
-    def labels(self) -> list[str]:
-        """Return what each known code stands for, in words."""
-        ...
-
-    def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
-        """Return the code of each value (-1: unknown), and where values are missing."""
-        ...
-
-    def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:
-        """Return values for codes; a code of `known` or more stands for missing."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -175,6 +154,10 @@ class BinCoder:
             special = self.special[np.minimum(codes, specials - 1)]
             values = np.where(codes < specials, special, values)
         return numbers_to_arrow(Numbers(values, missing), self.kind)
+
+
+Coder = LevelCoder | NumberLevelCoder | BinCoder
+"""Turns the values of one column into codes, and codes into values."""
 
 
 def off_special(

@@ -8,7 +8,8 @@ import io
 import logging
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -200,7 +201,7 @@ def write_tables(
     """
     path = Path(path)
     suffix = check_target(path, overwrite=overwrite)
-    with _Replacement(path, overwrite) as temporary:
+    with _replacement(path, overwrite=overwrite) as temporary:
         if suffix in (".parquet", ".pq"):
             _write_parquet(produce, temporary)
         else:
@@ -263,7 +264,7 @@ def write_bytes(content: bytes, path: str | Path, *, overwrite: bool = False) ->
     """Write a file whole or not at all; an existing one is kept unless `overwrite`."""
     path = Path(path)
     check_writable(path, overwrite=overwrite)
-    with _Replacement(path, overwrite) as temporary:
+    with _replacement(path, overwrite=overwrite) as temporary:
         temporary.write_bytes(content)
     return path
 
@@ -291,35 +292,22 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
         raise DataError(f"The folder {path.parent} cannot be written to.")
 
 
-class _Replacement:
-    """A temporary file beside `path` that takes its place at the end, or vanishes on an error."""
-
-    def __init__(self, path: Path, overwrite: bool) -> None:
-        self.path = path
-        self.overwrite = overwrite
-
-    def __enter__(self) -> Path:
-        try:
-            handle, name = tempfile.mkstemp(
-                prefix=f".{self.path.name}.", suffix=".part", dir=self.path.parent
-            )
-        except OSError as error:
-            raise DataError(f"{self.path} cannot be written: {error.strerror}.") from error
+@contextmanager
+def _replacement(path: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Give a temporary file beside `path` that takes its place at the end, or goes on an error."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
         os.close(handle)
-        # mkstemp makes a private file; the finished one has the usual permissions.
-        mask = os.umask(0)
-        os.umask(mask)
-        self.temporary = Path(name)
-        self.temporary.chmod(0o666 & ~mask)
-        return self.temporary
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        temporary = Path(name)
         try:
-            if kind is None:
-                check_writable(self.path, overwrite=self.overwrite)
-                self.temporary.replace(self.path)
+            # mkstemp makes a private file; the finished one has the usual permissions.
+            mask = os.umask(0)
+            os.umask(mask)
+            temporary.chmod(0o666 & ~mask)
+            yield temporary
+            check_writable(path, overwrite=overwrite)
+            temporary.replace(path)
         finally:
-            self.temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            reason = error.strerror or str(error)
-            raise DataError(f"{self.path} cannot be written: {reason}.") from error
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error

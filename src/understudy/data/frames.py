@@ -106,14 +106,6 @@ def column_to_arrow(series: nw.Series[Any], name: str) -> pa.Array:
     return array
 
 
-def from_arrow(table: pa.Table, backend: Backend) -> Frame:
-    """Return an Arrow table as a frame of the given library, with that library's usual types."""
-    if backend == "pyarrow":
-        return table
-    frame = cast("pl.DataFrame", pl.from_arrow(table))
-    return frame if backend == "polars" else to_backend(frame, backend)
-
-
 def to_backend(frame: pl.DataFrame, backend: Backend) -> Frame:
     """Return a polars frame as a frame of the given library."""
     if backend == "polars":

@@ -178,8 +178,12 @@ def column_problems(column: Column, array: pa.Array) -> list[str]:
         return [str(error)]
     if column.kind == "categorical" and not column.levels:
         return problems  # left open: to be read from the data
+    return problems + _level_problems(column, array)
+
+
+def _level_problems(column: Column, array: pa.Array) -> list[str]:
     codes, missing = build_coder(column, array).assign(array)
-    return problems + unknown_problems(column, array, (codes < 0) & ~missing)
+    return value_problems(column, array, (codes < 0) & ~missing)
 
 
 def form_problems(column: Column, array: pa.Array) -> list[str]:
@@ -210,9 +214,8 @@ def _number_problems(column: Column, array: pa.Array) -> list[str]:
         ]
     try:
         if column.levels:
-            codes, missing = build_coder(column, array).assign(array)
-            return unknown_problems(column, array, (codes < 0) & ~missing)
-        limits = column.edges if column.binning == "edges" else column.range
+            return _level_problems(column, array)
+        limits = _limits(column)
         special = as_numbers(column.special, column, array.type)
         if not limits:
             return _span_problems(column, found.present)  # left open: to be read from the data
@@ -223,7 +226,7 @@ def _number_problems(column: Column, array: pa.Array) -> list[str]:
         return [f"{column.name!r}: {error}."]
     outside = (found.values < low) | (found.values > high)
     outside &= ~np.isin(found.values, special) & ~found.missing
-    return outside_problems(column, array, outside) or _span_problems(column, found.present)
+    return value_problems(column, array, outside) or _span_problems(column, found.present)
 
 
 def _span_problems(column: Column, present: NDArray[np.generic]) -> list[str]:
@@ -245,30 +248,25 @@ def _looser(column: Column) -> Kind:
     return "real" if column.kind == "integer" else column.kind
 
 
-def unknown_problems(column: Column, array: pa.Array, unknown: NDArray[np.bool_]) -> list[str]:
-    """Return a sentence that counts the rows with a value that is not among the levels."""
-    if not unknown.any():
+def value_problems(column: Column, array: pa.Array, wrong: NDArray[np.bool_]) -> list[str]:
+    """Return a sentence that counts the rows with a value outside the range or the levels."""
+    if not wrong.any():
         return []
-    values = array.filter(pa.array(unknown)).unique().to_pylist()
-    levels = [level for level in column.levels if isinstance(level, str)]
-    hint = did_you_mean(values[0], levels) if isinstance(values[0], str) else ""
-    return [
-        f"{column.name!r} has {_rows(np.count_nonzero(unknown))} with a value that is not among "
-        f"its {len(column.levels)} levels: {_listed(values)}.{hint}"
-    ]
+    values = array.filter(pa.array(wrong)).unique().to_pylist()
+    hint = ""
+    if column.binned:
+        limits = _limits(column)
+        what = f"outside its range{f' {limits[0]} to {limits[-1]}' if limits else ''}"
+    else:
+        what = f"with a value that is not among its {len(column.levels)} levels"
+        levels = [level for level in column.levels if isinstance(level, str)]
+        hint = did_you_mean(values[0], levels) if isinstance(values[0], str) else ""
+    rows = _rows(np.count_nonzero(wrong))
+    return [f"{column.name!r} has {rows} {what}: {_listed(values)}.{hint}"]
 
 
-def outside_problems(column: Column, array: pa.Array, outside: NDArray[np.bool_]) -> list[str]:
-    """Return a sentence that counts the rows with a number outside the range."""
-    if not outside.any():
-        return []
-    limits = column.edges if column.binning == "edges" else column.range
-    stated = f" {limits[0]} to {limits[-1]}" if limits else ""
-    values = array.filter(pa.array(outside)).unique().to_pylist()
-    return [
-        f"{column.name!r} has {_rows(np.count_nonzero(outside))} outside its range{stated}: "
-        f"{_listed(values)}."
-    ]
+def _limits(column: Column) -> Sequence[Any]:
+    return column.edges if column.binning == "edges" else column.range or ()
 
 
 def _rows(count: int | np.integer) -> str:

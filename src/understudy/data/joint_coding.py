@@ -202,32 +202,19 @@ class CodedTables:
         names = self.columns if columns is None else tuple(columns)
         _check_columns(encoded, names)
         groups = {name: count for name, count in self.groups.items() if name in names}
-        return CodedTables(encoded, names, groups, self.special, self._found)
+        return replace(self, encoded=encoded, columns=names, groups=groups)
 
     def grouped(
         self,
         groups: Mapping[str, int] | None,
         special: Mapping[str, Sequence[float]] | None = None,
     ) -> CodedTables:
-        """Return the tables with numeric columns in groups that the first table decides.
-
-        Parameters
-        ----------
-        groups, special : mapping or None
-            As in `code_together`.
-
-        Raises
-        ------
-        ParameterError
-            If an argument is no such mapping.
-        """
+        """Return the tables with numeric columns in groups, as `code_together` does."""
         check_groups(groups, special, self.columns)
-        return CodedTables(
-            self.encoded,
-            self.columns,
-            {**self.groups, **(groups or {})},
-            {**self.special, **(special or {})},
-            self._found,
+        return replace(
+            self,
+            groups={**self.groups, **(groups or {})},
+            special={**self.special, **(special or {})},
         )
 
     def check_rows(self) -> CodedTables:

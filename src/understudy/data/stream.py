@@ -46,7 +46,7 @@ class FileStream:
 
     def __post_init__(self) -> None:
         lazy = self.lazy()
-        object.__setattr__(self, "rows", int(_collect(lazy.select(_row_count())).item()))
+        object.__setattr__(self, "rows", int(_collect(lazy.select(pl.len())).item()))
         object.__setattr__(self, "empty", _collect(lazy.head(0)))
         if self.rows == 0:
             raise DataError(f"{self.path} has a header but no rows.")
@@ -84,10 +84,6 @@ class FileStream:
             part = to_arrow(_collect(self.lazy().select(names)))
             for name in names:
                 yield name, part[name].combine_chunks()
-
-
-def _row_count() -> pl.Expr:
-    return pl.len()
 
 
 def _collect(lazy: pl.LazyFrame) -> pl.DataFrame:

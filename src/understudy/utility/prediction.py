@@ -287,19 +287,17 @@ def _absent_classes(task: _Task) -> dict[str, str]:
     reasons = {}
     if len(task.labels) == 1:
         reasons["target"] = f"{task.target!r} has one class, so there is nothing to predict."
-    synthetic, real, test = (task.counts(table) for table in (task.synthetic, task.real, task.test))
+    where = [
+        (
+            task.synthetic,
+            "synthetic record has it, so classifiers that learn from these never predict it",
+        ),
+        (task.real, "real training record has it, so classifiers that learn from these never do"),
+        (task.test, "test record has it, so its recall and F2 are undefined"),
+    ]
+    counts = [(task.counts(table), text) for table, text in where]
     for place, label in enumerate(task.labels):
-        absent = []
-        if not synthetic[place]:
-            absent.append(
-                "no synthetic record has it, so classifiers that learn from these never predict it"
-            )
-        if not real[place]:
-            absent.append(
-                "no real training record has it, so classifiers that learn from these never do"
-            )
-        if not test[place]:
-            absent.append("no test record has it, so its recall and F2 are undefined")
+        absent = [f"no {text}" for records, text in counts if not records[place]]
         if absent:
             text = "; ".join(absent)
             reasons[f"class {label}"] = f"{text[0].upper()}{text[1:]}."
