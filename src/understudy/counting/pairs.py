@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from itertools import combinations
+from itertools import accumulate, combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,33 +67,26 @@ class PairLayout:
         """Return the two cardinalities of a pair: the shape of its table."""
         return self.cardinalities[pair[0]], self.cardinalities[pair[1]]
 
-    def _is_dense(self, pair: Pair) -> bool:
-        return is_dense(self.sizes(pair), self.dense_cells)
-
     @cached_property
     def dense(self) -> tuple[Pair, ...]:
         """The pairs whose tables have all their cells."""
-        return tuple(pair for pair in self.pairs if self._is_dense(pair))
+        return tuple(p for p in self.pairs if is_dense(self.sizes(p), self.dense_cells))
 
     @cached_property
     def sparse(self) -> tuple[Pair, ...]:
         """The pairs whose tables have only the combinations that occur."""
-        return tuple(pair for pair in self.pairs if not self._is_dense(pair))
+        return tuple(p for p in self.pairs if not is_dense(self.sizes(p), self.dense_cells))
 
     @cached_property
     def starts(self) -> dict[Pair, int]:
         """Where the table of each dense pair starts."""
-        starts, end = {}, 0
-        for pair in self.dense:
-            starts[pair] = end
-            left, right = self.sizes(pair)
-            end += left * right
-        return starts
+        ends = accumulate(math.prod(self.sizes(pair)) for pair in self.dense)
+        return dict(zip(self.dense, [0, *ends], strict=False))
 
     @cached_property
     def cells(self) -> int:
         """Number of cells of all dense tables."""
-        return sum(left * right for left, right in map(self.sizes, self.dense))
+        return sum(math.prod(self.sizes(pair)) for pair in self.dense)
 
 
 @dataclass(frozen=True, eq=False)

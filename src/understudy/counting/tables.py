@@ -357,25 +357,12 @@ def joint_counts(
     return (engine or LocalEngine()).sum_over(source, partial(ContingencyTable.of, columns=names))
 
 
-@dataclass(frozen=True)
-class _Margins:
-    """The counts of every column of a batch; a sum over batches."""
-
-    counts: tuple[NDArray[np.int64], ...]
-
-    @classmethod
-    def of(cls, coded: Coded) -> _Margins:
-        return cls(
-            tuple(
-                np.bincount(checked_codes(coded, place), minlength=cardinality)
-                for place, cardinality in enumerate(coded.cardinalities)
-            )
-        )
-
-    def __add__(self, other: _Margins) -> _Margins:
-        return _Margins(
-            tuple(mine + theirs for mine, theirs in zip(self.counts, other.counts, strict=True))
-        )
+def _margins(coded: Coded) -> NDArray[np.object_]:
+    """Count the codes of every column; an array of arrays, for these add up one by one."""
+    counts = np.empty(len(coded.names), object)
+    for place, cardinality in enumerate(coded.cardinalities):
+        counts[place] = np.bincount(checked_codes(coded, place), minlength=cardinality)
+    return counts
 
 
 def marginal_counts(
@@ -400,4 +387,4 @@ def marginal_counts(
     >>> marginal_counts(Coded.from_arrays({"sex": [0, 1, 1], "age": [2, 0, 2]}))
     (array([1, 2]), array([1, 0, 2]))
     """
-    return (engine or LocalEngine()).sum_over(source, _Margins.of).counts
+    return tuple((engine or LocalEngine()).sum_over(source, _margins))

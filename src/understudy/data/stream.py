@@ -26,6 +26,8 @@ from understudy.errors import DataError, unknown_columns
 MEMORY_FOR_COLUMNS = 2**29
 """Bytes that columns read together may take, about, while a file is described."""
 
+_READ_WHOLE = "or read it whole with understudy.read."
+
 
 @dataclass(frozen=True)
 class FileStream:
@@ -122,25 +124,19 @@ def scan(
         return replace(stream, drop=_known(drop, stream)) if drop else stream
     dialect, missing = resolve_dialect(path, **options)
     if dialect.encoding != "utf-8":
-        raise DataError(
-            f"{path} is in {dialect.encoding}; only UTF-8 text can be read in batches. "
-            "Convert it, or read it whole with understudy.read."
-        )
+        what = f"is in {dialect.encoding}; only UTF-8 text can be read in batches. Convert it"
+        raise DataError(f"{path} {what}, {_READ_WHOLE}")
     if dialect.padded:
-        raise DataError(
-            f"{path} has spaces after its delimiters, which cannot be left out in batches. "
-            "Remove them, or read it whole with understudy.read."
-        )
+        what = "has spaces after its delimiters, which cannot be left out in batches. Remove them"
+        raise DataError(f"{path} {what}, {_READ_WHOLE}")
     stream = _typed(FileStream(path, batch_rows, dialect, missing))
     if drop:
         stream = replace(stream, drop=_known(drop, stream))
     check_names(stream.names)
     with path.open("rb") as file:
         if len(stream.names) > 1 and has_blank_lines(file) and stream.rows_without_values():
-            raise DataError(
-                f"{path} has blank lines, which are not records. "
-                "Remove them, or read it whole with understudy.read."
-            )
+            what = "has blank lines, which are not records. Remove them"
+            raise DataError(f"{path} {what}, {_READ_WHOLE}")
     return stream
 
 

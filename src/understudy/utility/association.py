@@ -32,7 +32,7 @@ from understudy.utility.pair_measures import (
     measure_of,
     pearson,
 )
-from understudy.utility.tables import compared, tables_of
+from understudy.utility.tables import COMPARED, compared, tables_of
 from understudy.wording import quoted
 
 
@@ -140,17 +140,10 @@ class Association(Result):
         if found.largest_pair is None:
             return "No association of two columns is defined in both tables."
         at = tuple(self.columns.index(name) for name in found.largest_pair)
-        chance = (
-            ""
-            if math.isnan(found.expected_mean)
-            else f" Random samples of the original differ by {found.expected_mean:.3f}."
-        )
-        possible = math.comb(len(self.columns), 2)
-        undefined = (
-            f" For {possible - found.pairs:,} other pairs it is undefined."
-            if possible > found.pairs
-            else ""
-        )
+        chance = f" Random samples of the original differ by {found.expected_mean:.3f}."
+        chance = "" if math.isnan(found.expected_mean) else chance
+        others = math.comb(len(self.columns), 2) - found.pairs
+        undefined = f" For {others:,} other pairs it is undefined." if others else ""
         return (
             f"The strength of association of two columns (0 for none, 1 or -1 for the strongest) "
             f"differs from the original's by {found.mean:.3f} on average over {found.pairs:,} "
@@ -335,8 +328,12 @@ def _reasons(
 ) -> dict[str, str]:
     """Say why values are undefined."""
     still = {
-        table: [not scale.varies(codes) for codes, scale in zip(coded.columns, scales, strict=True)]
-        for table, coded in zip(("original", "synthetic"), tables, strict=True)
+        table: [
+            name
+            for name, codes, scale in zip(coded.names, coded.columns, scales, strict=True)
+            if not scale.varies(codes)
+        ]
+        for table, coded in zip(COMPARED, tables, strict=True)
     }
     reasons = {}
     for first, second in combinations(range(len(scales)), 2):
@@ -345,15 +342,15 @@ def _reasons(
             if measure_of(scales[first].kind, scales[second].kind) == "cramers_v"
             else "one of them does not vary where both are known"
         )
+        pair = measured.columns[first], measured.columns[second]
         texts = []
-        for table, matrix in (("original", measured.original), ("synthetic", measured.synthetic)):
-            if np.isnan(matrix[first, second]):
-                names = [repr(measured.columns[at]) for at in (first, second) if still[table][at]]
+        for table, constant in still.items():
+            if np.isnan(getattr(measured, table)[first, second]):
+                names = [repr(name) for name in pair if name in constant]
                 have = "has" if len(names) == 1 else "have"
                 what = f"{' and '.join(names)} {have} a single value" if names else hidden
                 texts.append(f"{what} in the {table} table")
         if texts:
-            pair = measured.columns[first], measured.columns[second]
             reasons[pair_key(pair)] = "; ".join(texts)
     if not measured.pairs:
         reasons["mean"] = "there is no pair of columns whose association is defined in both tables"
