@@ -20,25 +20,6 @@ AVAILABLE: Mapping[str, tuple[str, ...]] = {
 }
 """The names that each of `load`, `simulate` and `fetch` knows."""
 
-# Cell, count in the original, counts in the ten syntheses: Table A.1 of the paper in `load`.
-_BUYER_BEWARE_CELLS = """
-    0000  69  68  66  71  73  76  62  72  52  64  67
-    0001  60  60  53  57  56  58  60  67  67  57  67
-    0010  79  77  71  73  71  71  84  65  70  77  74
-    0011  62  70  51  56  68  63  55  74  57  68  52
-    0100  68  73  63  80  54  61  79  65  73  66  71
-    0101  64  60  77  49  66  52  90  52  53  65  71
-    0110  60  58  68  66  61  69  56  67  65  64  53
-    0111  75  72  91  86  81  80  77  82  77  75  72
-    1000  74  77  84  80  73  70  81  82  65  76  73
-    1001  63  69  66  57  68  73  56  68  75  78  55
-    1010  54  50  54  57  51  47  50  39  62  58  54
-    1011  69  61  59  77  71  66  69  75  69  68  81
-    1100  77  79  77  76  83  78  66  65  88  70  89
-    1101  59  65  52  54  57  66  67  59  65  49  60
-    1110  66  60  68  60  64  68  47  65  62  64  60
-    1111   1   1   0   1   3   2   1   3   0   1   1
-"""
 _BUYER_BEWARE_SYNTHESES = 10
 
 _REAL_ROWS = 284_807
@@ -105,8 +86,7 @@ def load(name: str, *, synthesis: int | None = None, backend: Backend = "polars"
             f"`synthesis` is for 'buyer_beware'; {name!r} has no published syntheses, "
             f"so {synthesis!r} names none. Leave `synthesis` out."
         )
-    file = resources.files("understudy.data") / "tables" / f"{name}.csv"
-    return to_backend(pl.read_csv(file.read_bytes()), backend)
+    return to_backend(_read_table(name), backend)
 
 
 def load_syntheses(name: str, *, backend: Backend = "polars") -> list[Frame]:
@@ -153,6 +133,11 @@ def unknown_table(name: str, function: str) -> DataError:
     return DataError(f"{function}() has no table {name!r}.{hint} It has: {listing}.")
 
 
+def _read_table(name: str) -> pl.DataFrame:
+    file = resources.files("understudy.data") / "tables" / f"{name}.csv"
+    return pl.read_csv(file.read_bytes())
+
+
 def _synthesis_number(synthesis: int | None) -> int:
     """Return the column of the table of counts: 0 for the original, else the synthesis."""
     if synthesis is None:
@@ -166,10 +151,11 @@ def _synthesis_number(synthesis: int | None) -> int:
 
 
 def _buyer_beware(column: int) -> pl.DataFrame:
-    lines = [line.split() for line in _BUYER_BEWARE_CELLS.split("\n") if line.strip()]
-    cells = np.array([[int(value) for value in cell] for cell, *_ in lines], dtype=np.int64)
-    counts = [int(numbers[column]) for _, *numbers in lines]
-    return pl.DataFrame(np.repeat(cells, counts, axis=0), schema=["var1", "var2", "var3", "var4"])
+    """Return the records behind the counts of a column: Table A.1 of the paper in `load`."""
+    cells = _read_table("buyer_beware")
+    names = ["var1", "var2", "var3", "var4"]
+    counts = cells.drop(names)[:, column]
+    return pl.DataFrame(np.repeat(cells[names].to_numpy(), counts, axis=0), schema=names)
 
 
 def simulate(
