@@ -121,18 +121,6 @@ class Information:
     def totals(self, counts: NDArray[np.integer], starts: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return the totals of several tables that lie one after the other in `counts`.
 
-        Parameters
-        ----------
-        counts : ndarray
-            The cells of all tables.
-        starts : ndarray
-            Where each table starts, increasing.
-
-        Returns
-        -------
-        ndarray of int64
-            One total per table.
-
         Examples
         --------
         >>> information = Information(rows=2)

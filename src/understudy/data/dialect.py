@@ -257,12 +257,7 @@ def _detect_decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:
 def with_dates(frame: pl.DataFrame, texts: Collection[str] = ()) -> pl.DataFrame:
     """Return a table with columns of text as dates or times where all of their values are such.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        The table.
-    texts : collection of str
-        Columns that stay text.
+    The columns `texts` stay text.
 
     Examples
     --------

@@ -379,14 +379,8 @@ def _ranked(
 ) -> tuple[NDArray[np.int64], pl.Series]:
     """Return the place of each value among the different ones, and these in their order.
 
-    Parameters
-    ----------
-    series : polars.Series
-        Values without gaps.
-    order : sequence, optional
-        The order of texts; otherwise values are sorted.
-    kind : {"quicksort", "stable"}
-        How numbers are sorted: the latter is for tables one below the other that are sorted.
+    There are no gaps. Texts have the order given, other values are sorted: by a stable sort if they
+    are those of tables that are sorted already, one below the other.
     """
     if series.dtype == pl.Int128:
         series = series.cast(pl.Decimal(38, 0))  # Arrow has no such whole numbers

@@ -136,14 +136,8 @@ def decode(distinct: pl.Series) -> tuple[list[Value], list[str]]:
 def decode_first(columns: Iterable[pl.Series], codes: NDArray[np.int64], count: int) -> list[Value]:
     """Return the values of `count` codes, as the first table that has them holds them.
 
-    Parameters
-    ----------
-    columns : iterable of polars.Series
-        The different values of the column in each table.
-    codes : ndarray of int64
-        Their codes, all tables one below the other.
-    count : int
-        How many codes there are.
+    The columns hold the different values in each table; `codes` are theirs, one table below the
+    other.
     """
     first = np.empty(count, np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]

@@ -157,19 +157,7 @@ def prediction(  # noqa: PLR0913  # the tables, the task, and who learns it
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """The coded tables of a prediction: two to learn from, and the test records.
-
-    Parameters
-    ----------
-    target : str
-        What is predicted.
-    features : tuple of str
-        From what it is predicted.
-    synthetic, real, test : Coded
-        The tables.
-    levels : mapping
-        What the codes of each column stand for.
-    """
+    """What is predicted from what: two coded tables to learn from, and the test records."""
 
     target: str
     features: tuple[str, ...]
@@ -307,11 +295,6 @@ def _absent_classes(task: _Task) -> dict[str, str]:
 def papers_models(trees: int = TREES) -> dict[str, Model]:
     """Return the five classifiers of the paper on networks, with standard settings.
 
-    Parameters
-    ----------
-    trees : int
-        How many trees the random forest has.
-
     Examples
     --------
     >>> list(papers_models())
@@ -329,13 +312,7 @@ def _without_lookup(preset: str) -> dict[str, Model]:
 
 
 def chosen_models(classifiers: str | Mapping[str, Any]) -> dict[str, Model]:
-    """Return the classifiers of a preset, or a user's own after a check.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such preset, or an estimator is no classifier.
-    """
+    """Return the classifiers of a preset, or a user's own after a check."""
     if isinstance(classifiers, Mapping) and classifiers:
         return {name: _own_model(name, estimator) for name, estimator in classifiers.items()}
     presets = {"papers": papers_models, "modern": lambda: _without_lookup("strong")}
@@ -403,7 +380,7 @@ def _result(
 ) -> Prediction:
     reasons = _absent_classes(task)
     compared = {}
-    right: dict[str, list[NDArray[np.bool_]]] = {training: [] for training in TRAININGS}
+    right = []
     for name in models:
         hits, sides = [], []
         for training in TRAININGS:
@@ -414,15 +391,14 @@ def _result(
             else:
                 sides.append(Trained.of(task.truth, guess, task.labels))
                 hits.append(guess == task.truth)
+        interval = math.nan, math.nan
         if len(hits) == len(TRAININGS):
-            for training, hit in zip(TRAININGS, hits, strict=True):
-                right[training].append(hit)
+            right.append(hits)
             only = int((hits[0] & ~hits[1]).sum()), int((hits[1] & ~hits[0]).sum())
             interval = paired_interval(*only, len(task.test))
-        else:
-            interval = math.nan, math.nan
-        difference = sides[0].accuracy - sides[1].accuracy
-        compared[name] = Comparison(sides[0], sides[1], difference, interval)
+        synthetic, real = sides
+        difference = synthetic.accuracy - real.accuracy
+        compared[name] = Comparison(synthetic, real, difference, interval)
     failed = [name for name, one in compared.items() if math.isnan(one.difference)]
     if failed:
         reasons["mean"] = f"It leaves out classifiers that failed: {', '.join(failed)}."
@@ -444,10 +420,11 @@ def _result(
     )
 
 
-def _mean(right: Mapping[str, Sequence[NDArray[np.bool_]]]) -> MeanAccuracy:
-    if not right["real"]:
+def _mean(right: Sequence[Sequence[NDArray[np.bool_]]]) -> MeanAccuracy:
+    """Return the mean over classifiers, given which records are right after either training."""
+    if not right:
         return MeanAccuracy(math.nan, math.nan, math.nan, (math.nan, math.nan))
-    synthetic, real = (np.mean(right[training], axis=0) for training in TRAININGS)
+    synthetic, real = np.mean(right, axis=0)
     apart = synthetic - real
     return MeanAccuracy(
         float(synthetic.mean()), float(real.mean()), float(apart.mean()), mean_interval(apart)
