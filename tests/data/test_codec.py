@@ -457,11 +457,7 @@ def in_library(table, library):
     return table.to_pandas() if library == "pandas" else pl.from_arrow(table)
 
 
-arbitrary = settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+arbitrary = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 @pytest.fixture(params=["pandas", "polars", "pyarrow"], scope="module")

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.data.files import write
@@ -140,7 +140,6 @@ def test_a_column_that_no_table_can_hold_is_named():
         Schema.infer(pl.DataFrame({"tags": [["a"], ["b"]]}))
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 60), st.floats(-9, 9)), min_size=1),
     st.randoms(use_true_random=False),
@@ -155,7 +154,6 @@ def test_the_order_of_rows_and_columns_does_not_matter(rows, random):
     assert [turned[name] for name in "xyz"] == list(schema)
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([0, 1, 2, None]), min_size=1, max_size=30))
 def test_duplicating_every_row_changes_nothing_but_identifiers(values):
     frame = pl.DataFrame({"x": pl.Series(values, dtype=pl.Int64)})
