@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from understudy.charts.number_line import Line, Words, number_line
+from understudy.charts import number_line as charts
 from understudy.data.frames import Backend, Frame, to_backend
 
 SHOWN_ROWS = 20
@@ -42,6 +42,41 @@ def to_plain(value: Any) -> Any:  # noqa: ANN401  # whatever a result holds
     return value
 
 
+@dataclass(frozen=True)
+class Line:
+    """One measure beside what it is compared with; shares of records, nan where there is none.
+
+    Parameters
+    ----------
+    measure, meaning : str
+        Its name, and what is counted, in words.
+    baseline : float
+        Without the release.
+    synthetic : float
+        With it.
+    original : float
+        With the original data themselves.
+    control : float
+        With the release, for people who are not in the data.
+    gain : float
+        What the release adds to the baseline.
+    """
+
+    measure: str
+    meaning: str
+    baseline: float = math.nan
+    synthetic: float = math.nan
+    original: float = math.nan
+    control: float = math.nan
+    gain: float = math.nan
+
+    def drawn(self) -> charts.Line:
+        """Return the line of a chart."""
+        roles = ("baseline", "synthetic", "original", "control")
+        values = {role: getattr(self, role) for role in roles}
+        return charts.Line(self.measure, self.meaning, values)
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """A result of a measure: it gives frames of the kind that went in, and shows itself.
@@ -61,17 +96,22 @@ class Result:
     _: KW_ONLY
     _backend: Backend = field(default="polars", repr=False)
 
-    def _framed(self, frame: pl.DataFrame, backend: Backend | None) -> Any:  # noqa: ANN401
-        """Return a table in the kind that was asked for, or else in the kind that went in."""
-        return to_backend(frame, self._backend if backend is None else backend)
+    def _framed(self, content: Any, backend: Backend | None) -> Any:  # noqa: ANN401
+        """Return a table, or what polars makes one of, in the kind asked for or that went in."""
+        return to_backend(pl.DataFrame(content), self._backend if backend is None else backend)
 
-    def _lines(self) -> Sequence[Line]:
-        """Return what the number line shows; nothing unless a subclass says so."""
+    def lines(self) -> Iterable[Line]:
+        """Return the measures beside their references; none unless a subclass says so."""
         return ()
 
     def to_frame(self, *, backend: Backend | None = "polars") -> Frame:
         """Return the result as a table."""
         raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the single records as plain values, with None for nan."""
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
     def summary(self) -> str:
         """Return the result in a few sentences."""
@@ -80,26 +120,22 @@ class Result:
     def __str__(self) -> str:
         return self.summary()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, with None for nan."""
-        found: dict[str, Any] = to_plain(self)
-        return found
-
     def _repr_html_(self) -> str:
         """Return the number line and the table, for notebooks."""
-        drawn = draw_number_line(type(self).__name__, self._lines(), self.SERIES, self.AXIS)
+        drawn = draw_number_line(type(self).__name__, self.lines(), self.SERIES, self.AXIS)
         text = f"<p>{html.escape(str(self))}</p>"
         return f"<div>{text}{drawn}{html_table(self.to_frame(backend='polars'))}</div>"
 
 
 def draw_number_line(
     title: str,
-    lines: Sequence[Line],
+    lines: Iterable[Line],
     series: Mapping[str, str] = Result.SERIES,
     axis: str = Result.AXIS,
 ) -> str:
     """Return the number line as a drawing that stands by itself; empty if there is no line."""
-    chart = number_line(Words("result", title, "", "Measure", axis), lines, series)
+    words = charts.Words("result", title, "", "Measure", axis)
+    chart = charts.number_line(words, [line.drawn() for line in lines], series)
     if chart is None:
         return ""
     import vl_convert as vlc

@@ -101,7 +101,7 @@ def test_all_problems_are_told_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [(b"[gate", "is no TOML file"), (b"\xff\xfe", "is no TOML file")]
+    ("content", "message"), [(b"[gate", "is not a TOML file"), (b"\xff\xfe", "is not a TOML file")]
 )
 def test_a_file_that_cannot_be_read(tmp_path, content, message):
     path = tmp_path / "policy.toml"

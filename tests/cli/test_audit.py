@@ -214,7 +214,7 @@ class TestPolicy:
     @pytest.mark.parametrize(
         ("content", "says"),
         [
-            ("gate = [", "policy.toml is no TOML file"),
+            ("gate = [", "policy.toml is not a TOML file"),
             ("[gat]", "There is no table 'gat' in a policy"),
             ("[gate]\nfail_if = []", "The gate has no condition"),
             ('[gate]\nfail_if = ["gcap.gan > 0"]', "Did you mean 'gcap.gain'?"),

@@ -12,10 +12,14 @@ from hypothesis import strategies as st
 
 from understudy.counting import joint_counts
 from understudy.data.coded import Coded
-from understudy.synthesis import ranges as ranges_module
-from understudy.synthesis.ranges import DenseRanges, SparseRanges, build_ranges
-from understudy.synthesis.table_kernels import draw_donors, sort_donors
-from understudy.synthesis.tables import ConditionalTable
+from understudy.synthesis import tables
+from understudy.synthesis.kernels import draw_donors, sort_donors
+from understudy.synthesis.tables import (
+    ConditionalTable,
+    DenseRanges,
+    SparseRanges,
+    build_ranges,
+)
 
 
 @st.composite
@@ -209,5 +213,5 @@ def test_draw_kernel_equals_its_numpy_twin(dtype):
 
 
 def test_the_limits_are_what_the_size_test_assumes():
-    assert ranges_module._ALWAYS_DENSE == 512 * 512
-    assert ranges_module._DENSE_PER_RECORD * 2**17 >= 512 * 513
+    assert tables._ALWAYS_DENSE == 512 * 512
+    assert tables._DENSE_PER_RECORD * 2**17 >= 512 * 513

@@ -277,11 +277,11 @@ def test_frames_are_of_the_kind_that_went_in(as_frame):
 
 def test_a_notebook_shows_the_mean_difference_beside_chance():
     found = association(pl.DataFrame(ORIGINAL), pl.DataFrame(SYNTHETIC), bootstraps=3)
-    (line,) = found._lines()
-    assert line.about == "mean difference from the original over 6 pairs of columns"
-    assert line.values == {"baseline": found.measured.expected_mean, "synthetic": found.mean}
+    (line,) = found.lines()
+    assert line.meaning == "mean difference from the original over 6 pairs of columns"
+    assert (line.baseline, line.synthetic) == (found.measured.expected_mean, found.mean)
     shown = found._repr_html_()
-    for words in (*found.SERIES.values(), found.AXIS, line.name):
+    for words in (*found.SERIES.values(), found.AXIS, line.measure):
         assert f">{words}<" in shown
 
 

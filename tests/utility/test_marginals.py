@@ -270,14 +270,14 @@ def test_frames_are_of_the_kind_that_went_in(as_frame):
 
 def test_a_notebook_shows_each_number_of_columns_beside_chance():
     found = marginals(pl.DataFrame(ORIGINAL), pl.DataFrame(SYNTHETIC), ways=(1, 2, 3, 4))
-    lines = found._lines()
-    assert [line.name for line in lines[:3]] == [
+    lines = found.lines()
+    assert [line.measure for line in lines[:3]] == [
         "Single columns",
         "Pairs of columns",
         "Three columns at once",
     ]
-    assert lines[1].values == {"baseline": found[2].expected, "synthetic": found[2].mean}
-    assert lines[1].about == "3 tables, 1.5 times what chance gives"
+    assert (lines[1].baseline, lines[1].synthetic) == (found[2].expected, found[2].mean)
+    assert lines[1].meaning == "3 tables, 1.5 times what chance gives"
     shown = found._repr_html_()
     for words in (*Marginals.SERIES.values(), Marginals.AXIS, "Pairs of columns"):
         assert f">{words}<" in shown

@@ -300,14 +300,14 @@ def test_frames_are_of_the_kind_that_went_in(as_frame):
 
 def test_a_notebook_shows_each_model_beside_chance():
     found = propensity(people(20, 1), people(20, 2), permutations=1)
-    tree, logistic = found._lines()
-    assert tree.name == "A decision tree"
-    assert logistic.name == "A logistic regression"
+    tree, logistic = found.lines()
+    assert tree.measure == "A decision tree"
+    assert logistic.measure == "A logistic regression"
     cart = found.models["cart"]
-    assert tree.values == {"baseline": cart.permuted_auc, "synthetic": cart.auc}
-    assert tree.about.startswith("pMSE ")
+    assert (tree.baseline, tree.synthetic) == (cart.permuted_auc, cart.auc)
+    assert tree.meaning.startswith("pMSE ")
     shown = found._repr_html_()
-    for words in (*found.SERIES.values(), found.AXIS, tree.name):
+    for words in (*found.SERIES.values(), found.AXIS, tree.measure):
         assert f">{words}<" in shown
 
 

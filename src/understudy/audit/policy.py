@@ -16,17 +16,17 @@ All of it is optional, but for the conditions of a gate::
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from understudy.arguments import check_choice, is_whole
 from understudy.audit.findings import Findings
 from understudy.audit.gate import Condition, GateResult, Missing, check
+from understudy.audit.task import LEVELS
 from understudy.errors import ParameterError, did_you_mean
-
-MEASURES = ("quick", "standard", "full")
+from understudy.toml_file import read_toml
 
 _TABLES = ("gate", "audit")
 _GATE = ("fail_if", "missing")
@@ -85,16 +85,7 @@ def load_policy(path: str | Path) -> Policy:
     ParameterError
         If there is no such file, or anything in it cannot be used; all problems are listed.
     """
-    path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ParameterError(f"There is no file {path}.") from None
-    except OSError as error:
-        raise ParameterError(f"{path} cannot be opened: {error.strerror}.") from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ParameterError(f"{path} is no TOML file: {error}.") from error
-    return read_policy(content, str(path))
+    return read_policy(read_toml(path), str(path))
 
 
 def read_policy(content: Mapping[str, Any], source: str = "policy") -> Policy:
@@ -153,8 +144,10 @@ def _read_gate(
         except ParameterError as error:
             problems.append(f"fail_if: {error}")
     missing = table.get("missing", "fail")
-    if missing not in get_args(Missing):
-        problems.append(f"missing is one of {', '.join(get_args(Missing))}; got {missing!r}.")
+    try:
+        check_choice("missing", missing, get_args(Missing))
+    except ParameterError as error:
+        problems.append(str(error))
     return tuple(conditions), cast("Missing", missing)
 
 
@@ -166,16 +159,12 @@ def _is_names(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(map(_is_name, value))
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-_AUDIT: Mapping[str, tuple[Callable[[object], bool], str]] = {
+_AUDIT: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "keys": (_is_names, "a list of columns"),
     "sensitive": (_is_name, "the name of a column"),
     "target": (_is_name, "the name of a column"),
-    "known": (_is_number, "a whole number from 1"),
-    "measures": (lambda value: value in MEASURES, f"one of {', '.join(MEASURES)}"),
+    "known": (lambda value: is_whole(value) and value >= 1, "a whole number from 1"),
+    "measures": (lambda value: value in LEVELS, f"one of {', '.join(LEVELS)}"),
 }
 
 

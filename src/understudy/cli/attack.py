@@ -14,6 +14,7 @@ from understudy.cli.strong_options import StrongOptions
 from understudy.errors import ParameterError
 
 if TYPE_CHECKING:
+    from understudy.audit.findings import Figure
     from understudy.risk.scenario import Scenario
 
 
@@ -59,22 +60,35 @@ def attack(
     source = strong.source()
     groups = attacker.read_groups()
     found = told = None
+    more: list[Figure] = []
     with session.progress(ctx):
         tables = [csv.read(path) for path in (original, synthetic)]
         strong.check_table(tables[0])
         if scenario is not None:
+            from understudy.audit.run import declared_attacks
+            from understudy.report.attack_table import IN_OVERVIEW
             from understudy.risk.overview import overview
 
+            control = csv.read(attacker.control) if attacker.control is not None else None
             found = overview(
                 *tables,
                 keys=scenario.keys,
                 sensitive=scenario.sensitive,
                 known=scenario.known,
                 classifiers=attacker.preset,
-                control=csv.read(attacker.control) if attacker.control is not None else None,
+                control=control,
                 groups=groups,
                 processes=processes,
                 random_state=seed,
+            )
+            more = declared_attacks(
+                tables[0],
+                tables[1],
+                scenario,
+                control=control,
+                groups=groups,
+                seed=seed,
+                without=IN_OVERVIEW,
             )
         if source is not None:
             told = strong.attack(source, *tables, groups=groups, processes=processes, seed=seed)
@@ -82,7 +96,7 @@ def attack(
         from understudy.report.attack_table import attack_table
 
         session.show(
-            *([attack_table(found)] if found is not None else []),
+            *([attack_table(found, more)] if found is not None else []),
             *([""] if found is not None and told is not None else []),
             *(strong.tables(told) if told is not None else []),
         )

@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.frames import Backend, Frame
-from understudy.results import Result, to_plain
-from understudy.risk.baseline import Baseline
-from understudy.risk.scenario import Scenario
+from understudy.results import Line, Result
+from understudy.risk.scenario import Baseline, Scenario
 from understudy.wording import percent
 
 if TYPE_CHECKING:
-    from understudy.charts.number_line import Line
     from understudy.risk.attacker_votes import Tolerance
 
 
@@ -147,8 +145,6 @@ class Attackers(Result):
 
     def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return the scores, a row for each model, the ensemble, the mean and the maximum."""
-        import polars as pl
-
         columns = ["accuracy", "accuracy_std", "original", "original_std", "gain"]
         if self.control_records:
             columns += ["control", "control_std"]
@@ -156,11 +152,11 @@ class Attackers(Result):
         content: dict[str, Any] = {"attacker": list(scores)}
         content["baseline"] = [self.baseline.zero_rule] * len(scores)
         content |= {name: [getattr(score, name) for score in scores.values()] for name in columns}
-        return self._framed(pl.DataFrame(content), backend)
+        return self._framed(content, backend)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the single records as plain values, with None for nan."""
-        content: dict[str, Any] = to_plain(self)
+        content = super().to_dict()
         del content["shares"]
         return content
 
@@ -182,21 +178,11 @@ class Attackers(Result):
             f"with the original {percent(self.ensemble.original)}.{control}"
         )
 
-    __str__ = summary
+    def lines(self) -> Sequence[Line]:
+        """Return each attacker beside its references."""
+        return [self.line(name, "", score) for name, score in self.scores.items()]
 
-    def _lines(self) -> Sequence[Line]:
-        from understudy.charts.number_line import Line
-
-        return [
-            Line(
-                name,
-                "",
-                {
-                    "baseline": self.baseline.zero_rule,
-                    "synthetic": score.accuracy,
-                    "original": score.original,
-                    "control": score.control,
-                },
-            )
-            for name, score in self.scores.items()
-        ]
+    def line(self, name: str, meaning: str, score: Score) -> Line:
+        """Return one of the scores beside its references."""
+        shares = score.accuracy, score.original, score.control, score.gain
+        return Line(name, meaning, self.baseline, *shares)

@@ -17,9 +17,8 @@ from understudy.errors import DataError, ParameterError
 from understudy.intervals import wilson_interval
 from understudy.learning.classifiers import MANY_LEVELS
 from understudy.risk.attacker_results import Attackers, Score, SubsetScores
-from understudy.risk.baseline import Baseline
 from understudy.risk.prepare import Prepared
-from understudy.risk.scenario import Scenario
+from understudy.risk.scenario import Baseline, Scenario
 from understudy.wording import quoted
 
 Truth = tuple[NDArray[Any], NDArray[np.bool_]]

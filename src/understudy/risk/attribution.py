@@ -20,9 +20,8 @@ from understudy.risk.attribution_result import (
     SubsetAttribution,
     Unmatched,
 )
-from understudy.risk.baseline import Baseline
 from understudy.risk.prepare import Prepared, prepare
-from understudy.risk.scenario import Scenario
+from understudy.risk.scenario import Baseline, Scenario
 
 _NO_MATCH = "no record has the keys of a synthetic one, so nothing can be looked up"
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,12 @@ from understudy.errors import ParameterError
 from understudy.learning.nearest import Matches, Search
 from understudy.learning.packed import Records
 from understudy.progress import track
-from understudy.results import Result, to_plain
-from understudy.risk.baseline import Baseline
-from understudy.risk.level_values import level_label
-from understudy.risk.scenario import Scenario
+from understudy.results import Line, Result
+from understudy.risk.scenario import Baseline, Scenario
 from understudy.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from understudy.charts.number_line import Line
 
 Unmatched = Literal["nearest", "zero", "ignore"]
 """What a record without a match counts: what the nearest records say, 0, or nothing at all."""
@@ -364,8 +360,9 @@ class Attribution(Result):
         import polars as pl
 
         scores = self._scores(subset)
-        guessed = [code for code in np.unique(scores.guess).tolist() if code >= 0]
-        labels = {code: level_label(self._levels, code) for code in guessed}
+        missing = (-1, self._levels.missing)
+        guessed = [code for code in np.unique(scores.guess).tolist() if code not in missing]
+        labels = dict(zip(guessed, self._levels.labels_of(guessed), strict=True))
         guess = pl.col("guess").replace_strict(labels, default=None, return_dtype=pl.String)
         return (
             pl.DataFrame({"cap": scores.cap, "rho": scores.distance, "guess": scores.guess})
@@ -410,11 +407,6 @@ class Attribution(Result):
         unused += [] if self.control else ["control_accuracy", "control_mean"]
         return self._framed(pl.DataFrame(rows).drop(unused), backend)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all but the single records as plain values, with None for nan."""
-        found: dict[str, Any] = to_plain(self)
-        return found
-
     def summary(self) -> str:
         """Return the result in a few sentences."""
         sets, known = len(self.subsets), len(self.subsets[0].keys)
@@ -433,15 +425,8 @@ class Attribution(Result):
             f"with the original {percent(self.original.accuracy)}.{control}"
         )
 
-    __str__ = summary
-
-    def _lines(self) -> Sequence[Line]:
-        from understudy.charts.number_line import Line
-
-        values = {
-            "baseline": self.baseline.zero_rule,
-            "synthetic": self.accuracy,
-            "original": self.original.accuracy,
-            "control": self.control.accuracy if self.control else math.nan,
-        }
-        return [Line(*TITLES[self.rule], values)]
+    def lines(self) -> Sequence[Line]:
+        """Return the measure beside its references."""
+        control = self.control.accuracy if self.control else math.nan
+        own, best = self.accuracy, self.original.accuracy
+        return [Line(*TITLES[self.rule], self.baseline, own, best, control, self.gain)]

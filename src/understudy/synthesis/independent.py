@@ -87,13 +87,7 @@ class Independent(Synthesizer):
         return {"counts": np.concatenate(self.counts_)}
 
     def _restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        sizes = self.codec_.cardinalities
-        counts = arrays["counts"].astype(np.int64, casting="safe")
-        if counts.shape != (sum(sizes),):
-            raise ValueError(f"{len(counts)} counts for {sum(sizes)} codes")
-        self.counts_ = tuple(np.split(counts, np.cumsum(sizes)[:-1]))
-        if any(c.min(initial=0) < 0 or c.sum() != self.n_rows_ for c in self.counts_):
-            raise ValueError(f"counts that do not sum to {self.n_rows_} records")
+        self.counts_ = self._counts_by_column(arrays["counts"])
 
     def _cells(self) -> list[NDArray[np.int64]]:
         return list(self.counts_)

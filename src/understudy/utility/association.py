@@ -13,7 +13,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from understudy.arguments import check_whole
-from understudy.charts.number_line import Line
 from understudy.counting import ContingencyTable
 from understudy.data.coded import Coded, Codes
 from understudy.data.frames import Backend, Frame
@@ -22,7 +21,7 @@ from understudy.data.joint_coding import CodedTables
 from understudy.data.levels import Levels
 from understudy.errors import ParameterError, unknown_columns
 from understudy.progress import track
-from understudy.results import Result
+from understudy.results import Line, Result
 from understudy.utility.pair_measures import (
     Kind,
     Matrix,
@@ -122,10 +121,11 @@ class Association(Result):
         )
         return self._framed(frame.fill_nan(None), backend)
 
-    def _lines(self) -> list[Line]:
-        about = f"mean difference from the original over {self.measured.pairs:,} pairs of columns"
-        values = {"baseline": self.measured.expected_mean, "synthetic": self.measured.mean}
-        return [Line("Strength of association", about, values)]
+    def lines(self) -> list[Line]:
+        """Return the mean difference beside what sampling alone gives."""
+        found = self.measured
+        about = f"mean difference from the original over {found.pairs:,} pairs of columns"
+        return [Line("Strength of association", about, found.expected_mean, found.mean)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, with None for nan."""

@@ -12,13 +12,12 @@ import numpy as np
 import polars as pl
 
 from understudy.arguments import check_whole, is_whole
-from understudy.charts.number_line import Line
 from understudy.data.frames import Backend, Frame
 from understudy.data.groups import Grouped, Groups, code_in_groups
 from understudy.data.joint_coding import CodedTables
 from understudy.errors import ParameterError, unknown_columns
 from understudy.progress import track
-from understudy.results import Result, to_plain
+from understudy.results import Line, Result, to_plain
 from understudy.utility.distances import expected_distance, paired_counts, total_variation
 from understudy.utility.tables import compared, tables_of
 from understudy.wording import percent, quoted, times
@@ -256,7 +255,8 @@ class Marginals(Result):
             f"{percent(worst.expected)}."
         )
 
-    def _lines(self) -> list[Line]:
+    def lines(self) -> list[Line]:
+        """Return the mean distance for each number of columns beside what chance gives."""
         return [
             distance_line(way.way, way.tables, way.mean, way.expected, way.ratio)
             for way in self.ways
@@ -269,7 +269,8 @@ def distance_line(way: int, tables: int, mean: float, expected: float, ratio: fl
     return Line(
         names.get(way, f"{way} columns at once"),
         f"{tables:,} tables, {times(ratio)} what chance gives",
-        {"baseline": expected, "synthetic": mean},
+        expected,
+        mean,
     )
 
 

@@ -13,11 +13,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from understudy.arguments import check_choice
-from understudy.charts.number_line import Line
 from understudy.data.frames import Backend, Frame
 from understudy.errors import ParameterError
 from understudy.intervals import wilson_interval
-from understudy.results import Result
+from understudy.results import Line, Result
 from understudy.wording import percent, signed_points
 
 HeldOut = Literal["given", "split"]
@@ -321,17 +320,11 @@ class Prediction(Result):
         frame = pl.DataFrame({"class": self.labels[: len(counts)]} | content)
         return self._framed(frame, backend)
 
-    def _lines(self) -> list[Line]:
+    def lines(self) -> list[Line]:
+        """Return each classifier beside its references."""
+        about = "Share of test records predicted correctly"
         return [
-            Line(
-                name,
-                "Share of test records predicted correctly",
-                {
-                    "baseline": self.baseline,
-                    "synthetic": one.synthetic.accuracy,
-                    "original": one.real.accuracy,
-                },
-            )
+            Line(name, about, self.baseline, one.synthetic.accuracy, one.real.accuracy)
             for name, one in self.classifiers.items()
         ]
 

@@ -12,13 +12,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from understudy.arguments import as_names, check_seed, check_whole
-from understudy.charts.number_line import Line
 from understudy.data.coded import Coded
 from understudy.data.frames import Backend, Frame
 from understudy.data.joint_coding import CodedTables
 from understudy.errors import ParameterError, did_you_mean
 from understudy.progress import track
-from understudy.results import Result
+from understudy.results import Line, Result
 from understudy.utility.propensity_models import Logistic, Model, Tree, shared_indicators
 from understudy.utility.tables import compared, content_order, tables_of
 from understudy.wording import percent, times
@@ -162,12 +161,14 @@ class Propensity(Result):
             ]
         return self._framed(pl.DataFrame(rows).fill_nan(None), backend)
 
-    def _lines(self) -> list[Line]:
+    def lines(self) -> list[Line]:
+        """Return the area under the curve of each model beside what chance gives."""
         return [
             Line(
                 _capital(IN_WORDS[name]),
                 f"pMSE {times(model.permutation.ratio)} what chance gives",
-                {"baseline": model.permuted_auc, "synthetic": model.auc},
+                model.permuted_auc,
+                model.auc,
             )
             for name, model in self.models.items()
         ]

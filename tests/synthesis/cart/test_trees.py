@@ -12,8 +12,8 @@ from scipy.stats import chisquare
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from understudy.synthesis.cart.features import Feature
-from understudy.synthesis.cart.kernels import prune
 from understudy.synthesis.cart.trees import MOST_DEPTH, Outcome, Tree, grow
+from understudy.synthesis.kernels import prune
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -171,6 +171,7 @@ CLASSIFIERS = Measure(
         guessed("vote", "Vote", "by a vote of classifiers trained on the release"),
         guessed("mean_attacker", "Mean", "by one of these classifiers, on average"),
     ),
+    place=30,
 )
 CLASSIFIERS_PAPERS = Measure(
     "classifiers_papers",
@@ -193,4 +194,5 @@ CLASSIFIERS_PAPERS = Measure(
             "papers_mean_attacker", "Mean, papers", "by one of the papers' classifiers, on average"
         ),
     ),
+    place=40,
 )

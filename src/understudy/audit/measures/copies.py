@@ -22,4 +22,5 @@ COPIES = Measure(
     "looking for copies",
     lambda synthesis: copied_records_of(synthesis.tables, synthesis.columns),
     _collect,
+    place=60,
 )

@@ -59,6 +59,9 @@ MARGINALS = Measure(
     _collect,
     numbers={f"marginals.{way}": ("mean", "expected", "ratio") for way in (1, 2, 3, 4)},
     values=lambda release: [(f"marginals.{way.way}", way) for way in release.utility.marginals],
+    use=lambda release: [
+        (f"marginals_{way.way}", way.mean, way.expected) for way in release.utility.marginals
+    ],
     found=lambda release: release.utility.shares or release.utility.marginals,
     explanation=Explanation(
         "Shares and distances",
@@ -76,6 +79,7 @@ MARGINALS = Measure(
             one_digit,
         ),
     ),
+    place=100,
 )
 SHARES = Measure(
     "shares",
@@ -83,4 +87,5 @@ SHARES = Measure(
     lambda synthesis: column_shares_of(synthesis.tables, synthesis.columns),
     lambda _first, found: Collected(utility={"shares": found[0]}),
     first_only=True,
+    place=110,
 )

@@ -21,6 +21,7 @@ from understudy.audit.measures.declaration import (
     Explanation,
     Measure,
     Part,
+    Use,
     mean,
 )
 from understudy.audit.synthesis import Synthesis
@@ -257,6 +258,12 @@ def _values(release: ReleaseFindings) -> list[tuple[str, object]]:
     return [("prediction", {name: getattr(found, field) for name, field in GATE.items()})]
 
 
+def _use(release: ReleaseFindings) -> Use:
+    found = release.utility.prediction
+    if found is not None:
+        yield "prediction", found.mean_synthetic, found.mean_real
+
+
 PREDICTION = Measure(
     "prediction",
     "predicting the target",
@@ -266,6 +273,7 @@ PREDICTION = Measure(
     needed=lambda task, _given: task.target is not None,
     numbers={"prediction": tuple(GATE)},
     values=_values,
+    use=_use,
     found=lambda release: release.utility.prediction,
     explanation=Explanation(
         "Prediction",
@@ -286,4 +294,5 @@ PREDICTION = Measure(
             original=_field("mean_real"),
         ),
     ),
+    place=150,
 )

@@ -157,7 +157,10 @@ def disclosure_chart(found: DisclosureFindings) -> Chart | None:
 
 def distances_chart(ways: Sequence[WayFindings]) -> Chart | None:
     """Return a line for tables of one, two and three columns: their distance and chance's."""
-    lines = [distance_line(way.way, way.tables, way.mean, way.expected, way.ratio) for way in ways]
+    lines = [
+        distance_line(way.way, way.tables, way.mean, way.expected, way.ratio).drawn()
+        for way in ways
+    ]
     words = Words(
         "distances",
         "Distance of all shares from the original's",

@@ -16,8 +16,7 @@ from understudy.synthesis.cart.plan import Plan, Step
 from understudy.synthesis.cart.recipe import Strata
 from understudy.synthesis.cart.sequence import TreeSequence
 from understudy.synthesis.cart.trees import LeafModel, Tree
-from understudy.synthesis.ranges import DenseRanges
-from understudy.synthesis.tables import ConditionalTable
+from understudy.synthesis.tables import ConditionalTable, DenseRanges
 
 _PARTS = ("kind", "value")
 

@@ -76,7 +76,7 @@ class Tree:
         """Return the number of the leaf of each record."""
         if len(self.feature) == 1:
             return np.zeros(len(places), np.uint32)
-        from understudy.synthesis.cart.kernels import find_leaves
+        from understudy.synthesis.kernels import find_leaves
 
         order_of = np.full(places.shape[1], -1, np.int32)
         start = 0
@@ -194,7 +194,7 @@ def _grow(
     nodes = fitted.tree_
     if nodes.node_count == 1:
         return alone
-    from understudy.synthesis.cart.kernels import prune
+    from understudy.synthesis.kernels import prune
 
     risk = nodes.impurity * nodes.weighted_n_node_samples / rows
     ends = np.arange(nodes.node_count)

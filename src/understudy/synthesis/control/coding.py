@@ -26,7 +26,7 @@ from understudy.data.values import (
     unit_of,
 )
 from understudy.errors import ParameterError, did_you_mean, unknown_columns
-from understudy.synthesis.control.change import Change, share_of_rows
+from understudy.synthesis.control.records import Change, share_of_rows
 
 Limit: TypeAlias = int | float | Decimal | date | time | np.generic | str
 """A number for numbers; a date, a time or ISO text for dates and times."""

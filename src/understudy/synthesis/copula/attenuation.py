@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.synthesis.copula.margins import Floats, Margin, normal_density
+from understudy.synthesis.copula.correlation import Floats, Margin, normal_density
 
 # A column with more cuts is thinned out to a few in each slot of this width.
 _MOST_CUTS = 1024

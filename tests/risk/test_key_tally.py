@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.data import Coded
-from understudy.risk.key_cells import KeyCells
+from understudy.risk.key_tally import KeyCells
 
 rows = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=20

@@ -1,4 +1,4 @@
-"""Remove synthetic records that look like somebody of the original.
+"""Steps of disclosure control on whole records: what a step did, removing records, labelling them.
 
 A record is unique if no other record of its table has the same values in the keys. Whoever knows
 these values of one person finds exactly that record.
@@ -6,9 +6,10 @@ these values of one person finds exactly that record.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,8 +19,101 @@ from understudy.data.coded import Coded
 from understudy.data.frames import Frame, to_narwhals
 from understudy.data.joint_coding import CodedTables
 from understudy.errors import DataError, ParameterError, unknown_columns
-from understudy.synthesis.control.change import Change, share_of_rows
-from understudy.wording import quoted
+from understudy.wording import percent, quoted
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """The table after a step of disclosure control, and what the step did.
+
+    Parameters
+    ----------
+    frame : DataFrame or Table
+        The new table, of the same library and types as the table given.
+    rows : ndarray of int64
+        Positions of the rows that were changed or removed, in the table given, from 0 up.
+    total : int
+        Number of rows of the table given.
+    text : str
+        What was done, as one sentence.
+    below, above : mapping of str to int
+        After top and bottom coding: values raised to the bottom and lowered to the top, by column.
+    """
+
+    frame: Frame = field(repr=False)
+    rows: NDArray[np.int64] = field(repr=False)
+    total: int
+    text: str
+    below: Mapping[str, int] = field(default_factory=dict)
+    above: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """Number of rows that were changed or removed."""
+        return len(self.rows)
+
+    def to_text(self) -> str:
+        """Return what was done, as one plain sentence."""
+        return self.text
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def share_of_rows(count: int, total: int) -> str:
+    """Say how many of a table's rows `count` is.
+
+    Examples
+    --------
+    >>> share_of_rows(12, 1473)
+    '12 of 1,473 rows (0.8%)'
+    """
+    share = f" ({percent(count / total)})" if total else ""
+    return f"{count:,} of {total:,} rows{share}"
+
+
+def label(synthetic: Frame, *, column: str = "synthetic", value: str = "synthetic") -> Change:
+    """Add a first column that says of every row that it is synthetic.
+
+    Parameters
+    ----------
+    synthetic : DataFrame or Table
+        The synthetic table, of pandas, polars or pyarrow.
+    column : str
+        Name of the new column; it stands first, where a reader of the file sees it.
+    value : str
+        The text in every row.
+
+    Returns
+    -------
+    Change
+        The table with the new column.
+
+    Raises
+    ------
+    ParameterError
+        If the table has a column of that name, or a name or text is empty.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> change = label(pl.DataFrame({"age": [31, 45]}))
+    >>> change.frame.rows()
+    [('synthetic', 31), ('synthetic', 45)]
+    """
+    wrapped = to_narwhals(synthetic)
+    for argument, text in (("column", column), ("value", value)):
+        if not isinstance(text, str) or not text:
+            raise ParameterError(f"{argument} must be a text that is not empty; got {text!r}.")
+    if column in wrapped.columns:
+        raise ParameterError(
+            f"The table has a column {column!r} already. Give another name by column=."
+        )
+    total = len(wrapped)
+    marks = nw.new_series(column, [value] * total, nw.String, backend=wrapped.implementation)
+    frame = wrapped.with_columns(marks).select(column, *wrapped.columns).to_native()
+    text = f"Marked all {total:,} rows as {value!r}, in the new first column {column!r}."
+    return Change(frame, np.arange(total), total, text)
 
 
 def remove_replicated_uniques(
@@ -66,11 +160,10 @@ def remove_replicated_uniques(
     >>> remove_replicated_uniques(original, synthetic).frame.rows()
     [(45, 'm'), (28, 'f')]
     """
-    names = common_columns(original, synthetic, keys)
-    matches = count_matches(original, synthetic, names)
-    removed = (matches.synthetic == 1) & (matches.original == 1)
+    names = _common_columns(original, synthetic, keys)
+    theirs, ours = count_matches(original, synthetic, names)
     reason = "are unique in both tables, with the same values"
-    return _without(synthetic, removed, reason, names)
+    return _without(synthetic, (ours == 1) & (theirs == 1), reason, names)
 
 
 def remove_uniques_in_original(
@@ -103,10 +196,10 @@ def remove_uniques_in_original(
     >>> print(remove_uniques_in_original(original, synthetic))
     Removed 2 of 3 rows (66.7%) that are unique and occur in the original, by 'age' and 'sex'.
     """
-    names = common_columns(original, synthetic, keys)
-    matches = count_matches(original, synthetic, names)
-    removed = (matches.synthetic == 1) & (matches.original > 0)
-    return _without(synthetic, removed, "are unique and occur in the original", names)
+    names = _common_columns(original, synthetic, keys)
+    theirs, ours = count_matches(original, synthetic, names)
+    reason = "are unique and occur in the original"
+    return _without(synthetic, (ours == 1) & (theirs > 0), reason, names)
 
 
 def _without(
@@ -119,23 +212,7 @@ def _without(
     return Change(frame, rows, len(removed), text)
 
 
-@dataclass(frozen=True, eq=False)
-class Matches:
-    """For each synthetic record, how many records of each table have its values.
-
-    Parameters
-    ----------
-    original : ndarray
-        Records of the original.
-    synthetic : ndarray
-        Records of the synthetic table, itself among them.
-    """
-
-    original: NDArray[np.integer]
-    synthetic: NDArray[np.integer]
-
-
-def common_columns(
+def _common_columns(
     original: Frame, synthetic: Frame, keys: str | Sequence[str] | None
 ) -> tuple[str, ...]:
     """Return the columns to compare: the keys, or all that both tables have."""
@@ -161,20 +238,20 @@ def common_columns(
     return names
 
 
-def count_matches(original: Frame, synthetic: Frame, names: Sequence[str]) -> Matches:
-    """Count, for each synthetic record, the records of both tables with the same values.
+def count_matches(
+    original: Frame, synthetic: Frame, names: Sequence[str]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many records of the original, and of its own table, have each one's values.
 
     Examples
     --------
     >>> import polars as pl
-    >>> matches = count_matches(pl.DataFrame({"a": [1, 2, 2]}), pl.DataFrame({"a": [2, 3]}), ["a"])
-    >>> matches.original.tolist(), matches.synthetic.tolist()
-    ([2, 0], [1, 1])
+    >>> count_matches(pl.DataFrame({"a": [1, 2, 2]}), pl.DataFrame({"a": [2, 3]}), ["a"])
+    (array([2, 0]), array([1, 1]))
     """
     both = CodedTables.of({"original": original, "synthetic": synthetic}, names)
     groups = group_ids(Coded.concatenate([both["original"], both["synthetic"]]), names)
     theirs, ours = np.split(groups.ids, [len(both["original"])])
-    return Matches(
-        np.bincount(theirs, minlength=groups.count)[ours],
-        np.bincount(ours, minlength=groups.count)[ours],
-    )
+    counts = (np.bincount(side, minlength=groups.count) for side in (theirs, ours))
+    before, after = (found[ours] for found in counts)
+    return before, after
