@@ -6,10 +6,12 @@ import html
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields, is_dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import polars as pl
 
+from understudy.charts import number_line as charts
 from understudy.data.frames import Backend, Frame, to_backend
 
 SHOWN_ROWS = 20
@@ -68,21 +70,34 @@ class Line:
     control: float = math.nan
     gain: float = math.nan
 
+    def drawn(self) -> charts.Line:
+        """Return the line of a chart."""
+        roles = ("baseline", "synthetic", "original", "control")
+        values = {role: getattr(self, role) for role in roles}
+        return charts.Line(self.measure, self.meaning, values)
+
 
 @dataclass(frozen=True, eq=False)
 class Result:
     """A result of a measure: it gives frames of the kind that went in, and shows itself.
 
     A subclass has `summary()`, and `to_frame(backend=None)` that ends in `self._framed(...)`.
+    `SERIES` says what the roles of its number line are called, and `AXIS` what it shows.
     """
+
+    SERIES: ClassVar[Mapping[str, str]] = {
+        "baseline": "Without the release",
+        "synthetic": "With the release",
+        "original": "With the original data",
+        "control": "People who are not in the data",
+    }
+    AXIS: ClassVar[str] = "Share of people"
 
     _: KW_ONLY
     _backend: Backend = field(default="polars", repr=False)
 
     def _framed(self, content: Any, backend: Backend | None) -> Any:  # noqa: ANN401
         """Return a table, or what polars makes one of, in the kind asked for or that went in."""
-        import polars as pl
-
         return to_backend(pl.DataFrame(content), self._backend if backend is None else backend)
 
     def lines(self) -> Iterable[Line]:
@@ -107,30 +122,20 @@ class Result:
 
     def _repr_html_(self) -> str:
         """Return the number line and the table, for notebooks."""
-        drawn = draw_number_line(type(self).__name__, self.lines())
+        drawn = draw_number_line(type(self).__name__, self.lines(), self.SERIES, self.AXIS)
         text = f"<p>{html.escape(str(self))}</p>"
         return f"<div>{text}{drawn}{html_table(self.to_frame(backend='polars'))}</div>"
 
 
-SERIES = {
-    "baseline": "Without the release",
-    "synthetic": "With the release",
-    "original": "With the original",
-    "control": "People not in the data",
-}
-"""What the roles of a number line are called."""
-
-
-def draw_number_line(title: str, lines: Iterable[Line]) -> str:
+def draw_number_line(
+    title: str,
+    lines: Iterable[Line],
+    series: Mapping[str, str] = Result.SERIES,
+    axis: str = Result.AXIS,
+) -> str:
     """Return the number line as a drawing that stands by itself; empty if there is no line."""
-    from understudy.charts import number_line as charts
-
-    words = charts.Words("result", title, "", "Measure", "Share of people")
-    drawn = [
-        charts.Line(line.measure, line.meaning, {role: getattr(line, role) for role in SERIES})
-        for line in lines
-    ]
-    chart = charts.number_line(words, drawn, SERIES)
+    words = charts.Words("result", title, "", "Measure", axis)
+    chart = charts.number_line(words, [line.drawn() for line in lines], series)
     if chart is None:
         return ""
     import vl_convert as vlc

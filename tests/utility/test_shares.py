@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.utility.shares import column_shares_of
-from understudy.utility.tables import both_tables
+from understudy.utility.tables import tables_of
 
 
 def shares(original, synthetic):
     frames = pl.DataFrame({"x": original}), pl.DataFrame({"x": synthetic})
-    (found,) = column_shares_of(both_tables(*frames))
+    (found,) = column_shares_of(tables_of(*frames))
     return found
 
 

@@ -40,14 +40,7 @@ class ColumnShares:
 def column_shares_of(
     tables: CodedTables, columns: Sequence[str] | None = None
 ) -> tuple[ColumnShares, ...]:
-    """Return the shares of the values of each column in the original and in a release.
-
-    Parameters
-    ----------
-    tables : CodedTables
-        The tables "original" and "synthetic", perhaps among others.
-    columns : sequence of str, optional
-        The columns; all by default.
+    """Return the shares of the values of each column, all by default, in original and release.
 
     Examples
     --------

@@ -15,12 +15,12 @@ from understudy.audit.measures.declaration import (
     mean,
 )
 from understudy.audit.synthesis import Synthesis
-from understudy.utility.association import Association, association_of
+from understudy.utility.association import Association, association
 from understudy.utility.pair_measures import Matrix
 
 
 def _run(synthesis: Synthesis) -> Association:
-    return association_of(
+    return association(
         synthesis.tables, columns=synthesis.columns, random_state=synthesis.task.seed
     )
 

@@ -16,14 +16,14 @@ from understudy.audit.measures.declaration import (
     mean,
 )
 from understudy.audit.synthesis import Synthesis
-from understudy.utility.marginals import Marginals, marginals_of
+from understudy.utility.marginals import Marginals, marginals
 from understudy.utility.shares import column_shares_of
 from understudy.wording import one_digit
 
 
 def _run(synthesis: Synthesis) -> Marginals:
     task = synthesis.task
-    return marginals_of(
+    return marginals(
         synthesis.tables,
         ways=(1, 2) if task.measures == "quick" else (1, 2, 3),
         columns=synthesis.columns,

@@ -26,7 +26,7 @@ from understudy.audit.measures.declaration import (
 )
 from understudy.audit.synthesis import Synthesis
 from understudy.data.joint_coding import CodedTables, EncodedTable
-from understudy.utility.prediction import prediction_of
+from understudy.utility.prediction import prediction
 from understudy.utility.prediction_result import Comparison, Prediction, Trained
 from understudy.utility.shares import NOT_SHOWN
 
@@ -216,7 +216,7 @@ def _run(synthesis: Synthesis) -> Prediction:
             test = None  # the control table was made for the attacks alone
         else:
             features = known
-    return prediction_of(
+    return prediction(
         prediction_tables(synthesis, test=test is not None),
         target=task.target,
         test_share=TEST_SHARE,

@@ -9,7 +9,7 @@ from understudy.audit.findings import PropensityFindings, ReleaseFindings
 from understudy.audit.measures.declaration import Collected, Explanation, Measure, Part, Use, mean
 from understudy.audit.synthesis import Synthesis
 from understudy.audit.task import MeasureSet
-from understudy.utility.propensity import Propensity, propensity_of
+from understudy.utility.propensity import Propensity, propensity
 
 PERMUTATIONS: dict[MeasureSet, int] = {"standard": 25, "full": 100}
 TOLD_APART = 20_000
@@ -18,7 +18,7 @@ INTERACTIONS = "logistic with interactions"
 
 
 def _run(synthesis: Synthesis, permutations: int | None = None, **more: Any) -> Propensity:  # noqa: ANN401
-    return propensity_of(
+    return propensity(
         synthesis.tables,
         columns=synthesis.columns,
         permutations=permutations or PERMUTATIONS[synthesis.task.measures],

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from understudy.counting.engine import Engine, LocalEngine, in_order
-from understudy.counting.groups import checked_codes, group_ids
 from understudy.counting.information import Information
+from understudy.counting.tables import checked_codes, group_ids
 from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.synthesis.bayes.network import Structure

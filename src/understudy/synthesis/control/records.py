@@ -8,20 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import as_names
-from understudy.data.alignment import stack_column
-from understudy.data.frames import Frame, to_arrow, to_narwhals
+from understudy.counting import group_ids
+from understudy.data.coded import Coded
+from understudy.data.frames import Frame, to_narwhals
+from understudy.data.joint_coding import CodedTables
 from understudy.errors import DataError, ParameterError, unknown_columns
 from understudy.wording import percent, quoted
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,21 +249,9 @@ def count_matches(
     >>> count_matches(pl.DataFrame({"a": [1, 2, 2]}), pl.DataFrame({"a": [2, 3]}), ["a"])
     (array([2, 0]), array([1, 1]))
     """
-    import polars as pl
-
-    tables = [
-        to_arrow(to_narwhals(table).select(*names).to_native()) for table in (original, synthetic)
-    ]
-    columns: list[pl.Series] = []
-    for name in names:
-        arrays = [table[name].chunk(0) for table in tables]
-        columns += stack_column(name, dict(zip(("original", "synthetic"), arrays, strict=True)))
-    rows = [len(table) for table in tables]
-    stacked = pl.DataFrame([column.alias(str(place)) for place, column in enumerate(columns)])
-    side = pl.Series("side", np.repeat(np.array([0, 1], np.uint32), rows))
-    keys = stacked.columns
-    counts = stacked.with_columns(side).select(
-        all=pl.len().over(keys), synthetic=pl.col("side").sum().over(keys)
-    )[rows[0] :]
-    ours = counts["synthetic"].to_numpy().astype(np.int64)
-    return counts["all"].to_numpy() - ours, ours
+    both = CodedTables.of({"original": original, "synthetic": synthetic}, names)
+    groups = group_ids(Coded.concatenate([both["original"], both["synthetic"]]), names)
+    theirs, ours = np.split(groups.ids, [len(both["original"])])
+    counts = (np.bincount(side, minlength=groups.count) for side in (theirs, ours))
+    before, after = (found[ours] for found in counts)
+    return before, after
