@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from understudy.counting.compiling import announce_compilation
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 announce_compilation()
 

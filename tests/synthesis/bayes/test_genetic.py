@@ -377,25 +377,6 @@ def test_information_as_whole_numbers():
     assert weights[0, 2] == 0
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"elite": 0}, "elite is at least 1"),
-        ({"elite": 201}, "at most population, 200; got 201"),
-        ({"mutation_rate": 1.5}, "between 0 and 1; got 1.5"),
-        ({"generations": -1}, "at least 0; got -1"),
-    ],
-)
-def test_parameters_that_make_no_sense(arguments, message):
-    with pytest.raises(ParameterError, match=message):
-        genetic_search(
-            np.zeros((2, 2)),
-            build_constraints(names(2), parents=1),
-            np.random.default_rng(),
-            **arguments,
-        )
-
-
 def test_progress_tells_the_best_so_far():
     told = []
 

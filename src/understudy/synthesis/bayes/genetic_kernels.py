@@ -8,15 +8,13 @@ compiled code: the tests call every operator, and check what it must preserve.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from understudy.counting.compiling import announce_compilation
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 announce_compilation()
 
