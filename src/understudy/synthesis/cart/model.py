@@ -35,10 +35,9 @@ from understudy.synthesis.cart.plan import (
     keep_most_telling,
     settings_of,
 )
-from understudy.synthesis.cart.recipe import Recipe, Strata, Trees
+from understudy.synthesis.cart.recipe import Recipe, Strata, Trees, TreeSummary, summarize
 from understudy.synthesis.cart.rules import RuleBook, read_rules, rules_to_plain
 from understudy.synthesis.cart.sampling_tables import tree_tables
-from understudy.synthesis.cart.sequence import TreeSummary, summarize
 from understudy.synthesis.sampler import SamplingTable
 from understudy.wording import quoted
 

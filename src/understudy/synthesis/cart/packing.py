@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.coded import code_dtype
-from understudy.synthesis.cart.columns import ColumnModel
 from understudy.synthesis.cart.features import Feature
 from understudy.synthesis.cart.plan import Plan, Step
-from understudy.synthesis.cart.recipe import Strata
-from understudy.synthesis.cart.sequence import TreeSequence
-from understudy.synthesis.cart.trees import LeafModel, Tree
+from understudy.synthesis.cart.recipe import Strata, TreeSequence
+from understudy.synthesis.cart.trees import ColumnModel, LeafModel, Tree
 from understudy.synthesis.tables import ConditionalTable, DenseRanges
 
 _PARTS = ("kind", "value")

@@ -1,16 +1,19 @@
-"""A tree for one outcome, and the records of its leaves that a synthetic value is drawn from."""
+"""The trees of a column, and the records of their leaves that a synthetic value is drawn from.
+
+A column of numbers has two: first which kind of value, and then the number itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.coded import Coded, Codes
+from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.synthesis.cart.features import (
     Feature,
     Places,
@@ -18,6 +21,7 @@ from understudy.synthesis.cart.features import (
     order_by_mean,
     order_by_shares,
 )
+from understudy.synthesis.cart.plan import Step
 from understudy.synthesis.tables import ConditionalTable
 
 RECORDS_PER_SPLIT = 3
@@ -254,3 +258,85 @@ def _shrunk(
         children.astype(np.int32),
         {column: order for column, order in orders.items() if column in used},
     )
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnModel:
+    """How the codes of one column are drawn, given the columns before it.
+
+    Parameters
+    ----------
+    feature : Feature
+        The column.
+    kind : LeafModel or None
+        Draws whether a number is missing, a special value or an ordinary one; None for categories
+        and for columns that hold ordinary numbers alone.
+    value : LeafModel or None
+        Draws the code, of an ordinary number if there are other kinds; None if no record has one.
+    """
+
+    feature: Feature
+    kind: LeafModel | None
+    value: LeafModel | None
+
+    @property
+    def parts(self) -> dict[str, LeafModel]:
+        """The models of this column by name: kind, value, or both."""
+        both = {"kind": self.kind, "value": self.value}
+        return {name: model for name, model in both.items() if model is not None}
+
+    def draw(self, places: Places, rng: np.random.Generator) -> Codes:
+        """Draw a code for each record."""
+        if self.kind is None:
+            return self._values.draw(places, rng)
+        kinds = self.kind.draw(places, rng)
+        codes = self.feature.code_of_kind()[kinds]
+        ordinary = np.flatnonzero(codes < 0)
+        if len(ordinary):
+            codes[ordinary] = self._values.draw(places[ordinary], rng)
+        return codes.astype(code_dtype(self.feature.cardinality))
+
+    def probability(self, places: Places, codes: Codes) -> NDArray[np.float64]:
+        """Return the probability with which `draw` gives each record's code."""
+        if self.kind is None:
+            return self._values.probability(places, codes)
+        kinds = self.feature.kind_of(codes)
+        found = self.kind.probability(places, kinds)
+        ordinary = np.flatnonzero((kinds == self.feature.special) & (found > 0))
+        if len(ordinary):
+            found[ordinary] *= self._values.probability(places[ordinary], codes[ordinary])
+        return found
+
+    @property
+    def _values(self) -> LeafModel:
+        if self.value is None:
+            raise ValueError(f"a model of {self.feature.name!r} without a tree for its values")
+        return self.value
+
+
+def fit_column(
+    step: Step, features: Sequence[Feature], places: Places, codes: Codes
+) -> ColumnModel:
+    """Grow the trees of one column, whose codes are given, on records as `matrix_of` gives them."""
+    feature = features[step.column]
+
+    def tree(rows: NDArray[np.int64] | None, outcome: Outcome) -> LeafModel:
+        own = places if rows is None else places[rows]
+        minbucket, cp = step.minbucket, step.cp
+        return grow(own, features, step.predictors, outcome, minbucket=minbucket, cp=cp)
+
+    whole = Outcome(codes, feature.cardinality)
+    if feature.numbers is None:
+        return ColumnModel(feature, None, tree(None, whole))
+    if feature.kinds == 1:
+        return ColumnModel(
+            feature, None, tree(None, replace(whole, numbers=feature.numbers[codes]))
+        )
+    kinds = feature.kind_of(codes)
+    kind = tree(None, Outcome(kinds, feature.kinds))
+    ordinary = np.flatnonzero(kinds == feature.special)
+    if not len(ordinary):
+        return ColumnModel(feature, kind, None)
+    own = codes[ordinary]
+    value = tree(ordinary, Outcome(own, feature.cardinality, feature.numbers[own]))
+    return ColumnModel(feature, kind, value)
