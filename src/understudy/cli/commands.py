@@ -14,7 +14,6 @@ from understudy._version import __version__
 from understudy.cli import options, session
 from understudy.cli.advice_commands import AdviceCommands
 from understudy.cli.attack import attack
-from understudy.cli.attacker import Model
 from understudy.cli.audit_options import AuditOptions, AuditOutputs, show_audit
 from understudy.cli.named_releases import NamedReleases
 from understudy.cli.option_groups import Reworded, grouped, option
@@ -208,7 +207,7 @@ def audit(
     outputs: AuditOutputs,
     asked: AuditOptions,
     model: Annotated[
-        Model,
+        options.Model,
         Reworded(
             help="The model that made the synthetic table, from `understudy synth --save-model`. "
             "An attacker who knows it attacks, too."

@@ -54,6 +54,11 @@ def option(
     return typer.Option(*names, help=text, rich_help_panel=panel, show_default=default, **limits)
 
 
+def panel(title: str) -> Callable[..., Any]:
+    """Return a function like `option`, for the options of one part of the help."""
+    return functools.partial(option, panel=title)
+
+
 class Reworded:
     """What one command says differently about an option, or about all options of a group.
 

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.cli.advice_commands import AdviceCommands
-from understudy.cli.folders import check_folder, replaced_folder
 from understudy.cli.options import numbered
+from understudy.cli.session import check_folder, replaced_folder
 from understudy.data.dialect import Dialect, is_parquet
 from understudy.data.files import SUFFIXES, write_bytes
 from understudy.wording import markdown_table

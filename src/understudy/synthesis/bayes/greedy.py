@@ -132,10 +132,7 @@ def greedy_search(
 
 
 def _next(
-    constraints: Constraints,
-    placed: Sequence[int],
-    losses: Sequence[int],
-    rng: np.random.Generator,
+    constraints: Constraints, placed: Sequence[int], losses: Sequence[int], rng: np.random.Generator
 ) -> int:
     """Return the attribute to place next: the one with the least loss, the first one of several."""
     if len(placed) < len(constraints.first):
