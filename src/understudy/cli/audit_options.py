@@ -202,22 +202,22 @@ class AuditOutputs:
     def write(self, ctx: typer.Context, found: Audit, commands: AdviceCommands) -> None:
         """Write what was asked for, each file whole or not at all."""
         shown = " It shows values of original records." if found.shows_records else ""
+        told = []
         with session.progress(ctx):
             if self.output is not None:
                 found.to_html(self.output, overwrite=self.force, commands=commands)
+                told.append(f"Wrote {self.output}: the report, to open in a browser.{shown}")
             if self.json is not None:
                 found.to_json(self.json, overwrite=self.force)
+                told.append(f"Wrote {self.json}: all findings, for programs.{shown}")
             if self.png is not None:
                 from understudy.report.page import write_pictures
 
                 with session.replaced_folder(self.png, _is_picture, overwrite=self.force) as folder:
                     pictures = len(write_pictures(found.findings, folder))
-        if self.output is not None:
-            session.say(ctx, f"Wrote {self.output}: the report, to open in a browser.{shown}")
-        if self.json is not None:
-            session.say(ctx, f"Wrote {self.json}: all findings, for programs.{shown}")
-        if self.png is not None:
-            session.say(ctx, f"Wrote {self.png}: {pictures} pictures.")
+                told.append(f"Wrote {self.png}: {pictures} pictures.")
+        for sentence in told:
+            session.say(ctx, sentence)
 
 
 def _is_picture(name: str) -> bool:

@@ -34,22 +34,17 @@ def console() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def escape(text: str) -> str:
-    """Return a text in which square brackets are no markup."""
-    from rich.markup import escape
-
-    return escape(text)
-
-
 def complain(heading: str, message: str = "") -> None:
     """Give a message that must be seen, even if it should be quiet."""
-    console().print(f"[red bold]{escape(heading)}[/]{escape(message)}", soft_wrap=True)
+    from rich.text import Text
+
+    console().print(Text(heading, "red bold"), Text(message), sep="", soft_wrap=True)
 
 
 def say(ctx: typer.Context, message: str) -> None:
     """Give a message, unless it should be quiet."""
     if not ctx.obj["quiet"]:
-        console().print(escape(message), soft_wrap=True)
+        console().print(message, markup=False, soft_wrap=True)
 
 
 def show(*results: RenderableType) -> None:

@@ -16,7 +16,7 @@ from understudy.cli.option_groups import option, panel, spelled
 from understudy.errors import ParameterError
 
 if TYPE_CHECKING:
-    from understudy.data import Schema
+    from understudy.data import Dialect, Schema
     from understudy.synthesis import Synthesizer
     from understudy.synthesis.settings import Settings
 
@@ -303,6 +303,19 @@ class Synthesis:
         file = Settings.load(self.settings) if self.settings is not None else Settings()
         seed = secrets.randbelow(2**32) if self.seed is None else self.seed
         return set_up(cls, file, given, seed)
+
+    def draw(
+        self,
+        model: Synthesizer,
+        paths: Sequence[Path],
+        dialect: Dialect | None,
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        """Draw a synthetic table into each file, written as the original is."""
+        for copy, path in enumerate(paths):
+            same = None if path.suffix.lower() == ".tsv" else dialect
+            model.sample_to(path, self.rows, copy=copy, overwrite=overwrite, dialect=same)
 
     def described(self) -> Schema | None:
         """Return what the columns are, if that is given, without those that are not wanted."""

@@ -8,6 +8,7 @@ parents that many sets have in common, so that histograms fit the fastest cache.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -207,7 +208,9 @@ class _Scorer:
         """Yield the score of each child and parent set; `newest` is in all the sets."""
         work = len(self.coded) * sum(map(len, families.values()))
         threads = self.threads if work >= _THREADS_PAY else 1
-        with closing(in_order(_call, self._calls(newest, families, threads), threads)) as results:
+        with closing(
+            in_order(operator.call, self._calls(newest, families, threads), threads)
+        ) as results:
             for scored in results:
                 yield from scored
 
@@ -311,7 +314,3 @@ class _Scorer:
         return [
             (parents, child, score) for child, score in zip(children, scores.tolist(), strict=True)
         ]
-
-
-def _call(work: Callable[[], list[Scored]]) -> list[Scored]:
-    return work()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import check_whole
-from understudy.counting import BatchSource, Source, marginal_counts
+from understudy.counting import Source, marginal_counts
 from understudy.data import Codec, Coded
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.value_coder import Smoothing, ValueCoder
@@ -175,7 +175,10 @@ class Cart(Synthesizer):
             raise ParameterError(f"proper is true or false; got {self.proper!r}.")
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:
-        coded = source if isinstance(source, Coded) else _gathered(source)
+        # Trees need all records at once.
+        coded = (
+            source if isinstance(source, Coded) else Coded.concatenate(list(source.coded_batches()))
+        )
         features = read_features(self.codec_)
         plan = self._make_plan()
         if self.max_predictors is not None:
@@ -427,8 +430,3 @@ class Cart(Synthesizer):
             for column in sequence.columns
             for model in column.parts.values()
         ]
-
-
-def _gathered(source: BatchSource) -> Coded:
-    """Return all batches of a stream as one table of codes: trees need all records at once."""
-    return Coded.concatenate(list(source.coded_batches()))

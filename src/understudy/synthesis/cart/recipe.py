@@ -248,7 +248,7 @@ class Recipe:
     def grow(self, coded: Coded, bootstrap: Sequence[int] | None = None) -> Trees:
         """Return the trees of all strata; with the seed `bootstrap`, on samples of the records."""
         places = matrix_of(self.features, coded)
-        stratum = self._strata_of(dict(enumerate(coded.columns)), len(coded))
+        stratum = self.strata_of(dict(enumerate(coded.columns)), len(coded))
         steps = self.plan.steps
         grown = []
         for number, rows in enumerate(self.strata.split(stratum)):
@@ -270,7 +270,7 @@ class Recipe:
             stratum = self.strata.draw(rows, rng)
             given |= self.strata.codes_of(stratum)
         else:
-            stratum = self._strata_of(given, rows)
+            stratum = self.strata_of(given, rows)
         columns = [np.empty(rows, code_dtype(feature.cardinality)) for feature in self.features]
         for sequence, own in zip(trees, self.strata.split(stratum), strict=True):
             drawn = {place: codes[own] for place, codes in given.items()}
@@ -282,7 +282,7 @@ class Recipe:
     def log_probability(self, trees: Trees, coded: Coded) -> NDArray[np.float64]:
         """Return the log probability with which `draw` gives each record, given what is kept."""
         places = matrix_of(self.features, coded)
-        stratum = self._strata_of(dict(enumerate(coded.columns)), len(coded))
+        stratum = self.strata_of(dict(enumerate(coded.columns)), len(coded))
         shares = self.strata.counts / self.strata.counts.sum()
         total = np.full(len(coded), -np.inf)
         for number, own in enumerate(self.strata.split(stratum)):
@@ -290,7 +290,8 @@ class Recipe:
             total[own] = found + np.log(shares[number]) if self.draws_strata else found
         return total
 
-    def _strata_of(self, known: Mapping[int, Codes], rows: int) -> NDArray[np.int64]:
+    def strata_of(self, known: Mapping[int, Codes], rows: int) -> NDArray[np.int64]:
+        """Return the stratum of each record, given the codes of columns by their places."""
         if not self.strata.columns:
             return np.zeros(rows, np.int64)
         return self.strata.find([known[place] for place in self.strata.columns])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from understudy.synthesis.cart.features import (
 )
 from understudy.synthesis.cart.plan import Step
 from understudy.synthesis.tables import ConditionalTable
+
+Part = Literal["kind", "value"]
+"""What a tree of a column draws: the kind of a value, or the value."""
 
 RECORDS_PER_SPLIT = 3
 """A node with fewer than this many times minbucket records is not split, as in R's rpart."""
@@ -169,55 +172,49 @@ def grow(
     cp : float
         What a split must explain at least, as a share of the impurity of all records.
     """
-    tree, leaves = _grow(places, features, predictors, outcome, minbucket, cp)
+    tree, leaves = Tree.stump(), np.zeros(len(places), np.uint32)
+    enough = len(places) >= max(2, RECORDS_PER_SPLIT * minbucket)
+    if enough and predictors and (outcome.codes != outcome.codes[0]).any():
+        matrix, orders = _predictors(places, features, predictors, outcome)
+        nodes = _fit(matrix, outcome, minbucket).tree_
+        if nodes.node_count > 1:
+            ends = _ends(nodes, cp)
+            tree = _shrunk(nodes, ends, predictors, orders)
+            at = ends[nodes.apply(matrix)]
+            number = np.cumsum(np.bincount(at, minlength=nodes.node_count) > 0) - 1
+            leaves = number[at].astype(np.uint32)
     coded = Coded(("leaf", "outcome"), (leaves, outcome.codes), (tree.leaves, outcome.cardinality))
     return LeafModel(tree, ConditionalTable.of(coded, "outcome", ["leaf"]))
 
 
-def _grow(
-    places: Places,
-    features: Sequence[Feature],
-    predictors: Sequence[int],
-    outcome: Outcome,
-    minbucket: int,
-    cp: float,
-) -> tuple[Tree, NDArray[np.uint32]]:
-    rows = len(places)
-    alone = Tree.stump(), np.zeros(rows, np.uint32)
-    if rows < max(2, RECORDS_PER_SPLIT * minbucket) or not predictors or _constant(outcome.codes):
-        return alone
-    matrix = np.empty((rows, len(predictors)), np.float32, order="F")
+def _predictors(
+    places: Places, features: Sequence[Feature], predictors: Sequence[int], outcome: Outcome
+) -> tuple[NDArray[np.float32], dict[int, NDArray[np.int32]]]:
+    """Return the predictors' places as scikit-learn takes them, and the orders of categories."""
+    matrix = np.empty((len(places), len(predictors)), np.float32, order="F")
     orders: dict[int, NDArray[np.int32]] = {}
     for position, column in enumerate(predictors):
-        own = places[:, column]
+        own, size = places[:, column], features[column].cardinality
         if features[column].needs_order:
-            orders[column] = _order(own, features[column].cardinality, outcome)
+            orders[column] = (
+                order_by_shares(own, size, *outcome.classes)
+                if outcome.numbers is None
+                else order_by_mean(own, size, outcome.numbers)
+            )
             own = orders[column][own]
         matrix[:, position] = own
-    fitted = _fit(matrix, outcome, minbucket)
-    nodes = fitted.tree_
-    if nodes.node_count == 1:
-        return alone
+    return matrix, orders
+
+
+def _ends(nodes: Any, cp: float) -> NDArray[np.int64]:  # noqa: ANN401  # scikit-learn has no types
+    """Return the node at which records of each node end after the weak branches are cut off."""
     from understudy.synthesis.kernels import prune
 
-    risk = nodes.impurity * nodes.weighted_n_node_samples / rows
     ends = np.arange(nodes.node_count)
     if cp > 0:
+        risk = nodes.impurity * nodes.weighted_n_node_samples / nodes.n_node_samples[0]
         prune(nodes.children_left, nodes.children_right, risk, cp * risk[0], ends)
-    tree = _shrunk(nodes, ends, predictors, orders)
-    at = ends[nodes.apply(matrix)]
-    number = np.cumsum(np.bincount(at, minlength=nodes.node_count) > 0) - 1
-    return tree, number[at].astype(np.uint32)
-
-
-def _constant(codes: Codes) -> bool:
-    return bool((codes == codes[0]).all())
-
-
-def _order(codes: Places, cardinality: int, outcome: Outcome) -> NDArray[np.int32]:
-    if outcome.numbers is not None:
-        return order_by_mean(codes, cardinality, outcome.numbers)
-    return order_by_shares(codes, cardinality, *outcome.classes)
+    return ends
 
 
 def _fit(matrix: NDArray[np.float32], outcome: Outcome, minbucket: int) -> Any:  # noqa: ANN401  # scikit-learn has no types
@@ -280,9 +277,9 @@ class ColumnModel:
     value: LeafModel | None
 
     @property
-    def parts(self) -> dict[str, LeafModel]:
+    def parts(self) -> dict[Part, LeafModel]:
         """The models of this column by name: kind, value, or both."""
-        both = {"kind": self.kind, "value": self.value}
+        both: dict[Part, LeafModel | None] = {"kind": self.kind, "value": self.value}
         return {name: model for name, model in both.items() if model is not None}
 
     def draw(self, places: Places, rng: np.random.Generator) -> Codes:
