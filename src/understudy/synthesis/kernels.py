@@ -53,7 +53,9 @@ def sort_donors(
         end[group + np.uint64(1)] += one
     for number in range(len(starts) - 1):
         end[number + 1] += end[number]
-    starts[:] = end
+    # Loops, because numba takes a second to compile the assignment of a slice.
+    for number in range(len(starts)):
+        starts[number] = end[number]
     for value in range(cardinality):
         for i in range(of_child[value], of_child[value + 1]):
             group = np.uint64(by_child[np.uint64(i)])

@@ -311,7 +311,7 @@ def next_generation(
     elite = len(fittest)
     for number in range(elite):
         kept = member(old, fittest[number])
-        combine(kept, kept, 0, member(new, number))
+        combine(kept, kept, np.int64(0), member(new, number))
     for number in range(elite, len(new.order)):
         child, one = member(new, number), random_below(state, elite)
         first = member(new, one)
@@ -319,6 +319,6 @@ def next_generation(
             other = (one + 1 + random_below(state, elite - 1)) % elite
             crossover(first, member(new, other), child, state)
         else:
-            combine(first, first, 0, child)
+            combine(first, first, np.int64(0), child)
         order_flip(child, rules, rate, state)
         swap(child, rules, rate, state)

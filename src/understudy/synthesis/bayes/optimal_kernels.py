@@ -23,6 +23,8 @@ announce_compilation()
 # Subsets of up to twice as many attributes are looked up in two tables.
 HALF = 10
 _ONE = np.uint64(1)
+# Constants of a kernel's own type: for a bare -1 its callees would be compiled a second time.
+_NONE = np.int64(-1)
 # The place of a single bit by multiplication with a de Bruijn sequence (Leiserson et al. 1998).
 _SEQUENCE = 0x03F79D71B4CB0A89
 _MULTIPLIER, _TOP = np.uint64(_SEQUENCE), np.uint64(58)
@@ -85,7 +87,7 @@ def lowest_bit(bits: np.uint64) -> np.int64:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def subset_gain(subsets: Subsets, child: Whole, subset: int) -> np.int64:
+def subset_gain(subsets: Subsets, child: Whole, subset: Whole) -> np.int64:
     """Return what the best parents of `child` add if exactly `subset` stands before it.
 
     The rows of `values` end in zeros, and `low` has a bit for as many of them as can be needed:
@@ -123,7 +125,7 @@ def trace(subsets: Subsets, best: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return, of all best orders, the first one in the order of the columns."""
     n = len(subsets.slots)
     order = np.empty(n, np.int64)
-    subset = 0
+    subset = np.int64(0)
     for place in range(n):
         for child in range(n):
             fits = not subset >> child & 1 and subsets.waits[child] & ~subset == 0
@@ -188,8 +190,8 @@ def gather(out: NDArray[np.int64], free: NDArray[np.int64], root: Whole, frozen:
         free[root] += 1
         while vertex != root:
             before = come_from[vertex]
-            replace(out[vertex], -1, before)
-            replace(out[before], vertex, -1)
+            replace(out[vertex], _NONE, before)
+            replace(out[before], vertex, _NONE)
             vertex = before
     return True
 
@@ -218,7 +220,7 @@ def heaviest_sparse_graph(
         return total
     for edge in range(len(pairs)):
         one, other = pairs[edge]
-        gather(out, free, one, -1)
+        gather(out, free, one, _NONE)
         if gather(out, free, other, one):
             out[one, 0] = other
             free[one] -= 1
@@ -253,8 +255,11 @@ def append_greedily(problem: Problem, order: NDArray[np.int64], placed: int) -> 
     Of equal ones, the first column. With one parent each, this is Prim's algorithm.
     """
     d = len(order)
-    held = np.zeros((d, max(1, problem.slots.max())), np.int64)
-    totals, waiting = np.zeros(d, np.int64), problem.waits.sum(axis=1)
+    held = np.zeros((d, d), np.int64)
+    totals, waiting = np.zeros(d, np.int64), np.zeros(d, np.int64)
+    for child in range(d):
+        for parent in range(d):
+            waiting[child] += problem.waits[child, parent]
     done = np.zeros(d, np.bool_)
     for place in range(d):
         if place >= placed:

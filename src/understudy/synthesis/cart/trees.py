@@ -213,7 +213,8 @@ def _ends(nodes: Any, cp: float) -> NDArray[np.int64]:  # noqa: ANN401  # scikit
     ends = np.arange(nodes.node_count)
     if cp > 0:
         risk = nodes.impurity * nodes.weighted_n_node_samples / nodes.n_node_samples[0]
-        prune(nodes.children_left, nodes.children_right, risk, cp * risk[0], ends)
+        left, right = map(np.ascontiguousarray, (nodes.children_left, nodes.children_right))
+        prune(left, right, risk, cp * risk[0], ends)
     return ends
 
 
