@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from understudy.cli import options, session
-from understudy.cli.option_groups import Reworded, grouped, option, panel, spelled
+from understudy.cli.option_groups import Reworded, argument, grouped, option, panel, spelled
 from understudy.cli.options import split_names
 from understudy.errors import ParameterError, unknown_columns
 
@@ -275,9 +275,7 @@ def attack(
     *,
     ctx: typer.Context,
     original: options.Original,
-    synthetic: Annotated[
-        Path, typer.Argument(help="The synthetic table, from any tool.", show_default=False)
-    ],
+    synthetic: Annotated[Path, argument("The synthetic table, from any tool.")],
     attacker: Annotated[options.Attacker, Reworded(panel=None)],
     strong: StrongOptions,
     processes: Annotated[

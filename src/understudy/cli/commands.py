@@ -16,7 +16,7 @@ from understudy.cli.advice_commands import AdviceCommands
 from understudy.cli.attack import attack
 from understudy.cli.audit_options import AuditOptions, AuditOutputs, show_audit
 from understudy.cli.named_releases import NamedReleases
-from understudy.cli.option_groups import Reworded, grouped, option
+from understudy.cli.option_groups import Reworded, argument, grouped, option
 from understudy.cli.synthesis import Synthesis
 from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
 
@@ -154,12 +154,7 @@ def synth(
 def show(
     *,
     ctx: typer.Context,
-    model: Annotated[
-        Path,
-        typer.Argument(
-            help="A model file, from `understudy synth --save-model`.", show_default=False
-        ),
-    ],
+    model: Annotated[Path, argument("A model file, from `understudy synth --save-model`.")],
     draw: Annotated[
         Path | None, option("Draw the network of a bayes model into this .svg or .png file.")
     ] = None,
@@ -196,10 +191,7 @@ def audit(
     original: options.Original,
     synthetic: Annotated[
         list[Path],
-        typer.Argument(
-            help="The synthetic table, from any tool. Several are syntheses by one method.",
-            show_default=False,
-        ),
+        argument("The synthetic table, from any tool. Several are syntheses by one method."),
     ],
     outputs: AuditOutputs,
     asked: AuditOptions,

@@ -9,10 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from understudy.cli import options
-from understudy.cli.option_groups import Reworded, panel
+from understudy.cli.option_groups import Reworded, argument, panel
 from understudy.cli.synthesis import Protect, read_protection, set_up
 from understudy.errors import DataError, ParameterError, did_you_mean
 from understudy.toml_file import parse_toml
@@ -40,10 +38,9 @@ class NamedReleases:
 
     synthetic: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Synthetic tables: FILE or NAME=FILE. Files with the same NAME are syntheses by "
+        argument(
+            "Synthetic tables: FILE or NAME=FILE. Files with the same NAME are syntheses by "
             "one method.",
-            show_default=False,
             metavar="NAME=FILE",
         ),
     ] = None

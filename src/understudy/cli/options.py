@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
-from understudy.cli.option_groups import option, panel, spelled
+from understudy.cli.option_groups import argument, option, panel, spelled
 from understudy.errors import DataError, ParameterError, unknown_columns
 
 if TYPE_CHECKING:
@@ -26,10 +24,8 @@ AUDIT = "The audit"
 attacker_option, audit_option = panel(ATTACKER), panel(AUDIT)
 _csv = panel("CSV")
 
-Data = Annotated[Path, typer.Argument(help="The table: a CSV or Parquet file.", show_default=False)]
-Original = Annotated[
-    Path, typer.Argument(help="The original table: a CSV or Parquet file.", show_default=False)
-]
+Data = Annotated[Path, argument("The table: a CSV or Parquet file.")]
+Original = Annotated[Path, argument("The original table: a CSV or Parquet file.")]
 Force = Annotated[bool, option("Replace files that already exist.", "--force")]
 Json = Annotated[Path | None, option("Also write all results to this file, for programs.")]
 Seed = Annotated[int, option("Number that decides everything random.", default=True, min=0)]

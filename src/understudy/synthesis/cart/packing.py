@@ -194,13 +194,10 @@ def unpack_predictors(pairs: NDArray[Any], plan: Plan) -> Plan:
 
 
 def unpack_strata(
-    codes: NDArray[Any],
-    counts: NDArray[Any],
-    plan: Plan,
-    cardinalities: Sequence[int],
-    records: int,
+    arrays: Mapping[str, NDArray[Any]], plan: Plan, cardinalities: Sequence[int], records: int
 ) -> Strata:
     """Return the strata of a model file; raise ValueError if they do not fit the columns."""
+    codes, counts = arrays["strata"], arrays["strata_counts"]
     limits = np.array([cardinalities[place] for place in plan.strata], np.int64)
     fits = (
         codes.shape == (len(counts), len(plan.strata))
