@@ -7,7 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.counting import joint_counts
@@ -70,7 +70,6 @@ def test_by_hand():
 
 
 @given(coded_tables())
-@settings(max_examples=150)
 def test_probabilities_are_those_of_the_slow_twin_and_sum_to_one(coded):
     *parents, _ = coded.names
     table = ConditionalTable.of(coded, "child", parents)
@@ -85,7 +84,6 @@ def test_probabilities_are_those_of_the_slow_twin_and_sum_to_one(coded):
 
 
 @given(coded_tables())
-@settings(max_examples=100)
 def test_counts_give_the_same_table_as_records(coded):
     table = ConditionalTable.of(coded, "child", coded.names[:-1])
     for counts in (joint_counts(coded, coded.names), joint_counts(coded, coded.names).to_sparse()):
@@ -97,7 +95,6 @@ def test_counts_give_the_same_table_as_records(coded):
 
 
 @given(coded_tables(), st.integers(0, 2**32))
-@settings(max_examples=60)
 def test_dense_and_sparse_ranges_draw_the_same(coded, seed):
     table = ConditionalTable.of(coded, "child", coded.names[:-1])
     rng = np.random.default_rng(seed)
@@ -110,7 +107,6 @@ def test_dense_and_sparse_ranges_draw_the_same(coded, seed):
 
 
 @given(coded_tables())
-@settings(max_examples=60)
 def test_arrays_round_trip(coded):
     table = ConditionalTable.of(coded, "child", coded.names[:-1])
     again = ConditionalTable.from_arrays(

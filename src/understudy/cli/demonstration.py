@@ -20,8 +20,8 @@ import numpy as np
 
 from understudy.audit import Audit, audit
 from understudy.cli.advice_commands import AdviceCommands
-from understudy.cli.folders import check_folder, replaced_folder
 from understudy.cli.options import Csv
+from understudy.cli.session import check_folder, replaced_folder
 from understudy.data import load
 from understudy.data.files import write, write_bytes
 from understudy.progress import track

@@ -9,10 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from understudy.cli import options
-from understudy.cli.option_groups import Reworded, option
+from understudy.cli.option_groups import Reworded, argument, panel
 from understudy.cli.synthesis import Protect, read_protection, set_up
 from understudy.errors import DataError, ParameterError, did_you_mean
 from understudy.toml_file import parse_toml
@@ -31,6 +29,7 @@ _FORM = (
 _WORD = re.compile(r"[^\s\"'\[\]{},=]+")
 _BRACKETS = {"[": "]", "{": "}"}
 _COMPARED = "What is compared"
+_compared = panel(_COMPARED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,27 +38,24 @@ class NamedReleases:
 
     synthetic: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Synthetic tables: FILE or NAME=FILE. Files with the same NAME are syntheses by "
+        argument(
+            "Synthetic tables: FILE or NAME=FILE. Files with the same NAME are syntheses by "
             "one method.",
-            show_default=False,
             metavar="NAME=FILE",
         ),
     ] = None
     methods: Annotated[
         str,
-        option(
-            "Methods to synthesize with, separated by commas: independent,copula,cart,bayes.",
-            panel=_COMPARED,
+        _compared(
+            "Methods to synthesize with, separated by commas: independent,copula,cart,bayes."
         ),
     ] = ""
     method: Annotated[
         list[str] | None,
-        option(
+        _compared(
             'NAME=METHOD:PARAMETER=VALUE,...: a method with parameters, as in "strict=cart:'
             'minbucket=50" or "bayes:parents=4,structure=genetic". NAME= can be left out. '
-            "Repeatable.",
-            panel=_COMPARED,
+            "Repeatable."
         ),
     ] = None
     protect: Annotated[
@@ -83,10 +79,9 @@ class NamedReleases:
     ] = None
     model: Annotated[
         list[str] | None,
-        option(
+        _compared(
             "NAME=MODEL: the model that made the file of that name. Repeatable. Those of "
-            "--methods and --method are known.",
-            panel=_COMPARED,
+            "--methods and --method are known."
         ),
     ] = None
 

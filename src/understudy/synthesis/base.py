@@ -63,7 +63,6 @@ class Synthesizer(Parametrized, ABC):
     exact: ClassVar[bool] = False
     """Whether it works on the numbers themselves, each with its own code, and not on bins."""
 
-    random_state: RandomState
     decode: Decoding = "interpolate"
 
     codec_: Codec
@@ -75,6 +74,12 @@ class Synthesizer(Parametrized, ABC):
         super().__init_subclass__(**kwargs)
         if "method" in cls.__dict__:
             METHODS[cls.method] = cls
+
+    def __init__(
+        self, *, decode: Decoding = "interpolate", random_state: RandomState = None
+    ) -> None:
+        self.decode = decode
+        self.random_state = random_state
 
     def fit(self, data: Frame | FileStream, schema: Schema | None = None) -> Self:
         """Learn from a table.

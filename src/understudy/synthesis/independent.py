@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from understudy.counting import Source, marginal_counts
 from understudy.data import Coded
-from understudy.data.bins import Decoding
 from understudy.data.coded import code_dtype
 from understudy.synthesis.base import Synthesizer
-from understudy.synthesis.blocks import Block, RandomState
+from understudy.synthesis.blocks import Block
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 
 
@@ -49,12 +48,6 @@ class Independent(Synthesizer):
     method: ClassVar[str] = "independent"
 
     counts_: tuple[NDArray[np.int64], ...]
-
-    def __init__(
-        self, *, decode: Decoding = "interpolate", random_state: RandomState = None
-    ) -> None:
-        self.decode = decode
-        self.random_state = random_state
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:  # noqa: ARG002  # nothing is drawn
         self.counts_ = marginal_counts(source)
@@ -113,12 +106,6 @@ class Uniform(Synthesizer):
     """
 
     method: ClassVar[str] = "random"
-
-    def __init__(
-        self, *, decode: Decoding = "interpolate", random_state: RandomState = None
-    ) -> None:
-        self.decode = decode
-        self.random_state = random_state
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:
         """Learn nothing: the codec knows the domain."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from understudy.counting.compiling import announce_compilation
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 announce_compilation()
 
@@ -57,7 +53,9 @@ def sort_donors(
         end[group + np.uint64(1)] += one
     for number in range(len(starts) - 1):
         end[number + 1] += end[number]
-    starts[:] = end
+    # Loops, because numba takes a second to compile the assignment of a slice.
+    for number in range(len(starts)):
+        starts[number] = end[number]
     for value in range(cardinality):
         for i in range(of_child[value], of_child[value + 1]):
             group = np.uint64(by_child[np.uint64(i)])

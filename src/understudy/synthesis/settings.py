@@ -122,12 +122,11 @@ class Settings:
             for name, value in own.items():
                 single.setdefault(name, {})[column] = value
         for name, values in single.items():
-            overall = found.get(name)
-            if isinstance(overall, Mapping):
-                values = dict(overall) | values  # noqa: PLW2901  # both forms may be used together
-            elif overall is not None:
-                values = {"*": overall} | values  # noqa: PLW2901
-            found[name] = values
+            # Both forms may be used together.
+            others = found.get(name)
+            if not isinstance(others, Mapping):
+                others = {} if others is None else {"*": others}
+            found[name] = {**others, **values}
         return found
 
     def _check(self, method: type[Parametrized]) -> None:

@@ -249,7 +249,9 @@ class ConditionalTable:
         cardinality = coded.cardinality(child)
         starts = np.empty(count + 1, np.int64)
         donors = np.empty(len(coded), code_dtype(cardinality))
-        sort_donors(groups, np.ascontiguousarray(coded[child]), cardinality, starts, donors)
+        # Of the same type as the donors, so that the kernel is compiled for few types.
+        values = np.ascontiguousarray(coded[child], donors.dtype)
+        sort_donors(groups, values, cardinality, starts, donors)
         if dense:
             return cls(cardinality, DenseRanges(sizes, starts), donors)
         configurations = np.stack([coded[p][found.representatives] for p in parents], axis=1)

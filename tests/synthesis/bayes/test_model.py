@@ -241,6 +241,7 @@ class TestFiles:
         ({"parents": 1.5}, "parents is a whole number from 0; got 1.5"),
         ({"structure": "magic"}, "greedy, genetic, optimal, a list of edges .* got 'magic'"),
         ({"population": 0}, "population is a whole number from 1"),
+        ({"elite": 0}, "elite is a whole number from 1; got 0"),
         ({"elite": 300}, "elite is at most the population of 200; got 300"),
         ({"mutation_rate": 2}, r"mutation_rate lies in \[0, 1\]; got 2"),
         ({"generations": -1}, "generations is a whole number from 0"),

@@ -8,15 +8,13 @@ compiled code: the tests call every operator, and check what it must preserve.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from understudy.counting.compiling import announce_compilation
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 announce_compilation()
 
@@ -313,7 +311,7 @@ def next_generation(
     elite = len(fittest)
     for number in range(elite):
         kept = member(old, fittest[number])
-        combine(kept, kept, 0, member(new, number))
+        combine(kept, kept, np.int64(0), member(new, number))
     for number in range(elite, len(new.order)):
         child, one = member(new, number), random_below(state, elite)
         first = member(new, one)
@@ -321,6 +319,6 @@ def next_generation(
             other = (one + 1 + random_below(state, elite - 1)) % elite
             crossover(first, member(new, other), child, state)
         else:
-            combine(first, first, 0, child)
+            combine(first, first, np.int64(0), child)
         order_flip(child, rules, rate, state)
         swap(child, rules, rate, state)

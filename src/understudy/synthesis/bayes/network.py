@@ -11,12 +11,6 @@ from understudy.errors import ParameterError, unknown_columns
 if TYPE_CHECKING:
     import networkx as nx
 
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import networkx as nx
-
 Edge = tuple[str, str]
 """From a parent to a child."""
 

@@ -63,11 +63,7 @@ _KINDS: dict[Any, Kind] = {
 }
 _NARROW_FLOATS: dict[str, Any] = {"Float32": np.float32, "Float16": np.float16}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TICKS_PER_MICROSECOND = {
-    "ns": Fraction(1000),
-    "us": Fraction(1),
-    "ms": Fraction(1, 1000),
-}
+_TICKS_PER_MICROSECOND = {"ns": Fraction(1000), "us": Fraction(1), "ms": Fraction(1, 1000)}
 _FURTHEST = 2**100
 """Beyond every whole number that a column holds, and within what polars can compare with."""
 

@@ -96,9 +96,7 @@ def top_bottom_code(
 
 
 def _codes_by_column(
-    columns: Sequence[str],
-    limits: Limits,
-    special: Sequence[Limit] | Mapping[str, Sequence[Limit]],
+    columns: Sequence[str], limits: Limits, special: Sequence[Limit] | Mapping[str, Sequence[Limit]]
 ) -> Mapping[str, Sequence[Limit]]:
     """Return the special codes of each column with limits, after checking the names."""
     if not isinstance(limits, Mapping) or not limits:
