@@ -11,7 +11,7 @@ from understudy.errors import ParameterError
 
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.5, True, None, "7"])
 def test_other_seeds_are_refused(seed):
-    with pytest.raises(ParameterError, match="random_state is a whole number from 0"):
+    with pytest.raises(ParameterError, match="random_state must be a whole number from 0"):
         check_seed(seed)
 
 

@@ -40,7 +40,7 @@ def test_an_interval_of_nothing():
 
 @pytest.mark.parametrize(("hits", "total"), [(5, 3), (-1, 3), (0, -1), (3.001, 3)])
 def test_hits_are_part_of_the_total(hits, total):
-    with pytest.raises(ParameterError, match=f"hits lie between 0 and total; got {hits} of"):
+    with pytest.raises(ParameterError, match=f"hits must lie between 0 and total; got {hits} of"):
         wilson_interval(hits, total)
 
 

@@ -48,14 +48,14 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None) -> i
     """
     if not is_whole(value) or value < least or (most is not None and value > most):
         upto = "" if most is None else f" to {most:,}"
-        raise ParameterError(f"{name} is a whole number from {least}{upto}; got {value!r}.")
+        raise ParameterError(f"{name} must be a whole number from {least}{upto}; got {value!r}.")
     return int(value)
 
 
 def check_seed(value: object, name: str = "random_state") -> int:
     """Return a seed that scikit-learn takes too, or raise."""
     if not is_whole(value) or not 0 <= int(value) < 2**32:  # type: ignore[call-overload]
-        raise ParameterError(f"{name} is a whole number from 0 to {2**32 - 1}; got {value!r}.")
+        raise ParameterError(f"{name} must be a whole number from 0 to {2**32 - 1}; got {value!r}.")
     return int(value)  # type: ignore[call-overload, no-any-return]
 
 
@@ -81,7 +81,7 @@ def check_choice(name: str, value: object, choices: Collection[str], also: str =
     if isinstance(value, str) and value in choices:
         return value
     raise ParameterError(
-        f"{name} is one of {', '.join(choices)}{also}; got {value!r}."
+        f"{name} must be one of {', '.join(choices)}{also}; got {value!r}."
         f"{did_you_mean(str(value), choices)}"
     )
 

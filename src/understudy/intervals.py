@@ -25,12 +25,12 @@ def wilson_interval(hits: float, total: int, confidence: float = 0.95) -> tuple[
     (0.4902, 0.9433)
     """
     if not isinstance(confidence, float | np.floating) or not 0 < confidence < 1:
-        raise ParameterError(f"confidence lies between 0 and 1; got {confidence!r}.")
+        raise ParameterError(f"confidence must lie between 0 and 1; got {confidence!r}.")
     if total == 0 or math.isnan(hits):
         return math.nan, math.nan
     # Hits may be a mean times a number of records, and rounding may put it beyond.
     if total < 0 or not -1e-9 * total <= hits <= total * (1 + 1e-9):
-        raise ParameterError(f"hits lie between 0 and total; got {hits!r} of {total!r}.")
+        raise ParameterError(f"hits must lie between 0 and total; got {hits!r} of {total!r}.")
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
     share = min(max(hits / total, 0.0), 1.0)
     centre = share + z**2 / (2 * total)

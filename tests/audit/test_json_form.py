@@ -93,9 +93,9 @@ def test_every_field_is_checked(found):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", "no JSON document"),
-        ("[1]", "not of an audit"),
-        ('{"a": 1}', "not of an audit"),
+        ("{", "not a JSON document"),
+        ("[1]", "does not hold an audit"),
+        ('{"a": 1}', "does not hold an audit"),
         ('{"format": "understudy attack"}', "It says that it is 'understudy attack'"),
         ('{"format": "understudy audit"}', "format version None"),
         ('{"format": "understudy audit", "format_version": true}', "format version True"),
@@ -134,7 +134,7 @@ def test_files_that_cannot_be_read_are_told(tmp_path):
     with pytest.raises(DataError, match="cannot be opened"):
         Audit.from_json(tmp_path)
     (tmp_path / "bytes.json").write_bytes(b"\xff\xfe\xff")
-    with pytest.raises(DataError, match="no text in UTF-8"):
+    with pytest.raises(DataError, match="not text in UTF-8"):
         Audit.from_json(tmp_path / "bytes.json")
 
 

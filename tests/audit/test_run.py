@@ -514,13 +514,13 @@ def test_mistakes_are_told_before_any_work(people, release, model, monkeypatch):
         ({"keys": ["agee"]}, "The original table has no column 'agee'. Did you mean 'age'"),
         ({"sensitive": "age"}, "both a key and the sensitive"),
         ({"target": "il"}, "no column 'il'. Did you mean 'ill'"),
-        ({"target": 3}, "target is the name of a column"),
+        ({"target": 3}, "target must be the name of a column"),
         ({"measures": "quik"}, "quick, standard, full; got 'quik'. Did you mean 'quick'"),
-        ({"known": 9}, "known is a whole number from 1 to 3"),
-        ({"random_state": -1}, "random_state is a whole number"),
+        ({"known": 9}, "known must be a whole number from 1 to 3"),
+        ({"random_state": -1}, "random_state must be a whole number"),
         ({"groups": {"agee": 3}}, "groups: 'agee' is not a column. Did you mean 'age'"),
-        ({"groups": 3}, "groups is a mapping"),
-        ({"model": "cart"}, "model is a fitted synthesizer.*got str"),
+        ({"groups": 3}, "groups must be a mapping"),
+        ({"model": "cart"}, "model must be a fitted synthesizer.*got str"),
         ({"model": Cart()}, "this Cart is not fitted yet"),
         ({"model": {"synthetik": model}}, "no release 'synthetik'.*Did you mean 'synthetic'"),
     ]:
@@ -536,7 +536,11 @@ def test_mistakes_are_told_before_any_work(people, release, model, monkeypatch):
         audit(people, release, control=people[:0], **QUICK)
     with pytest.raises(DataError, match="b: Column 'age' holds numbers in the original"):
         audit(people, {"a": release, "b": release.cast({"age": pl.String})}, **QUICK)
-    for nothing, message in [({}, "no release"), ([], "has no table"), ({3: release}, "a text")]:
+    for nothing, message in [
+        ({}, "no release"),
+        ([], "has no table"),
+        ({3: release}, "must be text"),
+    ]:
         with pytest.raises(ParameterError, match=message):
             audit(people, nothing, **QUICK)
     with pytest.raises(DataError, match="A table is a pandas or polars"):

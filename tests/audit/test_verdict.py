@@ -284,7 +284,7 @@ def test_some_of_the_keys():
 def test_low_says_what_was_tried():
     found = judge(*NOTHING, strong=strong())
     assert found.headline == (
-        "Low risk by what was tried: beyond chance, the release does not help to guess 'income' "
+        "Low risk, as far as tested: beyond chance, the release does not help to guess 'income' "
         "(tried: GCAP, Vote and the strong attacker)."
     )
 
@@ -390,7 +390,7 @@ RISING = disclosure(disco=0.147, disco_baseline=0.147, disco_gain=0.0)
     [
         (1.0, "'income' has a single value in the release"),
         (0.9, "one value (or group of values) of 'income' makes up 90.0% of the release"),
-        (0.5, "mostly tells the most common value"),
+        (0.5, "mostly reveals the most common value"),
     ],
 )
 def test_disco_on_a_constant_or_dominant_target(top, why):
@@ -426,16 +426,16 @@ def test_disco_that_gains_or_is_small_needs_no_words():
 )
 def test_uniqueness_is_blind_to_a_record_among_others(repu, disco, start):
     told = disclosure(repu=repu, disco=disco, disco_gain=disco)
-    (text,) = disagreement("reassurance", *NOTHING, disclosure=told, strong=strong(certain=3))
+    (text,) = disagreement("reassuring", *NOTHING, disclosure=told, strong=strong(certain=3))
     assert text.startswith(start)
     assert "cannot see a person whose record stands among others with the same keys" in text
 
 
 def test_uniqueness_that_sees_or_nothing_to_see():
     seen = disclosure(repu=0.1, disco=0.1, disco_gain=0.1)
-    assert not disagreement("reassurance", *NOTHING, disclosure=seen, strong=strong(certain=3))
+    assert not disagreement("reassuring", *NOTHING, disclosure=seen, strong=strong(certain=3))
     blind = disclosure(repu=0, disco=0, disco_gain=0)
-    assert not disagreement("reassurance", *NOTHING, disclosure=blind, strong=strong())
+    assert not disagreement("reassuring", *NOTHING, disclosure=blind, strong=strong())
 
 
 def test_few_matches():
@@ -541,9 +541,9 @@ def compared(*places, by=prediction):
 
 def test_the_frontier_is_named():
     verdict = give_verdict(compared(("a", 0.1, 0.0), ("b", 0.0, 0.1), ("c", 0.1, 0.1)))
-    (told,) = [text for text in verdict.sentences if "worth a choice" in text]
-    assert "(correct predictions lost), a and b are worth a choice" in told
-    assert "For c there is one" in told
+    (told,) = [text for text in verdict.sentences if "worth choosing" in text]
+    assert "(correct predictions lost), a and b are worth choosing" in told
+    assert "For c, another release is at least as good in both" in told
 
 
 def test_differences_within_chance_count_as_none():
@@ -575,7 +575,7 @@ def test_what_must_be_known_about_the_prediction_follows_it():
 
 def test_one_release_beats_all():
     verdict = give_verdict(compared(("a", 0.0, 0.0), ("b", 0.1, 0.1)))
-    assert any("a is worth a choice" in text for text in verdict.sentences)
+    assert any("a is worth choosing" in text for text in verdict.sentences)
 
 
 def test_without_a_target_pairs_are_compared():

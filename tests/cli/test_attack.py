@@ -288,7 +288,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            (("--model", "m.us"), "--model goes with --strong, which names what is to be learned."),
+            (("--model", "m.us"), "--model needs --strong, which names what to learn."),
             (
                 (
                     "--keys",
@@ -300,7 +300,7 @@ class TestMistakes:
                     "--strong-output",
                     "r.csv",
                 ),
-                "--worst, --strong-output go with --strong",
+                "--worst, --strong-output need --strong",
             ),
             (("--strong", "var4"), "--strong needs the --model that made the synthetic table"),
             (
@@ -309,19 +309,19 @@ class TestMistakes:
             ),
             (
                 ("--strong", "var4", "--model", "m.us", "--runs", "3", "--cells", "var1"),
-                "--runs, --cells go with --command.",
+                "--runs, --cells need --command.",
             ),
             (
                 ("--strong", "var4", "--model", "m.us", "--resume", "runs.txt"),
-                "--resume goes with --command.",
+                "--resume needs --command.",
             ),
             (
                 ("--strong", "var4", "--command", COMMAND, "--mode", "fixed"),
-                "--mode goes with --model.",
+                "--mode needs --model.",
             ),
             (
                 ("--strong", "var4", "--command", COMMAND, "--prior", "informed"),
-                "--prior informed goes with --model",
+                "--prior informed needs --model",
             ),
             (
                 ("--strong", "var4", "--command", "python3 x.py {original} {synthetic}"),
@@ -329,7 +329,7 @@ class TestMistakes:
             ),
             (
                 ("--strong", "var4", "--model", "m.us", "--show-records"),
-                "--show-records goes with --worst or --strong-output.",
+                "--show-records needs --worst or --strong-output.",
             ),
             (("--strong", " , ", "--model", "m.us"), "Give --strong a column"),
             (
@@ -338,14 +338,14 @@ class TestMistakes:
             ),
             (("--strong", "var4", "--model", "no.us"), "There is no file no.us."),
             (("--strong", "var4", "--model", "o.csv"), "not a model of understudy"),
-            (("--strong", "var4", "--model", "m.us", "--known", "1"), "--known goes with --keys"),
+            (("--strong", "var4", "--model", "m.us", "--known", "1"), "--known needs --keys"),
             (
                 ("--strong", "var4", "--model", "m.us", "--control", "o.csv"),
-                "--control goes with --keys and --sensitive.",
+                "--control needs --keys and --sensitive.",
             ),
             (
                 ("--strong", "var4", "--model", "m.us", "--groups", "var1=2"),
-                "--groups goes with --keys and --sensitive, or with --command",
+                "--groups needs --keys and --sensitive, or --command",
             ),
             (
                 ("--strong", "var4", "--model", "m.us", "--keys", "var1"),
@@ -363,7 +363,7 @@ class TestMistakes:
         [
             (
                 "5-",
-                "--records is row numbers from 0 and ranges of them, such as 0-99,999; got '5-'",
+                "--records must be row numbers from 0 and ranges of them, such as 0-99,999; got",
             ),
             ("-5", "got '-5'"),
             ("9-3", "got '9-3'"),
@@ -387,7 +387,7 @@ class TestMistakes:
         fails(*strong, *same, says="already an input or output")
         resumed = ("--strong", "var4", "--command", COMMAND, "--resume")
         fails(*resumed, "o.csv", says="already an input or output")
-        fails(*resumed, "r.csv", says="r.csv is no file of simulations")
+        fails(*resumed, "r.csv", says="r.csv is not a file of simulations")
         assert attack(*strong, "--strong-output", "r.csv", "--force")[0] == 0
         assert pl.read_csv(folder / "r.csv").height == 1000
 

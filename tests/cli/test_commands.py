@@ -533,7 +533,7 @@ class TestBadInput:
             fails("synth", "survey.csv", "-o", "out.csv", "--schema", "s.toml", says=says)
 
     def test_options_of_another_method(self, fails):
-        says = "--parents, --root do not go with --method independent."
+        says = "--parents, --root cannot be used with --method independent."
         fails("synth", "survey.csv", "-o", "o.csv", "--parents", "2", "--root", "age", says=says)
 
     @pytest.mark.parametrize(
@@ -543,9 +543,9 @@ class TestBadInput:
             ("random_state = 3", "s.toml: random_state is given with --seed."),
             ("[columns.age]\nkeep = 1", "'keep' cannot be set for the column 'age' alone"),
             ("[columns.agee]\ncp = 1", "cp: 'agee' is not a column. Did you mean 'age'?"),
-            ("columns = 3", "settings of a column are a table, such as [columns.age]"),
+            ("columns = 3", "settings of a column must be a table, such as [columns.age]"),
             ("minbucket = ", "s.toml is not a TOML file"),
-            ('minbucket = "x"', "minbucket is a whole number from 1; got 'x'."),
+            ('minbucket = "x"', "minbucket must be a whole number from 1; got 'x'."),
         ],
     )
     def test_settings(self, fails, tmp_path, content, says):
@@ -564,7 +564,7 @@ class TestBadInput:
     @pytest.mark.parametrize(
         ("protect", "says"),
         [
-            ("method", "--protect is SENSITIVE:TARGET or SENSITIVE:; got 'method'"),
+            ("method", "--protect must be SENSITIVE:TARGET or SENSITIVE:; got 'method'"),
             ("methd:age", "protect: 'methd' is not a column. Did you mean 'method'?"),
         ],
     )
@@ -592,11 +592,11 @@ class TestBadInput:
             (("--keys", "age", "--sensitive", "age"), "both a key and the sensitive attribute"),
             (
                 ("--keys", "age", "--sensitive", "method", "--known", "2"),
-                "known is a whole number from 1 to 1, the number of keys; got 2.",
+                "known must be a whole number from 1 to 1, the number of keys; got 2.",
             ),
             (
                 ("--keys", "age", "--sensitive", "method", "--groups", "age"),
-                "--groups is COLUMN=NUMBER, separated by commas; got 'age'.",
+                "--groups must be COLUMN=NUMBER, separated by commas; got 'age'.",
             ),
             (
                 ("--scenario", "s.toml", "--keys", "age"),

@@ -166,7 +166,7 @@ class TestMethods:
             ("cart:keep=[1", r"'\[1' is not a value. Write it as in TOML"),
             ("cart:keep=two words", "'two words' is not a value"),
             ("cart:cp=1\nproper=true", "is not a value"),
-            ("cart:protect=ill", "--protect is SENSITIVE:TARGET"),
+            ("cart:protect=ill", "--protect must be SENSITIVE:TARGET"),
         ],
     )
     def test_a_method_that_cannot_be_read(self, text, says):
@@ -191,9 +191,9 @@ class TestMethods:
         (("x=release.csv", "--method", "x=cart"), "'x' is both a file and a method"),
         (("--methods", "cart,cart"), "Two methods are called 'cart'"),
         (("--methods", "cart", "--protect", "il:works"), "cart (protected): protect: 'il' is not"),
-        (("--methods", "independent", "--protect", "ill:"), "--protect goes with the methods"),
-        (("release.csv", "--schema", "s.toml"), "--schema goes with --methods or --method."),
-        (("release.csv", "--model", "model.us"), "--model is NAME=MODEL"),
+        (("--methods", "independent", "--protect", "ill:"), "--protect needs the method"),
+        (("release.csv", "--schema", "s.toml"), "--schema needs --methods or --method."),
+        (("release.csv", "--model", "model.us"), "--model must be NAME=MODEL"),
         (("r=release.csv", "--model", "s=model.us"), "there is no table 's'; there is r."),
         (("--methods", "cart", "--model", "cart=model.us"), "there is no table 'cart'."),
         (("relese.csv",), "There is no file relese.csv. Did you mean 'release.csv'?"),

@@ -101,8 +101,8 @@ def test_predictions_without_relations_are_poor(releases):
 
 @pytest.mark.slow
 def test_protected_networks_are_worth_a_choice(shown):
-    (told,) = (text for text in shown.audit.verdict.sentences if "worth a choice" in text)
-    chosen = told.partition("worth a choice")[0]
+    (told,) = (text for text in shown.audit.verdict.sentences if "worth choosing" in text)
+    chosen = told.partition("worth choosing")[0]
     for network in NETWORKS:
         assert f"{network} (protected)" in chosen
     assert "Differences of up to" in told

@@ -124,8 +124,8 @@ class TestMistakes:
         [
             (("--keys", "agee"), "'agee' is not a column. Did you mean 'age'?"),
             (("--target", "work"), "'work' is not a column. Did you mean 'works'?"),
-            (("--parents", "2"), "--parents does not go with --method independent."),
-            (("--protect", "ill"), "--protect is SENSITIVE:TARGET"),
+            (("--parents", "2"), "--parents cannot be used with --method independent."),
+            (("--protect", "ill"), "--protect must be SENSITIVE:TARGET"),
             (("-o", "no/out"), "There is no folder no"),
             (("-o", "people.csv"), "people.csv is in people.csv, which would be replaced"),
             (("-o", "model.us"), "model.us already exists and is not a folder"),

@@ -560,7 +560,7 @@ def test_an_empty_table_is_refused(empty):
 
 @pytest.mark.parametrize("subset", [1, -1, ["age"], "sex", []])
 def test_a_set_of_keys_that_was_not_attacked_is_refused(subset):
-    with pytest.raises(ParameterError, match="subset is a number below 1"):
+    with pytest.raises(ParameterError, match="subset must be a number below 1"):
         hand("zero").per_record(subset)
 
 

@@ -52,11 +52,14 @@ def test_how_many_keys_are_known_in_words(keys, known, words):
     ("arguments", "message"),
     [
         (([], "t"), "keys is empty"),
-        ((["a", 3], "t"), "keys and sensitive are names of columns; got 3"),
-        ((["a"], None), "keys and sensitive are names of columns; got None"),
+        ((["a", 3], "t"), "keys and sensitive must be names of columns; got 3"),
+        ((["a"], None), "keys and sensitive must be names of columns; got None"),
         ((["a", "b", "a"], "t"), "keys: 'a' is named twice"),
         ((["a", "t"], "t"), "'t' is both a key and the sensitive attribute"),
-        ((["a", "b"], "t", 0), "known is a whole number from 1 to 2, the number of keys; got 0"),
+        (
+            (["a", "b"], "t", 0),
+            "known must be a whole number from 1 to 2, the number of keys; got 0",
+        ),
         ((["a", "b"], "t", 3), "from 1 to 2, the number of keys; got 3"),
         ((["a", "b"], "t", True), "from 1 to 2, the number of keys; got True"),
         ((["a", "b"], "t", 1.0), r"from 1 to 2, the number of keys; got 1\.0"),
@@ -81,9 +84,9 @@ def test_a_scenario_from_a_file(tmp_path):
         ('sensitive = "t"', "lacks the field 'keys'"),
         ('keys = ["a"]', "lacks the field 'sensitive'"),
         ('key = ["a"]\nsensitive = "t"', r"no field 'key'.* Did you mean 'keys'\?"),
-        ('keys = 3\nsensitive = "t"', "keys is a list of columns; got 3"),
+        ('keys = 3\nsensitive = "t"', "keys must be a list of columns; got 3"),
         ('keys = ["a"]\nsensitive = 3', "names of columns; got 3"),
-        ('keys = ["a"]\nsensitive = "t"\nknown = "x"', "known is a whole number"),
+        ('keys = ["a"]\nsensitive = "t"\nknown = "x"', "known must be a whole number"),
     ],
 )
 def test_a_file_that_is_no_scenario(text, message):
@@ -109,7 +112,7 @@ def test_very_many_sets_are_told(caplog):
 
 @pytest.mark.parametrize("keys", [None, 3])
 def test_keys_of_another_kind(keys):
-    with pytest.raises(ParameterError, match="keys is a column or a list of columns"):
+    with pytest.raises(ParameterError, match="keys must be a column or a list of columns"):
         Scenario(keys, "s")
 
 

@@ -119,7 +119,7 @@ def test_syntheses_are_as_far_from_the_original_as_the_papers():
 
 
 def test_no_synthesis_is_refused():
-    with pytest.raises(ParameterError, match="syntheses is a whole number from 1; got 0"):
+    with pytest.raises(ParameterError, match="syntheses must be a whole number from 1; got 0"):
         unique_copies(0)
 
 

@@ -62,5 +62,5 @@ def test_it_needs_a_file_and_a_seed(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(DataError, match="no file for 'sd2011'"):
         sd2011_disclosure()
-    with pytest.raises(ParameterError, match="seeds is a whole number from 1; got 0"):
+    with pytest.raises(ParameterError, match="seeds must be a whole number from 1; got 0"):
         sd2011_disclosure(0)

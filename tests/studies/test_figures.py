@@ -177,9 +177,9 @@ def test_the_same_seed_draws_the_same_picture(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "5"}, "name is one of 1, 2, 3, 4, A.1; got '5'"),
+        ({"name": "5"}, "name must be one of 1, 2, 3, 4, A.1; got '5'"),
         ({"name": "3", "published": True}, "does not print the syntheses of Figure 3"),
-        ({"name": "2", "copies": 0}, "copies is a whole number from 1; got 0"),
+        ({"name": "2", "copies": 0}, "copies must be a whole number from 1; got 0"),
         ({"name": "4", "published": True}, "does not print the syntheses of Figure 4"),
     ],
 )

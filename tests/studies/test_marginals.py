@@ -174,8 +174,8 @@ def test_the_tables_have_the_shapes_that_synthpop_was_given(real_files):
     ("arguments", "message"),
     [
         ({"table": "cmcc"}, "got 'cmcc'. Did you mean 'cmc'"),
-        ({"table": "cmc", "seeds": 0}, "seeds is a whole number from 1; got 0"),
-        ({"table": "cmc", "bootstraps": -1}, "bootstraps is a whole number from 1; got -1"),
+        ({"table": "cmc", "seeds": 0}, "seeds must be a whole number from 1; got 0"),
+        ({"table": "cmc", "bootstraps": -1}, "bootstraps must be a whole number from 1; got -1"),
     ],
 )
 def test_what_cannot_be_done_is_refused(arguments, message):

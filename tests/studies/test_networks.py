@@ -163,8 +163,8 @@ def test_adult_needs_its_files(tmp_path, monkeypatch):
     [
         ({"parents": [5]}, "no row for structure 'genetic' with k = 5"),
         ({"structures": ["optimal"]}, "no row for structure 'optimal'"),
-        ({"seeds": 0}, "seeds is a whole number from 1; got 0"),
-        ({"processes": 0}, "processes is a whole number from 1; got 0"),
+        ({"seeds": 0}, "seeds must be a whole number from 1; got 0"),
+        ({"processes": 0}, "processes must be a whole number from 1; got 0"),
     ],
 )
 def test_what_the_paper_does_not_have_is_refused(arguments, message):

@@ -157,7 +157,7 @@ class TestContract:
     @pytest.mark.parametrize("n", [0, -1, 1.5, True, "3"])
     def test_rows_are_a_whole_number_from_one(self, cls, survey, n):
         model = cls().fit(survey)
-        with pytest.raises(ParameterError, match=r"n is a whole number from 1; got "):
+        with pytest.raises(ParameterError, match=r"n must be a whole number from 1; got "):
             model.sample(n)
         with pytest.raises(ParameterError, match="copies"):
             model.sample(copies=n)

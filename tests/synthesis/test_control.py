@@ -524,8 +524,8 @@ def test_the_result_is_a_table_of_its_own():
         ([1.5], (None, 2**53 + 1), "it cannot hold 9007199254740993"),
         ([1.5], (None, 10**400), "it cannot hold 1000"),
         ([Decimal("1.5")], (Decimal("0.123"), None), "it cannot hold 0.123"),
-        ([1], ("0", None), "which holds int64, are numbers; got '0'"),
-        ([1], (True, None), "are numbers; got True"),
+        ([1], ("0", None), "which holds int64, must be numbers; got '0'"),
+        ([1], (True, None), "must be numbers; got True"),
         ([DAY], (5, None), "dates, times or ISO text such as '2024-12-31'; got 5"),
         ([DAY], ("soon", None), "'soon'"),
         ([DAY], (NOON, None), "2024-02-29T12:00:00 falls between two days"),
@@ -566,12 +566,12 @@ def test_what_is_wrong_with_names_and_codes():
         top_bottom_code(table, {"agee": (1, 2)})
     with pytest.raises(ParameterError, match=r"special names 'agee'.* Did you mean 'age'\?"):
         top_bottom_code(table, {"age": (1, 2)}, special={"agee": [9]})
-    with pytest.raises(ParameterError, match=r"special is a list of codes, .* got 9"):
+    with pytest.raises(ParameterError, match=r"special must be a list of codes, .* got 9"):
         top_bottom_code(table, {"age": (1, 2)}, special={"age": 9})
-    with pytest.raises(ParameterError, match="are numbers; got 'x'"):
+    with pytest.raises(ParameterError, match="must be numbers; got 'x'"):
         top_bottom_code(table, {"age": (1, 2)}, special=["x"])
     for limits in ({}, "age"):
-        with pytest.raises(ParameterError, match=r"limits gives a \(bottom, top\)"):
+        with pytest.raises(ParameterError, match=r"limits must give a pair \(bottom, top\)"):
             top_bottom_code(table, limits)
 
 
@@ -605,7 +605,9 @@ def test_a_label_of_no_rows(as_frame):
 
 
 def test_what_is_wrong_with_a_label():
-    with pytest.raises(ParameterError, match=r"a column 'a' already. Give another name by column="):
+    with pytest.raises(
+        ParameterError, match=r"already has a column 'a'. Give another name with column="
+    ):
         label(column([1]), column="a")
     with pytest.raises(ParameterError, match="column must be a text that is not empty; got ''"):
         label(column([1]), column="")

@@ -308,8 +308,8 @@ def test_cells_for_a_heat_map():
         ({"columns": []}, "There is no column to compare"),
         ({"categorical": "age"}, "categorical is a list of columns; got 'age'"),
         ({"categorical": ["agee"]}, "categorical: 'agee' is not a column. Did you mean 'age'"),
-        ({"bootstraps": -1}, "bootstraps is a whole number from 0; got -1"),
-        ({"random_state": 0.5}, "random_state is a whole number from 0; got 0.5"),
+        ({"bootstraps": -1}, "bootstraps must be a whole number from 0; got -1"),
+        ({"random_state": 0.5}, "random_state must be a whole number from 0; got 0.5"),
     ],
 )
 def test_what_cannot_be_done_is_refused(arguments, message):

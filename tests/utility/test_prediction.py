@@ -400,8 +400,8 @@ def test_the_papers_five_classifiers():
         ({"positive": "yess"}, "positive is a class of 'sick'; 'yess' is none. Did you mean 'yes'"),
         ({"groups": {"agee": 2}}, "'agee' is none of them. Did you mean 'age'"),
         ({"groups": {"job": 2}}, "'job' holds no numbers"),
-        ({"processes": 0}, "processes is a whole number from 1"),
-        ({"random_state": -1}, "random_state is a whole number"),
+        ({"processes": 0}, "processes must be a whole number from 1"),
+        ({"random_state": -1}, "random_state must be a whole number"),
     ],
 )
 def test_wrong_arguments(arguments, message):

@@ -325,9 +325,9 @@ def test_coded_tables_give_the_same():
         ({"columns": ["agee"]}, "no column 'agee'. Did you mean 'age'"),
         ({"columns": []}, "no column to compare"),
         ({"columns": ["age", "age"]}, "'age' is named twice"),
-        ({"permutations": -1}, "permutations is a whole number from 0; got -1"),
-        ({"most_records": 1}, "most_records is a whole number from 2; got 1"),
-        ({"random_state": "one"}, "random_state is a whole number"),
+        ({"permutations": -1}, "permutations must be a whole number from 0; got -1"),
+        ({"most_records": 1}, "most_records must be a whole number from 2; got 1"),
+        ({"random_state": "one"}, "random_state must be a whole number"),
     ],
 )
 def test_wrong_arguments(arguments, message):

@@ -97,7 +97,7 @@ def test_more_noise_replaces_more_of_the_same_draw():
 
 @pytest.mark.parametrize("noise", [-0.1, 1.5, "much"])
 def test_noise_is_a_probability(noise):
-    with pytest.raises(ParameterError, match="noise is a probability from 0 to 1"):
+    with pytest.raises(ParameterError, match="noise must be a probability from 0 to 1"):
         Noisy(noise).fit(ORIGINAL)
 
 

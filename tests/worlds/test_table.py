@@ -217,7 +217,7 @@ def test_the_table_in_the_terminal(found):
     console = Console(width=80, file=StringIO())
     console.print(worlds_table(found))
     text = console.file.getvalue()
-    for words in ("strong attacker", "1.000", "(yes)", "D5 a low value is no false reassurance"):
+    for words in ("strong attacker", "1.000", "(yes)", "D5 a low value does not reassure falsely"):
         assert words in text
     assert max(map(len, text.split("\n"))) <= 80
 
@@ -242,7 +242,7 @@ def test_one_bar_shows_the_progress_of_all_and_no_attack_warns(caplog):
 
 @pytest.mark.parametrize("releases", [1, 0, 2.5])
 def test_a_mean_needs_two_releases(releases):
-    with pytest.raises(ParameterError, match="releases is a whole number from 2"):
+    with pytest.raises(ParameterError, match="releases must be a whole number from 2"):
         run_worlds(releases=releases)
 
 

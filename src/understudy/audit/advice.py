@@ -209,8 +209,8 @@ def _against_risk(case: _Case, evidence: Evidence) -> Iterator[Advice]:
         yield Advice(
             "Put numbers into fewer groups and join rare values in the schema; then synthesize "
             "with it.",
-            "This release has no relation between columns, so what it tells lies in single values "
-            "that few people have.",
+            "This release keeps no relations between columns. What it gives away lies in single "
+            "values that few people have.",
             "describe",
             parameters={"bins": FEWER_BINS},
             output="schema",
@@ -221,8 +221,8 @@ def _against_risk(case: _Case, evidence: Evidence) -> Iterator[Advice]:
     if _can_protect(made) and (case.protected or evidence.certain):
         yield case.synthesize(
             "Use another method: independent.",
-            "It keeps the shares of every column and no relation between columns, so it tells no "
-            f"more about {case.sensitive} than its shares. You lose everything that depends on "
+            "It keeps the shares of every column and no relation between columns, so it reveals "
+            f"no more about {case.sensitive} than its shares. You lose everything that depends on "
             "relations.",
             "independent",
             MadeBy("independent"),
@@ -234,7 +234,7 @@ def _protect(case: _Case, made: MadeBy, also: str = "") -> Advice:
     but = f"all columns but {quoted([target])}" if target is not None else "all other columns"
     return case.synthesize(
         f"Protect {case.sensitive}: cut it loose from {but}.{also}",
-        "Then the keys tell nothing about it directly. Its relations with other columns are lost.",
+        "Then the keys say nothing about it directly. Its relations with other columns are lost.",
         "protected",
         made,
         protect=case.protection,
@@ -268,7 +268,7 @@ def _trees(case: _Case) -> Iterator[Advice]:
         larger = LARGER_CP if cp < LARGER_CP else 10 * cp
         yield case.synthesize(
             f"Grow smaller trees: raise cp from {cp:g} to {larger:g}.",
-            "This drops splits that explain little, which are those about single people.",
+            "This drops splits that explain little, such as those about single people.",
             "smaller-trees",
             cp=larger,
         )
@@ -281,7 +281,7 @@ def _remove_uniques(case: _Case) -> Iterator[Advice]:
             f"Remove the records that look like one person: {percent(told.repu, 2)} of the people "
             "have unique keys in the original and exactly one record with these keys in the "
             "release.",
-            "This removes what looks alarming. It does not change what else the release tells.",
+            "This removes what looks alarming. It does not change what else the release reveals.",
             "remove uniques",
             parameters={"keys": list(case.findings.keys)},
             output="without-uniques",
@@ -316,7 +316,7 @@ def _for_use(case: _Case) -> Iterator[Advice]:
             )
     else:
         yield case.synthesize(
-            "For more use, take a method that keeps relations between columns, with "
+            "For more use, choose a method that keeps relations between columns, with "
             f"{case.sensitive} cut loose.",
             risk,
             "bayes",

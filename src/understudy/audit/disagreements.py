@@ -74,20 +74,20 @@ def _constant_target(findings: Findings, release: ReleaseFindings) -> Iterator[s
     top = max(shares, default=math.nan)
     if top >= CONSTANT and told.disco_gain == 0:
         why = (
-            f"{sensitive} has a single value in the release, so every key that occurs there "
-            "seems to tell it, and is right for everyone who has the value"
+            f"{sensitive} has a single value in the release, so every key that occurs there seems "
+            "to give it away, and is right about everyone who has the value"
         )
     elif top > DOMINANT:
         why = (
             f"one value (or group of values) of {sensitive} makes up {percent(top)} of the "
-            "release, so many keys have it alone, and are right for most people"
+            "release, so many keys have no other value, and are right about most people"
         )
     else:
-        why = "it mostly tells the most common value, which is guessed anyway"
+        why = "it mostly reveals the most common value, which anyone would guess"
     gain = "no gain" if told.disco_gain <= 0 else f"a gain of {points(told.disco_gain)}"
     yield (
-        f"DiSCO is {percent(told.disco, 2)}, yet the release tells these people's values no better "
-        f"than a constant guess. Always saying the release's most common value is right for "
+        f"DiSCO is {percent(told.disco, 2)}, yet the release reveals these people's values no "
+        "better than a constant guess. Always saying the release's most common value is right for "
         f"{percent(told.disco_baseline, 2)}, which leaves {gain} where {points(noise)} are chance. "
         f"The reason: {why}. A DiSCO that is high or rises for this reason is not a sign of "
         "disclosure by itself; look at its gain."
@@ -108,10 +108,10 @@ def _unseen_by_uniqueness(findings: Findings, release: ReleaseFindings) -> Itera
         are = "is" if len(blind) == 1 else "are"
         yield (
             f"{listed(blind)} {are} 0, though the strong attacker is certain about "
-            f"{people(strong.certain)}. repU and DiSCO look at keys that are unique or tell a "
+            f"{people(strong.certain)}. repU and DiSCO look at keys that are unique or have a "
             "single value. They cannot see a person whose record stands among others with the "
-            "same keys. An attacker who knows those others takes them away, and sees it. The 0 is "
-            "no reassurance."
+            "same keys. An attacker who knows those others can leave them out, and sees the "
+            "person. So the 0 is not reassuring."
         )
 
 
@@ -123,8 +123,8 @@ def _few_matches(release: ReleaseFindings) -> Iterator[str]:
     yield (
         f"0CAP is {percent(zero.synthetic)} and ICAP {percent(ignore.synthetic)}: only about "
         f"{matched} of the people have a record with their keys in the release. 0CAP counts all "
-        "others as wrong guesses, so it is low even if the release tells the value of those who "
-        "match. ICAP leaves the others out. GCAP takes the most similar records, and is about "
+        "others as wrong guesses, so it is low even if the release reveals the values of those "
+        "who match. ICAP leaves the others out. GCAP takes the most similar records, and is about "
         "everybody."
     )
 
@@ -151,14 +151,14 @@ def _look_up_and_vote(findings: Findings, release: ReleaseFindings) -> Iterator[
     if found["gcap"] and not found["vote"]:
         yield (
             f"Looking up the most similar records (GCAP) gains {points(gains['gcap'].gain)}; the "
-            "vote of the classifiers gains nothing beyond chance. What the release tells then lies "
-            "in single combinations of keys, which classifiers smooth away. The larger gain "
+            "vote of the classifiers gains nothing beyond chance. So what the release reveals "
+            "lies in single combinations of keys, which classifiers smooth away. The larger gain "
             "counts."
         )
     elif found["vote"] and not found["gcap"]:
         yield (
             f"The vote of the classifiers gains {points(gains['vote'].gain)}; looking up the most "
-            "similar records (GCAP) gains nothing beyond chance. What the release tells then is a "
+            "similar records (GCAP) gains nothing beyond chance. So what the release reveals is a "
             "relation that holds over many combinations of keys, each with too few records by "
             "itself. The larger gain counts."
         )
@@ -177,7 +177,7 @@ def _not_about_members(findings: Findings, release: ReleaseFindings) -> Iterator
         "learns little about anybody: a person's true value becomes at most "
         f"{times_by_bits(strong.max_gain_bits)} as probable. The strong attacker knows all other "
         "records beforehand, and with them what holds for people in general. That is most of what "
-        "the release tells here."
+        "the release reveals here."
     )
 
 

@@ -223,7 +223,7 @@ def check(
     """
     check_choice("missing", missing, get_args(Missing))
     if isinstance(conditions, str):
-        raise ParameterError(f"conditions is a list of conditions; got {conditions!r}.")
+        raise ParameterError(f"conditions must be a list of conditions; got {conditions!r}.")
     read = [one if isinstance(one, Condition) else Condition.parse(one) for one in conditions]
     _check_releases(findings, read)
     values = [(release, metrics_of(release)) for release in findings.releases]

@@ -58,15 +58,15 @@ def from_text(text: str) -> Findings:
     try:
         document = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise DataError(f"This is no JSON document: {error}.") from error
+        raise DataError(f"This is not a JSON document: {error}.") from error
     kind = document.get("format") if isinstance(document, dict) else None
     if kind != FORMAT:
         given = f" It says that it is {kind!r}." if isinstance(kind, str) else ""
-        raise DataError(f"This JSON document is not of an audit.{given}")
+        raise DataError(f"This JSON document does not hold an audit.{given}")
     version = document.get("format_version")
     if version != VERSION or isinstance(version, bool):
         raise DataError(
-            f"This audit is of format version {version!r}, and this version of understudy reads "
+            f"This audit has format version {version!r}, and this version of understudy reads "
             f"{VERSION}. Use the version that wrote it, or run the audit again."
         )
     found = _read(Findings, document.get("findings"), "findings")
@@ -121,7 +121,7 @@ def _read(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401, C901  # an
         return value  # a parameter, which is whatever JSON holds
     if kind in (int, str) and isinstance(value, kind) and not isinstance(value, bool):
         return value
-    raise DataError(f"The audit is damaged: {where} holds no such value as it should.")
+    raise DataError(f"The audit is damaged: {where} does not hold the value that it should.")
 
 
 def _read_fields(kind: type, value: Any, where: str) -> Any:  # noqa: ANN401  # one of the classes

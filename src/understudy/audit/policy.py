@@ -101,14 +101,16 @@ def read_policy(content: Mapping[str, Any], source: str = "policy") -> Policy:
         _unknown("table", name, "a policy", _TABLES) for name in content if name not in _TABLES
     ]
     if not content:
-        problems.append("It is empty, and would let everything pass; see [gate] and [audit].")
+        problems.append(
+            "It is empty and would let everything pass. Add a [gate] or an [audit] section."
+        )
     tables = {}
     for name in _TABLES:
         table = content.get(name, {})
         if isinstance(table, dict):
             tables[name] = table
         else:
-            problems.append(f"{name} is a table, [{name}]; got {name} = {table!r}.")
+            problems.append(f"{name} must be a table, [{name}]; got {name} = {table!r}.")
             tables[name] = {}
     conditions, missing = _read_gate(tables["gate"], "gate" in content, problems)
     audit = _read_audit(tables["audit"], problems)
@@ -130,12 +132,12 @@ def _read_gate(
     problems += [_unknown("field", name, "[gate]", _GATE) for name in table if name not in _GATE]
     texts = table.get("fail_if", [])
     if not isinstance(texts, list):
-        problems.append(f"fail_if is a list of conditions; got {texts!r}.")
+        problems.append(f"fail_if must be a list of conditions; got {texts!r}.")
         texts = []
     elif given and not texts:
         problems.append(
-            'The gate has no condition and would let everything pass; add fail_if = ["gcap.gain > '
-            '0.05"], or take [gate] out.'
+            'The gate has no condition and would let everything pass. Add fail_if = ["gcap.gain > '
+            '0.05"], or remove [gate].'
         )
     conditions = []
     for text in texts:
@@ -178,7 +180,7 @@ def _read_audit(table: Mapping[str, Any], problems: list[str]) -> dict[str, Any]
         if good(value):
             found[name] = tuple(value) if name == "keys" else value
         else:
-            problems.append(f"{name} is {kind}; got {value!r}.")
+            problems.append(f"{name} must be {kind}; got {value!r}.")
     keys = found.get("keys", ())
     repeated = sorted({key for key in keys if keys.count(key) > 1})
     problems += [f"keys: {key!r} is named twice." for key in repeated]

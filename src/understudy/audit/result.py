@@ -201,7 +201,7 @@ class Audit:
         except FileNotFoundError:
             raise DataError(f"There is no file {path}.") from None
         except UnicodeDecodeError as error:
-            raise DataError(f"{path} is no text in UTF-8, and so no JSON.") from error
+            raise DataError(f"{path} is not text in UTF-8, so it cannot be JSON.") from error
         except OSError as error:
             raise DataError(f"{path} cannot be opened: {error.strerror}.") from error
         try:

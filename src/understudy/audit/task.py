@@ -105,7 +105,7 @@ def read_releases(synthetic: object, model: object) -> tuple[Given, ...]:
         raise ParameterError("synthetic names no release; give at least one table.")
     wrong = [name for name in named if not isinstance(name, str) or not name.strip()]
     if wrong:
-        raise ParameterError(f"synthetic: a release is called by a text; got {wrong[0]!r}.")
+        raise ParameterError(f"synthetic: the name of a release must be text; got {wrong[0]!r}.")
     models = _read_models(model, list(named), by_name=isinstance(synthetic, Mapping))
     found = []
     for name, held in named.items():
@@ -139,8 +139,8 @@ def _read_models(model: object, names: Sequence[str], *, by_name: bool) -> dict[
     for held in models.values():
         if not isinstance(held, Synthesizer):
             raise ParameterError(
-                f"model is a fitted synthesizer, or a mapping from the names of releases to such; "
-                f"got {type(held).__name__}."
+                "model must be a fitted synthesizer, or a mapping from the names of releases to "
+                f"fitted synthesizers; got {type(held).__name__}."
             )
         if not hasattr(held, "codec_"):
             raise ParameterError(f"model: this {type(held).__name__} is not fitted yet.")
@@ -170,7 +170,7 @@ def read_seed(random_state: object) -> int:
 def read_groups(groups: object) -> dict[str, int]:
     """Return the numbers of groups by column."""
     if groups is not None and not isinstance(groups, Mapping):
-        raise ParameterError(f"groups is a mapping such as {{'age': 5}}; got {groups!r}.")
+        raise ParameterError(f"groups must be a mapping such as {{'age': 5}}; got {groups!r}.")
     return dict(groups or {})
 
 
@@ -186,7 +186,7 @@ def check_task(task: Task) -> None:
     """
     wanted = (*task.scenario.keys, task.scenario.sensitive)
     if task.target is not None and not isinstance(task.target, str):
-        raise ParameterError(f"target is the name of a column; got {task.target!r}.")
+        raise ParameterError(f"target must be the name of a column; got {task.target!r}.")
     predicted = () if task.target is None or task.target in wanted else (task.target,)
     problems = []
     for title, table, needed in _tables(task, wanted, predicted):

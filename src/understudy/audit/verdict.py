@@ -39,7 +39,7 @@ TITLES = {
     "high": "High risk",
     "raised": "Raised risk",
     "unknown": "Risk unknown",
-    "low": "Low risk by what was tried",
+    "low": "Low risk, as far as tested",
 }
 STRONGEST = "an attacker who knows the model and everyone else's record"
 
@@ -177,8 +177,8 @@ def _reason(findings: Findings, release: ReleaseFindings, evidence: Evidence) ->
         )
     if evidence.level in {"raised", "high"} and strong is not None:
         return (
-            f"{STRONGEST} learns about {sensitive} of some people: a true value becomes up to "
-            f"{times_by_bits(strong.max_gain_bits)} as probable."
+            f"{STRONGEST} learns something about {sensitive} for some people: a true value becomes "
+            f"up to {times_by_bits(strong.max_gain_bits)} as probable."
         )
     if evidence.level == "unknown" and evidence.too_few:
         return (
@@ -189,7 +189,7 @@ def _reason(findings: Findings, release: ReleaseFindings, evidence: Evidence) ->
         if not findings.sensitive:
             return "no sensitive column was named."
         main = [kind.title for kind in figure_kinds() if kind.question == "ordinary"]
-        return f"none of the main measures ({listed(main)}) could be taken."
+        return f"none of the main measures ({listed(main)}) could be computed."
     tried = [one.figure.title for one in evidence.gains if one.size == "none"]
     tried += ["the strong attacker"] if strong is not None else []
     return (
@@ -314,8 +314,8 @@ def control_sentences(evidence: Evidence) -> Iterator[str]:
         yield f"{start}. There is no gain beyond chance for either group."
     elif round(own, 3) <= 0:
         yield (
-            f"{start}, no less often. What the release tells is true of everybody, and is not "
-            "particular to the people in the data."
+            f"{start}, no less often. What the release reveals is true of everybody, not only of "
+            "the people in the data."
         )
     elif found.gain > own:
         yield (
@@ -331,16 +331,16 @@ def control_sentences(evidence: Evidence) -> Iterator[str]:
 def _overall(findings: Findings) -> Iterator[str]:
     """Yield what was assumed, what counts, and how the releases compare."""
     yield (
-        f"The attacker wants to learn {_sensitive(findings)} of a person, and knows "
-        f"{knowledge(findings)}."
+        f"The attacker wants to learn a person's {_sensitive(findings).removeprefix('the ')}, and "
+        f"knows {knowledge(findings)}."
     )
     yield (
-        f"What counts is the gain over a guess without the release. A gain within "
+        "What counts is the gain over a guess without the release. A gain within "
         f"{STANDARD_ERRORS:.0f} standard errors of 0 counts as none, since chance explains it. A "
         f"gain is large from {points(LARGE_GAIN)}, or from {percent(LARGE_SHARE, 0)} of the "
-        "guesses that were wrong. The risk is high if a gain is large or anybody is certain to be "
-        "disclosed. It is raised if there is any gain, or if someone's true value becomes twice as "
-        "probable."
+        "guesses that were wrong. The risk is high if a gain is large or somebody is certain to "
+        "be disclosed. It is raised if there is any gain, or if someone's true value becomes "
+        "twice as probable."
     )
     if len(findings.releases) > 1:
         yield from _comparison(findings)
@@ -360,10 +360,12 @@ def _comparison(findings: Findings) -> Iterator[str]:
     named = listed([place.name for place in best])
     text = (
         f"By risk (gain over the baseline) and loss of use ({compared.loss_name}), {named} "
-        f"{'is' if len(best) == 1 else 'are'} worth a choice: no other release has less of both."
+        f"{'is' if len(best) == 1 else 'are'} worth choosing: no other release has less of both."
     )
     if rest:
-        text += f" For {listed(rest)} there is one that is no worse in either and better in one."
+        text += (
+            f" For {listed(rest)}, another release is at least as good in both and better in one."
+        )
     text += f" Differences of up to {points(compared.risk_noise)} of risk"
     if compared.loss_noise:
         text += f", and of {points(compared.loss_noise)} of correct predictions,"
@@ -380,4 +382,4 @@ def _headline_of_several(verdicts: Sequence[ReleaseVerdict]) -> str:
         for level in LEVELS
         if any(one.level == level for one in verdicts)
     ]
-    return f"Of {len(verdicts)} releases, the risk by what was tried is {'; '.join(parts)}."
+    return f"Of {len(verdicts)} releases, as far as tested, the risk is {'; '.join(parts)}."

@@ -49,9 +49,9 @@ class StrongOptions:
     prior: Annotated[
         Prior | None,
         _strong(
-            "What the attacker believes before: all candidates are equally likely (uniform), as "
-            "likely as they are frequent among the other records (marginal), or as likely as the "
-            "model predicts (informed).",
+            "What the attacker believes before the release: all candidates are equally likely "
+            "(uniform), as likely as they are frequent among the other records (marginal), or as "
+            "likely as the model predicts (informed).",
             default="uniform",
         ),
     ] = None
@@ -108,7 +108,7 @@ class StrongOptions:
         """Raise if options do not go together, or the table cannot be written."""
         if not self.wanted:
             every = [field.name for field in fields(self)]
-            self._refuse(every, "--strong, which names what is to be learned")
+            self._refuse(every, "--strong, which names what to learn")
             return
         if not self._names:
             raise ParameterError(
@@ -128,23 +128,23 @@ class StrongOptions:
             self._refuse(("mode",), "--model")
             if self.prior == "informed":
                 raise ParameterError(
-                    "--prior informed goes with --model: a command does not tell what it expects."
+                    "--prior informed needs --model: a command does not say what it expects."
                 )
         if self.records is not None:
             read_rows(self.records)
         if self.show_records and not self.worst and self.strong_output is None:
-            raise ParameterError("--show-records goes with --worst or --strong-output.")
+            raise ParameterError("--show-records needs --worst or --strong-output.")
         if self.strong_output is not None:
             from understudy.data.files import check_target
 
             check_target(self.strong_output, overwrite=force)
 
     def _refuse(self, names: Sequence[str], other: str) -> None:
-        """Raise if any of the options was given, since they go with another."""
+        """Raise if any of the options was given, because they need another one."""
         given = [spelled(name) for name in names if getattr(self, name) not in (None, False, 0)]
         if given:
-            goes = "goes" if len(given) == 1 else "go"
-            raise ParameterError(f"{', '.join(given)} {goes} with {other}.")
+            need = "needs" if len(given) == 1 else "need"
+            raise ParameterError(f"{', '.join(given)} {need} {other}.")
 
     def check_table(self, original: pl.DataFrame) -> None:
         """Raise if a column or row is not in the original, before other attacks take their time."""
@@ -246,7 +246,7 @@ def read_rows(text: str) -> list[range]:
         plain = first.isascii() and first.isdecimal() and last.isascii() and last.isdecimal()
         if not plain or int(last) < int(first):
             raise ParameterError(
-                f"--records is row numbers from 0 and ranges of them, such as 0-99,999; got "
+                f"--records must be row numbers from 0 and ranges of them, such as 0-99,999; got "
                 f"{part!r}."
             )
         found.append(range(int(first), int(last) + 1))
@@ -295,7 +295,7 @@ def attack(
     """Try to learn what is in the original from a synthetic table, in many ways.
 
     With --strong, an attacker who knows the synthesizer and all records but one tries, too. Without
-    --keys, nobody else does.
+    --keys, this is the only attack.
 
     Example: `understudy attack survey.csv synthetic.csv --keys age,education --sensitive method`
 
@@ -380,12 +380,11 @@ def _scenario(attacker: options.Attacker, strong: StrongOptions) -> Scenario | N
     if not strong.wanted or attacker.named:
         return attacker.read()
     if attacker.known is not None:
-        raise ParameterError("--known goes with --keys and --sensitive.")
+        raise ParameterError("--known needs --keys and --sensitive.")
     if attacker.control is not None:
-        raise ParameterError("--control goes with --keys and --sensitive.")
+        raise ParameterError("--control needs --keys and --sensitive.")
     if attacker.groups and strong.command is None:
         raise ParameterError(
-            "--groups goes with --keys and --sensitive, or with --command: a model has groups of "
-            "its own."
+            "--groups needs --keys and --sensitive, or --command: a model has groups of its own."
         )
     return None

@@ -110,7 +110,7 @@ class AuditOptions:
         """
         policy, _, _ = self._policy, self._scenario, self._groups
         if self.test is not None and self._target is None:
-            raise ParameterError("--test goes with --target, which names what is predicted.")
+            raise ParameterError("--test needs --target, the column to predict.")
         for condition in policy.conditions:
             if condition.release is not None and condition.release not in releases:
                 raise ParameterError(

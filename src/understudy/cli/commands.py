@@ -41,7 +41,7 @@ def understudy(
         bool, option("Show the version.", "--version", callback=_show_version, is_eager=True)
     ] = False,
     verbose: Annotated[bool, option("Say more about what is done.", "--verbose", "-v")] = False,
-    quiet: Annotated[bool, option("Say nothing but errors.", "--quiet", "-q")] = False,
+    quiet: Annotated[bool, option("Show nothing but errors.", "--quiet", "-q")] = False,
 ) -> None:
     """Make synthetic stand-ins for confidential tables, and attack them before anyone else can."""
     from rich.logging import RichHandler
@@ -199,7 +199,7 @@ def audit(
         options.Model,
         Reworded(
             help="The model that made the synthetic table, from `understudy synth --save-model`. "
-            "An attacker who knows it attacks, too."
+            "This adds an attacker who knows the model."
         ),
     ] = None,
     seed: Annotated[options.Seed, Reworded(panel=options.AUDIT)] = 0,
@@ -236,7 +236,10 @@ def run(
     data: options.Data,
     output: Annotated[
         Path,
-        options.output("The folder to make: the release, and apart from it what is confidential."),
+        options.output(
+            "The folder to make. It holds the release and, in a folder of its own, what is "
+            "confidential."
+        ),
     ],
     force: options.Force = False,
     asked: AuditOptions,
@@ -329,13 +332,11 @@ def worlds(
     *,
     ctx: typer.Context,
     seed: options.Seed = 0,
-    releases: Annotated[
-        int, option("Releases of each kind that is drawn by chance.", default=True, min=2)
-    ] = 30,
+    releases: Annotated[int, option("Random releases of each kind.", default=True, min=2)] = 30,
     classifiers: Annotated[
         bool,
         option(
-            "Whether to try classifiers, too, which takes longer.",
+            "Also test the classifiers, which takes longer.",
             "--classifiers/--no-classifiers",
             default=True,
         ),

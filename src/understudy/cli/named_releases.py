@@ -116,7 +116,7 @@ class NamedReleases:
         if not files and not made:
             raise ParameterError("Give synthetic tables, --methods or --method to compare.")
         if self.schema is not None and not made:
-            raise ParameterError("--schema goes with --methods or --method.")
+            raise ParameterError("--schema needs --methods or --method.")
         models = {name: Synthesizer.load(path) for name, path in self._models.items()}
         return files, made, models
 
@@ -165,7 +165,9 @@ def read_models(texts: Sequence[str], names: Sequence[str]) -> dict[str, Path]:
         name, _, file = text.rpartition("=")
         name = name.strip()
         if not name or not file:
-            raise ParameterError(f"--model is NAME=MODEL, with the name of a table; got {text!r}.")
+            raise ParameterError(
+                f"--model must be NAME=MODEL, with the name of a table; got {text!r}."
+            )
         if name not in names:
             listed = f"; there is {', '.join(names)}" if names else ""
             raise ParameterError(
@@ -204,7 +206,7 @@ def read_methods(specs: Sequence[str], protect: Sequence[str], seed: int) -> dic
                 raise ParameterError(f"Two methods are called {called!r}; give one another NAME=.")
         found |= made
     if protection and not protecting:
-        raise ParameterError("--protect goes with the methods bayes and cart; there is neither.")
+        raise ParameterError("--protect needs the method bayes or cart; neither is given.")
     return found
 
 

@@ -40,7 +40,7 @@ SchemaFile = Annotated[
 Copies = Annotated[
     int,
     option(
-        "Synthetic tables to make. More than one are numbered: synthetic-1.csv, ...",
+        "Synthetic tables to make. Several are numbered: synthetic-1.csv, ...",
         default=True,
         min=1,
     ),
@@ -151,7 +151,7 @@ class Attacker:
     known: Annotated[
         int | None,
         attacker_option(
-            "How many of the keys the attacker knows: all sets of that many are attacked.",
+            "How many of the keys the attacker knows: all sets of that size are attacked.",
             default="all",
             min=1,
         ),
@@ -167,7 +167,8 @@ class Attacker:
     classifiers: Annotated[
         Literal["strong", "papers", "none"],
         audit_option(
-            "Which classifiers attack: ours, or those of the papers instead. none is fastest.",
+            "Which classifiers attack: strong (ours), papers (those of the papers) or none, which "
+            "is fastest.",
             default=True,
         ),
     ] = "strong"
@@ -208,6 +209,6 @@ class Attacker:
         pairs = [part.rpartition("=") for part in split_names(self.groups)]
         if any(not name or not number.isdecimal() for name, _, number in pairs):
             raise ParameterError(
-                f"--groups is COLUMN=NUMBER, separated by commas; got {self.groups!r}."
+                f"--groups must be COLUMN=NUMBER, separated by commas; got {self.groups!r}."
             )
         return {name: int(number) for name, _, number in pairs} or None

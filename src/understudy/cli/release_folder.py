@@ -143,10 +143,10 @@ def readme(model: Synthesizer, found: Audit, tables: Sequence[str], *, failed: b
         f"With understudy {findings.version}, method {code(model.method)}, on "
         f"{findings.created[:10]}.{_protection(model)}{_kept(model)}",
         "## How it was checked",
-        f"It was attacked as by somebody who wants to learn {code(findings.sensitive)} and knows "
-        f"{_knowledge(findings.keys, findings.known)}. The risk found by these attacks: "
-        f"**{verdict.level}**. An attacker who knows more, or tries something else, may learn "
-        "more.",
+        "understudy attacked it in the role of somebody who wants to learn "
+        f"{code(findings.sensitive)} and knows {_knowledge(findings.keys, findings.known)}. The "
+        f"risk found by these attacks: **{verdict.level}**. An attacker who knows more, or tries "
+        "something else, may learn more.",
         "## What may leave, and what must stay",
         markdown_table(["file", "may it leave?"], _rows(tables, failed=failed)),
         f"Delete the folder {code(CONFIDENTIAL)} from any copy that you pass on, or pass on the "
@@ -177,7 +177,7 @@ def _knowledge(keys: Sequence[str], known: int | None) -> str:
 
 
 def _rows(tables: Sequence[str], *, failed: bool) -> Iterator[tuple[str, str]]:
-    may = "may leave, if whoever is responsible for the original agrees"
+    may = "may leave, if the person responsible for the original agrees"
     must = "**must stay**: confidential"
     for name in tables:
         shown = f"{CONFIDENTIAL}/{name}" if failed else name

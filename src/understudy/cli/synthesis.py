@@ -57,7 +57,7 @@ def read_protection(texts: Sequence[str]) -> dict[str, str | None]:
     for text in texts:
         sensitive, _, target = text.rpartition(":")
         if not sensitive:
-            raise ParameterError(f"--protect is SENSITIVE:TARGET or SENSITIVE:; got {text!r}.")
+            raise ParameterError(f"--protect must be SENSITIVE:TARGET or SENSITIVE:; got {text!r}.")
         if sensitive in found:
             raise ParameterError(
                 f"--protect names each sensitive column once; it names {sensitive!r} twice."
@@ -298,8 +298,7 @@ class Synthesis:
         given, cls = self.parameters.parameters(), METHODS[self.method]
         wrong = [spelled(_FORMS[name][0]) for name in given if name not in cls.parameter_names()]
         if wrong:
-            goes = "does" if len(wrong) == 1 else "do"
-            raise ParameterError(f"{', '.join(wrong)} {goes} not go with --method {self.method}.")
+            raise ParameterError(f"{', '.join(wrong)} cannot be used with --method {self.method}.")
         file = Settings.load(self.settings) if self.settings is not None else Settings()
         seed = secrets.randbelow(2**32) if self.seed is None else self.seed
         return set_up(cls, file, given, seed)

@@ -113,11 +113,11 @@ class Column:
                 hint = did_you_mean(str(value), options)
                 yield f"{name} must be one of {', '.join(options)}; got {value!r}.{hint}"
         if not isinstance(self.missing, int | float) or not 0 <= self.missing <= 1:
-            yield f"missing is a share between 0 and 1; got {self.missing!r}."
+            yield f"missing must be a share between 0 and 1; got {self.missing!r}."
         yield from self._level_problems()
         decimals = self.decimals
         if decimals is not None and (not isinstance(decimals, int) or not 0 <= decimals <= 15):
-            yield f"decimals is a whole number from 0 to 15; got {decimals!r}."
+            yield f"decimals must be a whole number from 0 to 15; got {decimals!r}."
         if self.kind == "identifier" and self.role != "identifier":
             yield (
                 f"an identifier cannot have the role {self.role!r}; "
@@ -146,14 +146,14 @@ class Column:
         edges = list(self.edges)
         if self.binning == "edges":
             if len(edges) < 2 or edges != sorted(set(edges)):
-                yield f"edges are at least two numbers in increasing order; got {edges}."
+                yield f"edges must be at least two numbers in increasing order; got {edges}."
         elif edges:
             yield (
                 f"edges are given, but binning is {self.binning!r}; "
                 "set binning to 'edges' or remove the edges."
             )
         if type(self.bins) is not int or not 1 <= self.bins <= MOST_BINS:
-            yield f"bins is a whole number from 1 to {MOST_BINS:,}; got {self.bins!r}."
+            yield f"bins must be a whole number from 1 to {MOST_BINS:,}; got {self.bins!r}."
         if self.range is not None and (len(self.range) != 2 or self.range[0] > self.range[1]):
             yield f"range is [smallest, largest]; got {list(self.range)}."
 

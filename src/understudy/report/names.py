@@ -21,7 +21,7 @@ _MODELS = {
 _PRIORS = {
     "uniform": "every value is as likely as any other",
     "marginal": "values are as frequent as among the other people",
-    "informed": "the value is as the person's other values suggest",
+    "informed": "the person's other values suggest the value",
 }
 
 _MODES = {

@@ -99,9 +99,9 @@ def _sentences(attack: StrongAttack) -> Iterator[RenderableType]:
     yield Text(attack.summary())
     if attack.prior_name in {"uniform", "marginal"}:
         yield Text(
-            f"With the {attack.prior_name} prior, a guess ignores what the other records tell "
-            "about this one. It may be worse with the release than without it. Use the informed "
-            "prior to compare guesses."
+            f"With the {attack.prior_name} prior, a guess ignores what the other records say about "
+            "this one. It may be worse with the release than without it. Use the informed prior "
+            "to compare guesses."
         )
     errors = attack.more.get("mc_error")
     if errors is not None and np.isfinite(errors).any():

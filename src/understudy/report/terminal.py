@@ -16,6 +16,7 @@ from understudy.data import Column
 from understudy.progress import Description
 from understudy.synthesis import BayesNet, Cart, GaussianCopula, Synthesizer
 from understudy.synthesis.base import RARE_BELOW
+from understudy.wording import quoted
 
 Item = TypeVar("Item")
 
@@ -101,7 +102,7 @@ def _network_summary(model: BayesNet) -> Iterator[RenderableType]:
         header_style="bold",
     )
     table.add_column("column", overflow="fold")
-    table.add_column("depends on (what each alone tells of it, in bits)", overflow="fold")
+    table.add_column("depends on (what each alone says about it, in bits)", overflow="fold")
     told: dict[str, list[str]] = {name: [] for name in model.network_.names}
     for parent, child, bits in model.edge_information():
         told[child].append(f"{parent} ({bits:.3f})")
@@ -110,12 +111,12 @@ def _network_summary(model: BayesNet) -> Iterator[RenderableType]:
     yield table
     for sensitive, paths in model.residual_paths().items():
         if not paths:
-            yield Text(f"{sensitive} is protected: it is independent of every other column.")
+            yield Text(f"{sensitive!r} is protected: it is independent of every other column.")
             continue
         target = paths[0][1]
         yield Text(
-            f"{sensitive} is protected: given {target}, it is independent of every other column. "
-            f"What remains runs through {target}, to {len(paths) - 1} other columns."
+            f"{sensitive!r} is protected: given {target!r}, it is independent of every other "
+            f"column. What remains runs through {target!r}, to {len(paths) - 1} other columns."
         )
     if model.history_ is not None:
         best = model.history_.best
@@ -164,10 +165,12 @@ def _tree_summary(model: Cart) -> Iterator[RenderableType]:
     yield table
     kept = [model.codec_.names[place] for place in model.plan_.kept]
     if kept:
-        yield Text(f"Kept as in the original: {', '.join(kept)}.", style="yellow")
+        yield Text(f"Kept as in the original: {quoted(kept)}.", style="yellow")
     for sensitive, target in (model.protect or {}).items():
-        source = f"from {target} alone" if target else "from its own shares"
-        yield Text(f"{sensitive} is protected: it is drawn {source}, and nothing from it.")
+        source = f"only from {target!r}" if target else "from its own shares"
+        yield Text(
+            f"{sensitive!r} is protected: it is drawn {source}, and no column is drawn from it."
+        )
     for rule, broken in model.violations_.items():
         yield Text(f"Rule: {rule} ({broken:,} original records break it)")
 

@@ -23,7 +23,7 @@ VERSION = 1
 _STYLES = {"yes": "green", "(yes)": "dim", "no": "bold red"}
 _BEFORE = (
     "Every measure takes the same test: releases with a known answer about one record. Some make "
-    "the record certain, some tell nothing about it, and some add more and more noise. The table "
+    "the record certain, some say nothing about it, and some add more and more noise. The table "
     "shows the score without a release beside the mean score of releases that make the record "
     "certain. A measure that you can trust does the five things listed below the table."
 )
@@ -48,7 +48,7 @@ def worlds_table(found: WorldsTable) -> Table:
     """
     meanings = [f"{name} {meaning}" for name, meaning in DESIDERATA.items()]
     table = Table(
-        title="What each measure says of a record that is known to be disclosed",
+        title="What each measure says about a record that is known to be disclosed",
         title_justify="left",
         header_style="bold",
         caption="\n".join([*meanings, "(yes) only because the score never changes"]),

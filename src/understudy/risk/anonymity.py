@@ -84,7 +84,7 @@ class Anonymity(Result):
         table = self._table
         figures = {"k": table.sizes, "l": table.distinct, "t": table.distances}
         if measure not in figures:
-            raise ParameterError(f"measure is 'k', 'l' or 't'; got {measure!r}.")
+            raise ParameterError(f"measure must be 'k', 'l' or 't'; got {measure!r}.")
         held = figures[measure]
         if held is None:
             raise ParameterError(f"{measure} needs a sensitive attribute.")

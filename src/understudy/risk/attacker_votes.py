@@ -62,7 +62,7 @@ class Tolerance:
             raise ParameterError("Give either tolerance or relative_tolerance, not both.")
         ((name, value),) = given.items()
         if not (is_number(value) and 0 <= value < math.inf):
-            raise ParameterError(f"{name} is a number from 0; got {value!r}.")
+            raise ParameterError(f"{name} must be a number of at least 0; got {value!r}.")
         return cls(float(value), name == "relative_tolerance")
 
     def limits(self, truths: Numbers) -> tuple[Numbers, Numbers]:
@@ -282,7 +282,7 @@ class Target:
         name = prepared.scenario.sensitive
         levels = prepared.levels[name]
         if tolerance is not None and levels.numbers is None:
-            raise ParameterError(f"{name!r} holds labels, and a tolerance is for numbers.")
+            raise ParameterError(f"{name!r} holds labels, and a tolerance needs numbers.")
         if tolerance is None and len(levels) > MANY_LEVELS:
             logging.getLogger("understudy").warning(
                 "The sensitive attribute %r has %s levels. Classifiers will be slow, and a guess "

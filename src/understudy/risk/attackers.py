@@ -215,7 +215,7 @@ def _chosen(
     if models is None:
         return presets[check_choice("preset", preset, presets)]
     if not isinstance(models, Mapping) or not models:
-        raise ParameterError(f"models is a mapping of names to estimators; got {models!r}.")
+        raise ParameterError(f"models must be a mapping of names to estimators; got {models!r}.")
     return {name: _own(name, model, tolerance) for name, model in models.items()}
 
 

@@ -365,7 +365,7 @@ class Attribution(Result):
             found = tuple(one for one in self.subsets if set(one.keys) == names)
         if not found:
             raise ParameterError(
-                f"subset is a number below {len(self.subsets)} or a set of keys that was "
+                f"subset must be a number below {len(self.subsets)} or a set of keys that was "
                 f"attacked, such as {list(self.subsets[0].keys)}; got {subset!r}."
             )
         return found[0]

@@ -312,7 +312,7 @@ def _check_threshold(name: str, threshold: Threshold) -> None:
         good = False
     if not good:
         raise ParameterError(
-            f"{name} is a number of records and a share between 0 and 1, such as {ONE_WAY}; "
+            f"{name} must be a number of records and a share between 0 and 1, such as {ONE_WAY}; "
             f"got {threshold!r}."
         )
 

@@ -97,7 +97,7 @@ class Rules:
         values = _listed("exclude_levels", exclude_levels, "levels, such as ['a', None]")
         if not isinstance(missing_target, bool | np.bool_):
             raise ParameterError(
-                f"missing_target is True or False; got {missing_target!r}. False leaves "
+                f"missing_target must be True or False; got {missing_target!r}. False leaves "
                 f"out the records in which {target!r} is missing."
             )
         dropped = [("missing target", target)] if not missing_target else []
@@ -140,13 +140,13 @@ def _dropped_keys(wanted: object, scenario: Scenario) -> list[str]:
         return [] if wanted else list(scenario.keys)
     if not isinstance(wanted, Mapping):
         raise ParameterError(
-            "missing_keys is True or False, or a mapping of keys to True or False, such as "
-            f"{{{scenario.keys[0]!r}: False}}; got {wanted!r}."
+            "missing_keys must be True or False, or a mapping of keys to True or False, such "
+            f"as {{{scenario.keys[0]!r}: False}}; got {wanted!r}."
         )
     for name, keep in wanted.items():
         _check_key("missing_keys", name, scenario)
         if not isinstance(keep, bool | np.bool_):
-            raise ParameterError(f"missing_keys of {name!r} is True or False; got {keep!r}.")
+            raise ParameterError(f"missing_keys of {name!r} must be True or False; got {keep!r}.")
     return [name for name in scenario.keys if not wanted.get(name, True)]
 
 
@@ -155,7 +155,7 @@ def _pairs(exclude: object, scenario: Scenario) -> list[tuple[str, object, objec
     pairs = _listed("exclude", exclude, what)
     for pair in pairs:
         if not isinstance(pair, list | tuple) or len(pair) != 3:
-            raise ParameterError(f"exclude is a list of {what}; got {pair!r}.")
+            raise ParameterError(f"exclude must be a list of {what}; got {pair!r}.")
         _check_key("exclude", pair[0], scenario)
     return pairs
 
@@ -163,7 +163,7 @@ def _pairs(exclude: object, scenario: Scenario) -> list[tuple[str, object, objec
 def _listed(argument: str, given: object, what: str) -> list[Any]:
     """Return what a user gives as a list."""
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise ParameterError(f"{argument} is a list of {what}; got {given!r}.")
+        raise ParameterError(f"{argument} must be a list of {what}; got {given!r}.")
     return list(given)
 
 

@@ -50,7 +50,7 @@ class Scenario:
 
     def __init__(self, keys: str | Sequence[str], sensitive: str, known: int | None = None) -> None:
         if not isinstance(keys, str) and not isinstance(keys, Iterable):
-            raise ParameterError(f"keys is a column or a list of columns; got {keys!r}.")
+            raise ParameterError(f"keys must be a column or a list of columns; got {keys!r}.")
         names = as_names(keys)
         object.__setattr__(self, "keys", names)
         object.__setattr__(self, "sensitive", sensitive)
@@ -61,7 +61,7 @@ class Scenario:
             )
         wrong = [name for name in (*names, sensitive) if not isinstance(name, str)]
         if wrong:
-            raise ParameterError(f"keys and sensitive are names of columns; got {wrong[0]!r}.")
+            raise ParameterError(f"keys and sensitive must be names of columns; got {wrong[0]!r}.")
         if len(set(names)) < len(names):
             repeated = next(name for name in names if names.count(name) > 1)
             raise ParameterError(f"keys: {repeated!r} is named twice.")
@@ -72,7 +72,7 @@ class Scenario:
             )
         if known is not None and not (is_whole(known) and 1 <= known <= len(names)):
             raise ParameterError(
-                f"known is a whole number from 1 to {len(names)}, the number of keys; "
+                f"known must be a whole number from 1 to {len(names)}, the number of keys; "
                 f"got {known!r}."
             )
         if len(self) > MANY_SETS:
@@ -136,7 +136,7 @@ class Scenario:
         if absent:
             raise ParameterError(f"The scenario lacks the field {absent[0]!r}.")
         if not isinstance(content["keys"], str | list):
-            raise ParameterError(f"keys is a list of columns; got {content['keys']!r}.")
+            raise ParameterError(f"keys must be a list of columns; got {content['keys']!r}.")
         return cls(content["keys"], content["sensitive"], content.get("known"))
 
 

@@ -230,7 +230,7 @@ def _sizes(sizes: int | Sequence[int], scenario: Scenario) -> list[int]:
     listed = _listed(sizes)
     wrong = [size for size in listed if not is_whole(size) or size < 1]
     if wrong:
-        raise ParameterError(f"sizes are whole numbers from 1; got {wrong[0]!r}.")
+        raise ParameterError(f"sizes must be whole numbers from 1; got {wrong[0]!r}.")
     if not any(size <= len(scenario.keys) for size in listed):
         raise ParameterError(
             f"sizes: there are {len(scenario.keys)} keys, so there is no set of {listed} keys."

@@ -64,5 +64,6 @@ def seed_of(random_state: RandomState) -> np.random.SeedSequence:
     if is_whole(random_state) and random_state >= 0:
         return np.random.SeedSequence(int(random_state))
     raise ParameterError(
-        f"random_state is a whole number from 0, a numpy Generator or None; got {random_state!r}."
+        "random_state must be a whole number from 0, a numpy Generator or None; got "
+        f"{random_state!r}."
     )

@@ -96,7 +96,7 @@ class Settings:
         columns = content.pop(_COLUMNS, {})
         if not isinstance(columns, dict) or not all(isinstance(v, dict) for v in columns.values()):
             raise ParameterError(
-                f"{path}: settings of a column are a table, such as [columns.age]; "
+                f"{path}: settings of a column must be a table, such as [columns.age]; "
                 f"got {_COLUMNS} = {columns!r}."
             )
         return cls(content, columns, str(path))

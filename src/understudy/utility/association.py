@@ -228,7 +228,7 @@ def association(
     both = compared(tables_of(original, synthetic), columns)
     names = both.columns
     if isinstance(categorical, str) or not isinstance(categorical, Collection):
-        raise ParameterError(f"categorical is a list of columns; got {categorical!r}.")
+        raise ParameterError(f"categorical must be a list of columns; got {categorical!r}.")
     if problems := unknown_columns(categorical, names):
         raise ParameterError(f"categorical: {' '.join(problems)}")
     tables = real, made = both["original"], both["synthetic"]

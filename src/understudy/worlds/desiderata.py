@@ -31,7 +31,7 @@ DESIDERATA = {
     "D2": "noise does not raise it",
     "D3": "no gain without information",
     "D4": "it rises with the information",
-    "D5": "a low value is no false reassurance",
+    "D5": "a low value does not reassure falsely",
 }
 
 Scores = Mapping[str, NDArray[np.float64]]

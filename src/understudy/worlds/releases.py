@@ -159,7 +159,7 @@ class Noisy(_Unsaved):
     def _check_params(self) -> None:
         super()._check_params()
         if not isinstance(self.noise, int | float | np.number) or not 0 <= self.noise <= 1:
-            raise ParameterError(f"noise is a probability from 0 to 1; got {self.noise!r}.")
+            raise ParameterError(f"noise must be a probability from 0 to 1; got {self.noise!r}.")
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:  # noqa: ARG002  # trees draw nothing
         coded = _in_memory(source)

@@ -468,7 +468,7 @@ class TestForms:
     )
     def test_records(self, small, records):
         if not hasattr(records, "__len__"):
-            with pytest.raises(ParameterError, match="records are row numbers"):
+            with pytest.raises(ParameterError, match="records must be row numbers"):
                 strong_attacker(*small, unknown="d", records=records)
             return
         found = strong_attacker(*small, unknown="d", records=records)
@@ -615,7 +615,7 @@ class TestWrongInput:
             ({"prior": ["a", "b", "c"]}, "an array holds numbers"),
             ({"prior": [[1, 2, 3], [1]]}, "an array holds numbers"),
             ({"prior": None}, "shape|numbers"),
-            ({"mode": "quick"}, "mode is one of fixed, refit; got 'quick'"),
+            ({"mode": "quick"}, "mode must be one of fixed, refit; got 'quick'"),
             ({"records": [40]}, r"no row 40; the original has rows 0 to 39"),
             ({"records": [-1]}, "no row -1"),
             ({"records": []}, "name at least one row"),
@@ -624,8 +624,8 @@ class TestWrongInput:
             ({"records": [True, False]}, "row numbers from 0"),
             ({"records": [[1, 2]]}, "row numbers from 0"),
             ({"records": [[1, 2], [3]]}, "row numbers from 0"),
-            ({"processes": 0}, "processes is a whole number from 1; got 0"),
-            ({"processes": True}, "processes is a whole number from 1; got True"),
+            ({"processes": 0}, "processes must be a whole number from 1; got 0"),
+            ({"processes": True}, "processes must be a whole number from 1; got True"),
         ],
     )
     def test_parameters(self, small, wrong, message):

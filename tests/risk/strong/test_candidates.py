@@ -104,7 +104,7 @@ def test_records():
     assert check_records([True, False, True], 3).tolist() == [0, 2]
     assert check_records(np.array([1], np.uint8), 3).dtype == np.int64
     for wrong in ([True], [0.0], "a", [[0]], [[0], [1, 2]], {"a": 1}):
-        with pytest.raises(ParameterError, match="records are row numbers from 0"):
+        with pytest.raises(ParameterError, match="records must be row numbers from 0"):
             check_records(wrong, 3)
     for outside in ([3], [-1]):
         with pytest.raises(ParameterError, match=rf"no row {outside[0]}; .* rows 0 to 2"):

@@ -271,7 +271,7 @@ def test_commands_that_cannot_be_used(text, message):
 
 @pytest.mark.parametrize("timeout", [0, -1, float("nan"), float("inf"), "5", True])
 def test_timeouts_that_cannot_be_used(timeout):
-    with pytest.raises(ParameterError, match="timeout is a number of seconds"):
+    with pytest.raises(ParameterError, match="timeout must be a number of seconds"):
         Command(f"{shlex.quote(sys.executable)} {FILES}", timeout=timeout)
 
 

@@ -67,9 +67,9 @@ def test_quantiles_are_gains_of_records():
 
 @pytest.mark.parametrize("wrong", [-0.1, 1.1, "half", None])
 def test_shares_lie_between_0_and_1(wrong):
-    with pytest.raises(ParameterError, match="share lies between 0 and 1; got"):
+    with pytest.raises(ParameterError, match="share must lie between 0 and 1; got"):
         FOUR.quantile_gain(wrong)
-    with pytest.raises(ParameterError, match="threshold lies between 0 and 1; got"):
+    with pytest.raises(ParameterError, match="threshold must lie between 0 and 1; got"):
         FOUR.share_above(wrong)
 
 
@@ -100,7 +100,7 @@ def test_worst_first():
     tied = attack([0.25, 0.5, 0.25, 0.5], [0.5, 1.0, 0.5, math.nan])
     assert tied.worst()["record"].to_list() == [10, 0, 20, 30]
     for wrong in (-1, 1.5, True):
-        with pytest.raises(ParameterError, match="count is a whole number from 0"):
+        with pytest.raises(ParameterError, match="count must be a whole number from 0"):
             FOUR.worst(wrong)
 
 

@@ -237,8 +237,8 @@ class TestFiles:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"parents": -1}, "parents is a whole number from 0; got -1"),
-        ({"parents": 1.5}, "parents is a whole number from 0; got 1.5"),
+        ({"parents": -1}, "parents must be a whole number from 0; got -1"),
+        ({"parents": 1.5}, "parents must be a whole number from 0; got 1.5"),
         ({"structure": "magic"}, "greedy, genetic, optimal, a list of edges .* got 'magic'"),
         ({"population": 0}, "population is a whole number from 1"),
         ({"elite": 0}, "elite is a whole number from 1; got 0"),

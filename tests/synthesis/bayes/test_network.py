@@ -47,9 +47,9 @@ def test_columns_keep_their_order_where_edges_allow():
         ([("a", "bb")], r"structure: 'bb' is not a column. Did you mean 'b'\?"),
         (nx.DiGraph([("a", "x1")]), r"'x1' is not a column"),
         ([("a", "a")], r"'a' cannot be its own parent"),
-        ([("a", "b", "c")], r"an edge is a pair \(parent, child\); got \('a', 'b', 'c'\)"),
-        (["ab"], r"an edge is a pair"),
-        (7, r"structure is a list of edges \(parent, child\); got 7"),
+        ([("a", "b", "c")], r"an edge must be a pair \(parent, child\); got \('a', 'b', 'c'\)"),
+        (["ab"], r"an edge must be a pair"),
+        (7, r"structure must be a list of edges \(parent, child\); got 7"),
     ],
 )
 def test_wrong_graphs_are_explained(graph, message):

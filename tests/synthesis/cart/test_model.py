@@ -651,10 +651,10 @@ def test_an_expression_is_a_rule_but_cannot_be_saved(tmp_path):
         ({"rules": ["if ages < 16 then hours = 0"]}, "Did you mean 'age'"),
         ({"smoothing": {"word": "density"}}, "smoothing: 'word' holds no numbers"),
         ({"smoothing": {"nobody": "density"}}, "smoothing: .*'nobody'"),
-        ({"max_predictors": 0}, "max_predictors is a whole number from 1"),
-        ({"proper": "yes"}, "proper is true or false; got 'yes'"),
-        ({"minbucket": 0}, "minbucket is a whole number from 1"),
-        ({"cp": -1}, "cp is a number from 0"),
+        ({"max_predictors": 0}, "max_predictors must be a whole number from 1"),
+        ({"proper": "yes"}, "proper must be true or false; got 'yes'"),
+        ({"minbucket": 0}, "minbucket must be a whole number from 1"),
+        ({"cp": -1}, "cp must be a share of at least 0"),
     ],
 )
 def test_settings_that_cannot_be_used(setting, message):

@@ -278,7 +278,7 @@ def test_what_cannot_be_compared(column, value, expected):
 
 
 def test_lists_are_checked_too():
-    with pytest.raises(ParameterError, match=r"`small in \(1, 'a'\)` cannot be told.*numbers"):
+    with pytest.raises(ParameterError, match=r"`small in \(1, 'a'\)` cannot be decided.*numbers"):
         holds("small in (1, 'a')", RISING)
     with pytest.raises(ParameterError, match=r"has no level 'lwo'. Did you mean 'low'"):
         holds("level in ('lwo')", RISING)

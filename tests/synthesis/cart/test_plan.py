@@ -154,7 +154,7 @@ def test_rules_go_to_their_columns():
         ({"predictors": {"b": ["c"]}}, "'c' cannot predict 'b', since it is not visited before"),
         ({"predictors": {"b": ["b"]}}, "'b' cannot predict 'b'"),
         ({"predictors": np.ones((3, 4))}, r"for each of the 4 columns.*got the shape \(3, 4\)"),
-        ({"predictors": np.full((4, 4), 2)}, "a matrix holds 0 and 1"),
+        ({"predictors": np.full((4, 4), 2)}, "a matrix must hold 0 and 1"),
         ({"keep": ["a"], "strata": ["a", "b"]}, "either all columns of the strata are kept"),
         ({"protect": {"a": "z"}}, "protect.*'z'"),
         ({"protect": {"a": "d"}, "visit_sequence": ["a", "d"]}, "the target must come before it"),
@@ -201,14 +201,14 @@ def test_an_expression_does_not_tell_what_it_ties():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ((0, 0.1, None), "minbucket is a whole number from 1; got 0"),
-        ((2.5, 0.1, None), "minbucket is a whole number from 1; got 2.5"),
-        ((True, 0.1, None), "minbucket is a whole number from 1; got True"),
-        (({"a": "3"}, 0.1, None), "minbucket is a whole number from 1; got '3'"),
-        ((5, -0.1, None), "cp is a number from 0, a share; got -0.1"),
-        ((5, float("nan"), None), "cp is a number from 0, a share; got nan"),
-        ((5, float("inf"), None), "cp is a number from 0, a share; got inf"),
-        ((5, {"*": None}, None), "cp is a number from 0, a share; got None"),
+        ((0, 0.1, None), "minbucket must be a whole number from 1; got 0"),
+        ((2.5, 0.1, None), "minbucket must be a whole number from 1; got 2.5"),
+        ((True, 0.1, None), "minbucket must be a whole number from 1; got True"),
+        (({"a": "3"}, 0.1, None), "minbucket must be a whole number from 1; got '3'"),
+        ((5, -0.1, None), "cp must be a share of at least 0; got -0.1"),
+        ((5, float("nan"), None), "cp must be a share of at least 0; got nan"),
+        ((5, float("inf"), None), "cp must be a share of at least 0; got inf"),
+        ((5, {"*": None}, None), "cp must be a share of at least 0; got None"),
         ((5, 0.1, "spline"), "interpolate, density, or None; got 'spline'"),
         ((5, 0.1, {"a": True}), "interpolate, density, or None; got True"),
     ],
@@ -263,7 +263,7 @@ def test_a_number_can_be_the_most_telling_predictor():
 
 
 def test_predictors_that_contradict_a_protection():
-    with pytest.raises(ParameterError, match="'a' is protected, so that it has no predictor but"):
+    with pytest.raises(ParameterError, match="'a' is protected, so its only predictor"):
         plan(protect={"a": "d"}, predictors={"a": ["b"]}, visit_sequence=["d", "b", "a"])
     with pytest.raises(ParameterError, match="'a' is protected, so it cannot predict 'c'"):
         plan(protect={"a": "d"}, predictors={"c": ["a"]})

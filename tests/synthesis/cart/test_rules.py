@@ -119,8 +119,8 @@ def test_values_that_cannot_be_set(value):
 @pytest.mark.parametrize(
     ("rules", "expected"),
     [
-        ("if age < 16 then ymarr = 0", "rules is a list or a mapping of rules, not 'if age"),
-        (3, "rules is a list or a mapping of rules, not 3"),
+        ("if age < 16 then ymarr = 0", "rules must be a list or a mapping of rules, not 'if age"),
+        (3, "rules must be a list or a mapping of rules, not 3"),
         ([3], "3 is not a rule"),
         ([("ymarr", "age < 16")], "is not a rule. A rule is a text such as"),
         ([(1, "age < 16", 0)], "1 is not a column name"),
@@ -130,11 +130,11 @@ def test_values_that_cannot_be_set(value):
         ([("ymarr", 3, 0)], "The condition of a rule for column 'ymarr' is builtins.int"),
         ([("ymarr", pl.col("age") < 16, 0)], 'import narwhals as nw; nw.col("age")'),
         ({"ymarr": [(pl.col("age") < 16, 0)]}, "'ymarr' is polars.Expr. Write it as text"),
-        ({"ymarr": "age < 16"}, "rules of column 'ymarr' are (condition, value) or a list"),
-        ({"ymarr": []}, "rules of column 'ymarr' are (condition, value) or a list"),
-        ({"ymarr": [("age < 16",)]}, "rules of column 'ymarr' are (condition, value) or a list"),
-        ({"ymarr": [("age < 16", 0), "x"]}, "rules of column 'ymarr' are (condition, value)"),
-        ({"ymarr": ("age < 16", 0, 1)}, "rules of column 'ymarr' are (condition, value)"),
+        ({"ymarr": "age < 16"}, "rules of column 'ymarr' must be (condition, value) or a list"),
+        ({"ymarr": []}, "rules of column 'ymarr' must be (condition, value) or a list"),
+        ({"ymarr": [("age < 16",)]}, "rules of column 'ymarr' must be (condition, value)"),
+        ({"ymarr": [("age < 16", 0), "x"]}, "rules of column 'ymarr' must be (condition, value)"),
+        ({"ymarr": ("age < 16", 0, 1)}, "rules of column 'ymarr' must be (condition, value)"),
         (["if ymarr > 1 then ymarr = 0"], "a rule for column 'ymarr' cannot look at that column"),
         ([("ymarr", "age < ymarr", 0)], "a rule for column 'ymarr' cannot look at that column"),
     ],
@@ -189,8 +189,8 @@ def test_a_rule_that_does_not_fit_the_table_is_named():
     with pytest.raises(ParameterError) as caught:
         rule.holds(pl.DataFrame(COLUMNS))
     assert str(caught.value) == (
-        "Rule `if age == 'old' then ymarr = missing`: `age == 'old'` cannot be told. Column 'age' "
-        "holds numbers and cannot be compared with the text 'old'. Write a number."
+        "Rule `if age == 'old' then ymarr = missing`: `age == 'old'` cannot be decided. Column "
+        "'age' holds numbers and cannot be compared with the text 'old'. Write a number."
     )
 
 

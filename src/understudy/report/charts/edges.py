@@ -63,9 +63,9 @@ def network_drawing(network: NetworkFindings, sensitive: str, target: str) -> Ch
     drawing["description"] = alt_text
     return Chart(
         "network",
-        "From which columns each one was drawn",
-        "A column at the tip of an arrow was drawn from the one at its start; the thicker the "
-        f"arrow, the more that one tells.{protected}",
+        "Which columns each column was drawn from",
+        "A column at the tip of an arrow was drawn from the column at its start. The thicker the "
+        f"arrow, the more that column says.{protected}",
         alt_text,
         drawing,
         ("From", "To", "Bits"),

@@ -41,7 +41,7 @@ def association_charts(found: AssociationFindings) -> tuple[Chart, ...]:
             (
                 "association-original",
                 "Original",
-                f"The stronger the colour, the more two columns tell about each other.{cut}",
+                f"The stronger the colour, the more two columns say about each other.{cut}",
                 found.original,
             ),
             (

@@ -65,7 +65,7 @@ def figures_chart(release: ReleaseFindings, sensitive: str) -> Chart | None:
 
 
 def _of_whom(sensitive: str) -> str:
-    return f"'{sensitive}' of a person" if sensitive else "a person's sensitive value"
+    return f"a person's '{sensitive}'" if sensitive else "a person's sensitive value"
 
 
 def subsets_chart(subsets: Sequence[SubsetRisk]) -> Chart | None:
@@ -186,7 +186,8 @@ def propensity_chart(models: Sequence[PropensityFindings]) -> Chart | None:
         "propensity",
         "Telling synthetic from original records",
         "Given an original and a synthetic record, how often a model finds the synthetic one "
-        "(AUC). The square is what it reaches if there is nothing to tell: near it is best.",
+        "(AUC). The square is what a model reaches if it cannot tell the tables apart: the "
+        "nearer, the better.",
         "Model",
         Propensity.AXIS,
     )

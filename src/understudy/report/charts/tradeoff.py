@@ -12,8 +12,8 @@ from understudy.charts.labels import place_labels
 from understudy.charts.palette import colour
 from understudy.wording import listed, shortened
 
-MARKED = "Worth a choice"
-OTHER = "Another one is better"
+MARKED = "Worth choosing"
+OTHER = "Another release is better"
 
 _LONGEST = 26
 _HEIGHT = 340
@@ -38,12 +38,12 @@ def tradeoff_chart(findings: Findings) -> Chart | None:
     ]
     labels = _labels(compared, best)
     most = max(map(len, labels.values()))
-    unnamed = " Dots without a name tell it when pointed at." if most < len(rows) else ""
+    unnamed = " Point at a dot without a name to see its name." if most < len(rows) else ""
     return Chart(
         "tradeoff",
         "Risk against loss of use",
         "The nearer to the lower left corner, the better: down is less risk, left is more useful. "
-        f"The dashed line joins those that no other one beats beyond chance.{unnamed}",
+        f"The dashed line joins the releases that no other release beats beyond chance.{unnamed}",
         alt_text,
         _dots(compared, labels, alt_text),
         ("Release", "Risk", "Loss", "Choice"),

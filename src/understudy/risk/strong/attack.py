@@ -120,8 +120,8 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
     """
     if not isinstance(model, Synthesizer):
         raise ParameterError(
-            f"model is a fitted synthesizer; got {type(model).__name__}. For any other way to make "
-            "a release, use black_box_attacker."
+            f"model must be a fitted synthesizer; got {type(model).__name__}. For any other way to "
+            "make a release, use black_box_attacker."
         )
     check_choice("mode", mode, get_args(AttackMode))
     check_whole("processes", processes, 1)

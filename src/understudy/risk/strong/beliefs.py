@@ -48,13 +48,14 @@ def read_weights(prior: ArrayLike, candidates: int, records: int) -> NDArray[np.
     weights = _numbers(prior)
     if weights.shape not in {(candidates,), (records, candidates)}:
         raise ParameterError(
-            f"prior: there are {candidates:,} candidates and {records:,} records, so an array has "
-            f"the shape ({candidates},) or ({records}, {candidates}); got {weights.shape}."
+            f"prior: there are {candidates:,} candidates and {records:,} records, so an array must "
+            f"have the shape ({candidates},) or ({records}, {candidates}); got {weights.shape}."
         )
     weights = np.atleast_2d(weights)
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any(axis=1).all():
         raise ParameterError(
-            "prior: weights are finite and not below 0, and those of a record are not all 0."
+            "prior: weights must be finite and at least 0, and not all weights of a record may be "
+            "0."
         )
     weights = weights / weights.max(axis=1, keepdims=True)  # so that no sum overflows
     with np.errstate(divide="ignore"):
@@ -65,7 +66,7 @@ def _numbers(prior: Any) -> NDArray[np.float64]:  # noqa: ANN401  # whatever was
     try:
         return np.asarray(prior, np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"prior: an array holds numbers; got {prior!r}.") from None
+        raise ParameterError(f"prior: an array must hold numbers; got {prior!r}.") from None
 
 
 def attribute_logs(counts: NDArray[np.int64], own: NDArray[np.integer[Any]]) -> NDArray[np.float64]:

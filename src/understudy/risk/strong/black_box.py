@@ -146,7 +146,7 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
     tool = Command(synthesize) if isinstance(synthesize, str) else synthesize
     if not callable(tool):
         raise ParameterError(
-            f"synthesize is a function of a frame and a seed, or a command line; got {tool!r}."
+            f"synthesize must be a function of a frame and a seed, or a command line; got {tool!r}."
         )
     check_whole("runs", runs, 1)
     check_whole("processes", processes, 1)
@@ -195,7 +195,7 @@ def _checked_groups(groups: object, columns: Sequence[str]) -> dict[str, int]:
     if groups is None:
         return {}
     if not isinstance(groups, Mapping):
-        raise ParameterError(f"groups is a mapping, such as {{'age': 5}}; got {groups!r}.")
+        raise ParameterError(f"groups must be a mapping, such as {{'age': 5}}; got {groups!r}.")
     if groups:
         read_columns("groups", groups, columns)
     return dict(groups)
@@ -204,7 +204,7 @@ def _checked_groups(groups: object, columns: Sequence[str]) -> dict[str, int]:
 def _check_smoothing(smoothing: float) -> None:
     if not (is_number(smoothing) and 0 < smoothing < math.inf):
         raise ParameterError(
-            f"smoothing is a number above 0; got {smoothing!r}. Without it, a cell that the "
+            f"smoothing must be a number above 0; got {smoothing!r}. Without it, a cell that the "
             "simulations happen to miss would be impossible."
         )
 
@@ -336,14 +336,14 @@ def _notes(
     worlds = len(likelihood.logs)
     each = "one world" if worlds == 1 else f"each of {worlds:,} worlds"
     notes = [
-        f"{counted(runs, 'simulation')} of {each}; the likelihood is that of "
+        f"{counted(runs, 'simulation')} of {each}; the likelihood rests on "
         f"{counted(cells.count, 'cell')}."
     ]
     dispersion = likelihood.dispersion
     if math.isfinite(dispersion.concentration):
         notes.append(
-            f"Runs of one world differ {dispersion.factor:.3g} times as much as chance alone would "
-            "make them, so the fit itself is random. The likelihood allows for that by a "
+            f"Runs of one world differ {dispersion.factor:.3g} times as much as by chance alone, "
+            "so the fit itself is random. The likelihood allows for that by a "
             "Dirichlet-multinomial, which is an approximation."
         )
     elif runs < 2:

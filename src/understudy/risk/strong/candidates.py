@@ -39,7 +39,8 @@ def read_unknown(
         return tuple(columns)
     if not isinstance(unknown, Iterable):
         raise ParameterError(
-            f'unknown is a column, a list of columns, or "*" for the whole record; got {unknown!r}.'
+            'unknown must be a column, a list of columns, or "*" for the whole record; got '
+            f"{unknown!r}."
         )
     names = as_names(unknown if isinstance(unknown, str) else tuple(unknown))
     for name in names:
@@ -56,7 +57,7 @@ def read_unknown(
 def read_columns(argument: str, given: object, columns: Sequence[str]) -> tuple[str, ...]:
     """Return one column or several as a tuple of names, or raise."""
     if not isinstance(given, Iterable):
-        raise ParameterError(f"{argument} is a column or a list of columns; got {given!r}.")
+        raise ParameterError(f"{argument} must be a column or a list of columns; got {given!r}.")
     names = as_names(given if isinstance(given, str) else tuple(given))
     if not names:
         raise ParameterError(f"{argument}: name at least one column.")
@@ -77,7 +78,7 @@ def check_records(records: Sequence[int] | ArrayLike | None, rows: int) -> NDArr
     if found.dtype.kind == "b" and found.shape == (rows,):
         found = np.flatnonzero(found)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
-        raise ParameterError(f"records are row numbers from 0; got {records!r}.")
+        raise ParameterError(f"records must be row numbers from 0; got {records!r}.")
     found = found.astype(np.int64)
     outside = found[(found < 0) | (found >= rows)]
     if len(outside):
@@ -285,13 +286,13 @@ def _relevelled(
 def _given_table(given: Sequence[Any] | NDArray[Any], unknown: tuple[str, ...]) -> pa.Table:
     """Return the candidates that a user gave as a table."""
     if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or not len(given):
-        raise ParameterError(f"candidates is a list of values, or of tuples; got {given!r}.")
+        raise ParameterError(f"candidates must be a list of values, or of tuples; got {given!r}.")
     given = given.tolist() if isinstance(given, np.ndarray) else given
     rows = [(value,) for value in given] if len(unknown) == 1 else list(given)
     for row in rows:
         if not isinstance(row, tuple | list) or len(row) != len(unknown):
             raise ParameterError(
-                f"Each of candidates is a tuple of {len(unknown)} values, for "
+                f"Each of candidates must be a tuple of {len(unknown)} values, for "
                 f"{quoted(unknown)}; got {row!r}."
             )
     columns = {}

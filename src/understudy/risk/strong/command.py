@@ -70,7 +70,9 @@ class Command:
         self.timeout = timeout
         self._pieces = _split(text)
         if timeout is not None and not (is_number(timeout) and 0 < timeout < math.inf):
-            raise ParameterError(f"timeout is a number of seconds above 0, or None: {timeout!r}.")
+            raise ParameterError(
+                f"timeout must be a number of seconds above 0, or None; got {timeout!r}."
+            )
         if shutil.which(self._pieces[0]) is None:
             raise ParameterError(
                 f"There is no program {self._pieces[0]!r} to run. Check its name, or give its "
@@ -155,14 +157,14 @@ class Command:
 def _split(text: object) -> list[str]:
     """Return the parts of a command line, after a look at its placeholders."""
     if not isinstance(text, str) or not text.strip():
-        raise ParameterError(f"A command is a line of text, such as {_EXAMPLE}; got {text!r}.")
+        raise ParameterError(f"A command must be a line of text, such as {_EXAMPLE}; got {text!r}.")
     try:
         pieces = shlex.split(text)
         fields = [field for piece in pieces for field in string.Formatter().parse(piece)]
     except ValueError as error:
         raise ParameterError(
             f"The command {text!r} cannot be read: {error}. Close every quote, and write braces "
-            "that are no placeholder as {{ and }}."
+            "that are not placeholders as {{ and }}."
         ) from error
     names = [name for _, name, _, _ in fields if name is not None]
     plain = all(not spec and not how for _, name, spec, how in fields if name is not None)
@@ -171,7 +173,7 @@ def _split(text: object) -> list[str]:
             raise ParameterError(
                 f"The command has a placeholder {{{name}}} that cannot be filled; there are "
                 f"{{original}}, {{synthetic}} and {{seed}}.{did_you_mean(name, PLACEHOLDERS)} "
-                "Write braces that are no placeholder as {{ and }}."
+                "Write braces that are not placeholders as {{ and }}."
             )
     missing = [f"{{{name}}}" for name in PLACEHOLDERS if name not in names]
     if missing:

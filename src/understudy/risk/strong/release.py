@@ -93,8 +93,9 @@ class Release:
         if not self.withheld:
             return ()
         return (
-            f"The release shows nothing of {quoted(self.withheld)}: no such column, or a constant "
-            "that the model would not draw. What was drawn there counts as unknown.",
+            f"The release does not show {quoted(self.withheld)}: there is no such column, or it "
+            "holds a constant that the model would not draw. What was drawn there counts as "
+            "unknown.",
         )
 
 

@@ -235,9 +235,9 @@ class StrongAttack(Result):
     def _gain_in_words(self) -> str:
         if math.isnan(self.mean_gain):
             reasons = "; ".join(self.reasons.values())
-            return f"How much the release tells is undefined: {sentence(reasons)}"
+            return f"How much the release reveals is undefined: {sentence(reasons)}"
         return (
-            f"The release tells {self.mean_gain:.3f} bits about a record on average, and "
+            f"The release reveals {self.mean_gain:.3f} bits about a record on average, and "
             f"{self.max_gain:.2f} at most."
         )
 
@@ -266,5 +266,5 @@ def named(unknown: Sequence[str], most: int = 4) -> str:
 
 def _checked_share(name: str, value: float) -> float:
     if not isinstance(value, int | float | np.number) or not 0 <= value <= 1:
-        raise ParameterError(f"{name} lies between 0 and 1; got {value!r}.")
+        raise ParameterError(f"{name} must lie between 0 and 1; got {value!r}.")
     return value

@@ -69,7 +69,7 @@ class SimulationStore:
         except (ValueError, TypeError, KeyError, AttributeError):
             ours = False
         if not ours:
-            raise DataError(f"{self.path} is no file of simulations. Give resume another name.")
+            raise DataError(f"{self.path} is not a file of simulations. Give resume another name.")
         raise DataError(
             f"{self.path} keeps the simulations of another attack: its tables, records, "
             "candidates, cells, groups, seed or command differ. Give resume another name, or "

@@ -134,11 +134,11 @@ def read_protect(protect: Any, names: Sequence[str]) -> dict[str, str | None]:  
     """Return the target of each sensitive attribute, None for one without, as a checked mapping."""
     if not isinstance(protect, Mapping):
         raise ParameterError(
-            f"protect is a mapping from a sensitive attribute to its target; got {protect!r}."
+            f"protect must be a mapping from a sensitive attribute to its target; got {protect!r}."
         )
     targets = [target for target in protect.values() if target is not None]
     if bad := [target for target in targets if not isinstance(target, str)]:
-        raise ParameterError(f"protect: the target of a column is one column; got {bad[0]!r}.")
+        raise ParameterError(f"protect: the target of a column must be one column; got {bad[0]!r}.")
     _check_known(names, [*protect, *targets], "protect")
     for sensitive, target in protect.items():
         if target in protect:

@@ -143,10 +143,10 @@ class BayesNet(Synthesizer):
             check_whole(name, getattr(self, name), least)
         if self.elite > self.population:
             raise ParameterError(
-                f"elite is at most the population of {self.population}; got {self.elite}."
+                f"elite must be at most the population of {self.population}; got {self.elite}."
             )
         if self.mutation_rate is not None and not 0 <= self.mutation_rate <= 1:
-            raise ParameterError(f"mutation_rate lies in [0, 1]; got {self.mutation_rate!r}.")
+            raise ParameterError(f"mutation_rate must lie in [0, 1]; got {self.mutation_rate!r}.")
         if isinstance(self.structure, str):
             also = ", a list of edges or a networkx.DiGraph"
             check_choice("structure", self.structure, get_args(Search), also)

@@ -107,11 +107,13 @@ def read_graph(
 def read_edges(edges: Any, argument: str) -> list[Edge]:  # noqa: ANN401  # whatever a user gave
     """Return edges that a user gave as pairs (parent, child), each once."""
     if isinstance(edges, str) or not isinstance(edges, Iterable):
-        raise ParameterError(f"{argument} is a list of edges (parent, child); got {edges!r}.")
+        raise ParameterError(f"{argument} must be a list of edges (parent, child); got {edges!r}.")
     found = []
     for edge in edges:
         if isinstance(edge, str) or not isinstance(edge, Sequence) or len(edge) != 2:
-            raise ParameterError(f"{argument}: an edge is a pair (parent, child); got {edge!r}.")
+            raise ParameterError(
+                f"{argument}: an edge must be a pair (parent, child); got {edge!r}."
+            )
         parent, child = edge
         if parent == child:
             raise ParameterError(f"{argument}: {parent!r} cannot be its own parent.")

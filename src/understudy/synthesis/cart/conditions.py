@@ -128,7 +128,7 @@ class Atom(Condition):
         try:
             test = self.test(stored)
         except ParameterError as error:
-            raise ParameterError(f"`{self.to_text()}` cannot be told. {error}") from error
+            raise ParameterError(f"`{self.to_text()}` cannot be decided. {error}") from error
         missing = pl.any_horizontal(stored[name].missing for name in sorted(self.columns))
         return pl.when(~missing).then(test)
 

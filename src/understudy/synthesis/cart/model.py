@@ -166,7 +166,7 @@ class Cart(Synthesizer):
         if self.max_predictors is not None:
             check_whole("max_predictors", self.max_predictors, 1)
         if not isinstance(self.proper, bool | np.bool_):
-            raise ParameterError(f"proper is true or false; got {self.proper!r}.")
+            raise ParameterError(f"proper must be true or false; got {self.proper!r}.")
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:
         # Trees need all records at once.

@@ -169,7 +169,7 @@ def _check_predictors(
     for name, listed in predictors.items():
         if name in protected and any(other != protected[name] for other in listed):
             raise ParameterError(
-                f"predictors: {name!r} is protected, so that it has no predictor but its target."
+                f"predictors: {name!r} is protected, so its only predictor is its target."
             )
         leaks = [other for other in listed if other in protected]
         if leaks:
@@ -211,7 +211,7 @@ def read_names(
     if wanted is None:
         return []
     if not isinstance(wanted, str) and not isinstance(wanted, Iterable):
-        raise ParameterError(f"{argument} is a column or a list of columns; got {wanted!r}.")
+        raise ParameterError(f"{argument} must be a column or a list of columns; got {wanted!r}.")
     found = [wanted] if isinstance(wanted, str) else list(wanted)
     problems = unknown_columns(found, names)
     if problems:
@@ -247,7 +247,7 @@ def check_settings(minbucket: Any, cp: Any, smoothing: Any) -> None:  # noqa: AN
     for value in _values(cp):
         number = isinstance(value, Real) and not isinstance(value, bool)
         if not number or not 0 <= value < LARGEST_CP:
-            raise ParameterError(f"cp is a number from 0, a share; got {value!r}.")
+            raise ParameterError(f"cp must be a share of at least 0; got {value!r}.")
     for value in _values(smoothing):
         if value is not None:
             check_choice("smoothing", value, get_args(Smoothing), ", or None")
@@ -271,7 +271,7 @@ def _read_predictors(
     visited = {name: place for place, name in enumerate(order)}
     for name in read_names(list(predictors), names, "predictors"):
         if predictors[name] is None:
-            raise ParameterError(f"predictors of {name!r} is a list of columns; got None.")
+            raise ParameterError(f"predictors of {name!r} must be a list of columns; got None.")
         listed = read_names(predictors[name], names, f"predictors of {name!r}")
         late = [other for other in listed if visited[other] >= visited[name]]
         if late:
@@ -292,15 +292,15 @@ def _read_matrix(predictors: Any, names: Sequence[str]) -> NDArray[np.bool_]:  #
         matrix = np.asarray(predictors)
     except ValueError as error:  # rows of different lengths
         raise ParameterError(
-            f"predictors is a mapping or a matrix of 0 and 1; got {predictors!r}."
+            f"predictors must be a mapping or a matrix of 0 and 1; got {predictors!r}."
         ) from error
     if matrix.shape != (count, count):
         raise ParameterError(
-            f"predictors: a matrix has one row and one column for each of the {count} columns "
-            f"that are synthesized or kept; got the shape {matrix.shape}."
+            f"predictors: a matrix must have one row and one column for each of the {count} "
+            f"columns that are synthesized or kept; got the shape {matrix.shape}."
         )
     if matrix.dtype.kind not in "biuf" or not np.isin(matrix, (0, 1)).all():
-        raise ParameterError("predictors: a matrix holds 0 and 1, or true and false.")
+        raise ParameterError("predictors: a matrix must hold 0 and 1, or true and false.")
     return matrix.astype(bool)
 
 

@@ -89,7 +89,7 @@ class Rule:
         except Exception as error:  # whatever the frame's own library raises
             reason = str(error).partition("\n")[0].removesuffix(".")
             raise ParameterError(
-                f"Rule `{self.text}` cannot be evaluated: {reason}. Mend the expression."
+                f"Rule `{self.text}` cannot be evaluated: {reason}. Correct the expression."
             ) from error
         if result.shape[1] != 1 or result[result.columns[0]].dtype != nw.Boolean:
             kinds = ", ".join(str(dtype) for dtype in result.schema.values())
@@ -140,7 +140,7 @@ def read_rules(rules: object, names: Sequence[str]) -> tuple[Rule, ...]:
         items = [(column, *pair) for column in rules for pair in _pairs(column, rules[column])]
         return tuple(_read_triple(item, names) for item in items)
     if isinstance(rules, str) or not isinstance(rules, Sequence):
-        raise ParameterError(f"rules is a list or a mapping of rules, not {rules!r}. {_FORMS}")
+        raise ParameterError(f"rules must be a list or a mapping of rules, not {rules!r}. {_FORMS}")
     return tuple(
         _read_text(item, names) if isinstance(item, str) else _read_triple(item, names)
         for item in rules
@@ -180,7 +180,7 @@ def _pairs(column: object, given: object) -> Iterator[Sequence[object]]:
             yield from several
             return
     raise ParameterError(
-        f"The rules of column {column!r} are (condition, value) or a list of such pairs, "
+        f"The rules of column {column!r} must be (condition, value) or a list of such pairs, "
         f"not {given!r}."
     )
 

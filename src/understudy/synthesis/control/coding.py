@@ -101,12 +101,12 @@ def _codes_by_column(
     """Return the special codes of each column with limits, after checking the names."""
     if not isinstance(limits, Mapping) or not limits:
         raise ParameterError(
-            "limits gives a (bottom, top) for each column to code, such as "
-            f"{{'age': (18, 90)}}; got {limits!r}."
+            "limits must give a pair (bottom, top) for each column to code, such as {'age': (18, "
+            f"90)}}; got {limits!r}."
         )
     problems = unknown_columns(limits, columns)
     problems += [
-        f"The limits of {name!r} are a pair (bottom, top), not both None; got {pair!r}."
+        f"The limits of {name!r} must be a pair (bottom, top), not both None; got {pair!r}."
         for name, pair in limits.items()
         if not isinstance(pair, tuple | list) or len(pair) != 2 or all(v is None for v in pair)
     ]
@@ -120,7 +120,7 @@ def _codes_by_column(
     else:
         special = dict.fromkeys(limits, special)
     problems += [
-        f"special is a list of codes, such as [-8, 99]; got {codes!r}."
+        f"special must be a list of codes, such as [-8, 99]; got {codes!r}."
         for codes in special.values()
         if not isinstance(codes, tuple | list)
     ]
@@ -217,7 +217,7 @@ def check_kinds(limits: Sequence[Limit | None], kind: pa.DataType, name: str) ->
     for limit in limits:
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, allowed)):
             raise ParameterError(
-                f"Limits and special codes of {name!r}, which holds {kind}, are {wanted}; "
+                f"Limits and special codes of {name!r}, which holds {kind}, must be {wanted}; "
                 f"got {limit!r}."
             )
 

@@ -107,7 +107,7 @@ def label(synthetic: Frame, *, column: str = "synthetic", value: str = "syntheti
             raise ParameterError(f"{argument} must be a text that is not empty; got {text!r}.")
     if column in wrapped.columns:
         raise ParameterError(
-            f"The table has a column {column!r} already. Give another name by column=."
+            f"The table already has a column {column!r}. Give another name with column=."
         )
     total = len(wrapped)
     marks = nw.new_series(column, [value] * total, nw.String, backend=wrapped.implementation)
