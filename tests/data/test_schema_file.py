@@ -158,7 +158,7 @@ AGE = '[[column]]\nname = "age"\nkind = "integer"\n'
         (HEAD + AGE + "levels = [[1]]", r"'age': levels are texts.* got \[1\]"),
         (
             HEAD + AGE + 'bins = "many"',
-            "'age': bins is a whole number from 1 to 1,000,000; got 'many'",
+            "'age': bins must be a whole number from 1 to 1,000,000; got 'many'",
         ),
         (HEAD + AGE + "special = [nan]", "'age': special .* got nan"),
     ],

@@ -306,7 +306,7 @@ def test_cells_for_a_heat_map():
     [
         ({"columns": ["sexx"]}, "has no column 'sexx'. Did you mean 'sex'"),
         ({"columns": []}, "There is no column to compare"),
-        ({"categorical": "age"}, "categorical is a list of columns; got 'age'"),
+        ({"categorical": "age"}, "categorical must be a list of columns; got 'age'"),
         ({"categorical": ["agee"]}, "categorical: 'agee' is not a column. Did you mean 'age'"),
         ({"bootstraps": -1}, "bootstraps must be a whole number from 0; got -1"),
         ({"random_state": 0.5}, "random_state must be a whole number from 0; got 0.5"),

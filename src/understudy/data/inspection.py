@@ -48,7 +48,9 @@ def infer_columns(
     if binning not in ("quantile", "width"):
         raise ParameterError(f"binning must be 'quantile' or 'width'; got {binning!r}.")
     if not 0 < special_share <= 1:
-        raise ParameterError(f"special_share must be a share above 0 and up to 1; got {special_share}.")
+        raise ParameterError(
+            f"special_share must be a share above 0 and up to 1; got {special_share}."
+        )
     layout = layout_of(data)
     for name, array in columns_of(data):
         form = form_of(array.type, name)

@@ -240,8 +240,8 @@ def _split(
     total = math.floor(len(table) * share + 0.5) if real and 0 < share < 1 else 0
     if not 0 < total < len(table):
         raise ParameterError(
-            f"test_share must lie between 0 and 1, and leaves records on both sides; got {share!r} of "
-            f"{len(table):,} records."
+            "test_share must lie between 0 and 1, and leave records on both sides; got "
+            f"{share!r} of {len(table):,} records."
         )
     rows = np.random.default_rng(seed).permutation(content_order(table))
     rows = rows[np.argsort(table[target][rows], kind="stable")]
