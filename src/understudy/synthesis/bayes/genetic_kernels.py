@@ -171,17 +171,8 @@ def initialize(population: Individual, rules: Rules, state: NDArray[np.uint64]) 
     """Fill the first generation: the listing Initialization.
 
     Orders are random, and so are the candidates from before each attribute. Where too few stand
-    before, all of them are candidates, and so are random ones from behind.
-
-    Parameters
-    ----------
-    population : Individual
-        The orders, each with the attributes of `Constraints.first` in front, and the candidates,
-        each with the required parents in front and -1 elsewhere; changed in place.
-    rules : Rules
-        What the individuals keep to.
-    state : ndarray of uint64, shape (1,)
-        The state of the generator.
+    before, all of them are candidates, and so are random ones from behind. The population comes
+    with the attributes of `Constraints.first` and the required parents in front, and -1 elsewhere.
     """
     found = np.empty(population.order.shape[1], np.int64)
     for number in range(len(population.order)):
@@ -293,20 +284,8 @@ def next_generation(
     """Keep the elite, in front, and add mutated descendants of it: the listing Next Generation.
 
     A descendant is a copy of a random member of the elite, or, with chance `rate`, a crossover of
-    it with another member; Order Flip and Swap follow.
-
-    Parameters
-    ----------
-    old, new : Individual
-        The populations: the one that is read, and the one that is written.
-    fittest : ndarray of int64, shape (elite,)
-        The elite: positions in `old`.
-    rules : Rules
-        What the individuals keep to.
-    rate : float
-        The mutation rate.
-    state : ndarray of uint64, shape (1,)
-        The state of the generator.
+    it with another member; Order Flip and Swap follow. `fittest` has the places of the elite in
+    `old`.
     """
     elite = len(fittest)
     for number in range(elite):

@@ -197,21 +197,9 @@ def group_rows(
 ) -> int:
     """List the rows of each group, leaving out groups of a single row: their terms are 0.
 
-    Parameters
-    ----------
-    ids : ndarray of uint32
-        The group of each row.
-    members : ndarray of uint32
-        Number of rows of each group.
-    order : ndarray of uint32
-        Room for the rows; filled with them, group after group.
-    ends : ndarray of int64
-        Room for the groups; filled with where each one ends in `order`.
-
-    Returns
-    -------
-    int
-        Number of groups with two or more rows.
+    `ids` has the group of each row, `members` the number of rows of each group. `order` is filled
+    with the rows, group after group, and `ends` with where each group ends in it. Returns the
+    number of groups with two or more rows.
     """
     groups = 0
     listed = np.int64(0)
@@ -240,21 +228,9 @@ def grouped_total(
 ) -> np.int64:
     """Return the total of a column within groups of rows, with one cell per code and no more.
 
-    Parameters
-    ----------
-    order, ends : ndarray of uint32, ndarray of int64
-        The rows of each group, from `group_rows`; without the room that it left empty.
-    column : ndarray of uint32
-        The codes of all rows.
-    counts : ndarray of uint32
-        A cell for each code; 0 before and after.
-    terms : tuple of (ndarray of int64, int)
-        `Information.table` and `Information.shift`.
-
-    Returns
-    -------
-    int
-        The sum of the entropy terms over all cells (group, code).
+    The total is the sum of the entropy terms over all cells (group, code). `order` and `ends` are
+    those of `group_rows`, without the room that it left empty; `terms` are `Information.table` and
+    `Information.shift`; `counts` has a cell for each code, and is 0 before and after.
     """
     table, shift = terms
     one = np.uint32(1)

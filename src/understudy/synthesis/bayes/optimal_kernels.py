@@ -202,17 +202,8 @@ def heaviest_sparse_graph(
 ) -> np.int64:
     """Return the largest weight of a sparse graph: at most ks - 2k + 1 edges among s vertices.
 
-    The pebble game of Lee and Streinu. Such graphs are the independent sets of a matroid, so it
-    is enough to take the pairs by falling value, and each that can be taken.
-
-    Parameters
-    ----------
-    pairs : ndarray of int64, shape (pairs, 2)
-        The possible edges, the heaviest first.
-    values : ndarray of int64, shape (pairs,)
-        Their weights.
-    d, k : int
-        The number of vertices, and the largest number of parents.
+    The pebble game of Lee and Streinu, for d vertices. Such graphs are the independent sets of a
+    matroid, so it is enough to take the pairs by falling value, and each that can be taken.
     """
     total = np.int64(0)
     out, free = np.full((d, k), -1, np.int64), np.full(d, k, np.int64)
@@ -375,20 +366,8 @@ def anneal(
 ) -> None:
     """Try random insertions; one that loses x is made with chance exp(-x / temperature).
 
-    Parameters
-    ----------
-    problem : Problem
-        What the order is judged by.
-    tour : Tour
-        The order; changed in place.
-    temperature : float
-        How much a move may lose, in the unit of the weights.
-    moves : int
-        How many insertions are tried.
-    best : ndarray of int64, shape (d,)
-        The best order so far; changed in place when a better one is met.
-    state : ndarray of uint64, shape (1,)
-        The state of the generator.
+    The temperature is in the unit of the weights. `tour` is changed in place, and so is `best`, the
+    best order so far, when a better one is met.
     """
     free = len(tour.order) - problem.start
     ahead = tour.totals.sum() - order_gain(problem, best)
