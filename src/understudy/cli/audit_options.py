@@ -101,13 +101,7 @@ class AuditOptions:
         return [self.attacker.scenario, self.attacker.control, self.test, self.policy]
 
     def check(self, releases: Sequence[str]) -> None:
-        """Raise if something cannot be used, before any table is read.
-
-        Parameters
-        ----------
-        releases : sequence of str
-            What the releases will be called; a condition may be about one of them.
-        """
+        """Raise if something cannot be used, before any table is read."""
         policy, _, _ = self._policy, self._scenario, self._groups
         if self.test is not None and self._target is None:
             raise ParameterError("--test needs --target, the column to predict.")

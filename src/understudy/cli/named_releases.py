@@ -182,14 +182,8 @@ def read_models(texts: Sequence[str], names: Sequence[str]) -> dict[str, Path]:
 def read_methods(specs: Sequence[str], protect: Sequence[str], seed: int) -> dict[str, Synthesizer]:
     """Return the synthesizers by name, and a protected one after each that can protect.
 
-    Parameters
-    ----------
-    specs : sequence of str
-        Methods, with a name and parameters of their own or without.
-    protect : sequence of str
-        What is protected, as SENSITIVE:TARGET.
-    seed : int
-        Decides what each of them draws.
+    A method may have a name and parameters of its own. What is protected is given as
+    SENSITIVE:TARGET.
     """
     protection = read_protection(protect)
     found: dict[str, Synthesizer] = {}

@@ -44,17 +44,7 @@ _WARNING = (
 
 @dataclass(frozen=True)
 class ReleaseFolder:
-    """Where a release is to be, and what its tables are called.
-
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    tables : tuple of str
-        The names of the synthetic tables.
-    overwrite : bool
-        Whether a release that already exists may be replaced.
-    """
+    """Where a release is to be, and what its synthetic tables are called."""
 
     path: Path
     tables: tuple[str, ...]

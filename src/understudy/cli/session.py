@@ -87,23 +87,7 @@ def check_folder(
     """Raise unless a folder can be written to `path`, before any work is done for it.
 
     A folder that already exists is replaced only if `overwrite`, and never if it holds anything
-    that we would not have written, or something that is read.
-
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    ours : callable
-        Tells what in it is ours.
-    overwrite : bool
-        Whether a folder that already exists may be replaced.
-    inputs : sequence of Path or None
-        Files that are read.
-
-    Raises
-    ------
-    DataError
-        If it cannot be written.
+    that is not `ours`, or one of the `inputs`.
     """
     whole = path.resolve()
     for read in inputs:
@@ -129,20 +113,10 @@ def check_folder(
 
 @contextmanager
 def replaced_folder(path: Path, ours: Ours, *, overwrite: bool) -> Iterator[Path]:
-    """Give a temporary folder beside `path` that takes its name at the end of the block.
+    """Give an empty temporary folder beside `path` that takes its name at the end of the block.
 
     If the block ends in an error, or is interrupted, the temporary folder vanishes, and a folder
     that was there before stays as it was.
-
-    Parameters
-    ----------
-    path, ours, overwrite
-        As for `check_folder`.
-
-    Yields
-    ------
-    Path
-        The temporary folder, which is empty.
     """
     check_folder(path, ours, overwrite=overwrite)
     whole = path.resolve()

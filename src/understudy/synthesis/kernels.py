@@ -21,20 +21,9 @@ def sort_donors(
 ) -> None:
     """Put the child's codes in the order of their groups, and increasing within a group.
 
-    Two counting sorts, the less significant first: by the child's code, then by group.
-
-    Parameters
-    ----------
-    groups : ndarray of uint32
-        The group of each row, below ``len(starts) - 1``: this is not checked here.
-    child : ndarray of unsigned int
-        The child's code of each row, below `cardinality`: this is not checked here.
-    cardinality : int
-        Number of codes of the child.
-    starts : ndarray of int64, shape (groups + 1,)
-        Filled with where each group starts in `donors`; the last is the number of rows.
-    donors : ndarray of the same type as `child`
-        Filled with the sorted codes.
+    Two counting sorts, the less significant first: by the child's code, then by group. That groups
+    are below ``len(starts) - 1`` and codes below `cardinality` is not checked here. `starts` is
+    filled with where each group starts in `donors`, and with the number of rows.
     """
     of_child = np.zeros(cardinality + 1, np.int64)
     for i in range(len(child)):
@@ -71,18 +60,10 @@ def draw_donors(
     donors: NDArray[np.unsignedinteger],
     drawn: NDArray[np.unsignedinteger],
 ) -> None:
-    """Draw a donor from the range of each row's combination.
+    """Draw a donor from the range of each row's combination, by a number in [0, 1) for each row.
 
-    Parameters
-    ----------
-    codes : ndarray of uint32
-        The combination of each row: this is not checked here.
-    ranges : tuple of two ndarrays of uint32
-        Start and length of each combination's range of donors.
-    chances : ndarray of float64
-        A number in [0, 1) for each row.
-    donors, drawn : ndarray of the same unsigned type
-        What to draw from, and what is filled.
+    `ranges` are start and length of each combination's range of donors. That each code has one is
+    not checked here.
     """
     starts, lengths = ranges
     for i in range(len(codes)):
@@ -100,17 +81,10 @@ def prune(
 ) -> None:
     """Find the smallest subtree with the least sum of its leaves' risks and a price for each leaf.
 
-    Parameters
-    ----------
-    left, right : ndarray of int64
-        Children of each node, -1 for a leaf; every child comes after its parent.
-    risk : ndarray of float64
-        Share of the records in the node times its impurity.
-    price : float
-        What a leaf costs.
-    ends : ndarray of int64
-        Filled with the node at which records of each node end in the smaller tree: the node
-        itself if it is kept, and else the ancestor that became a leaf.
+    `left` and `right` are the children of each node, -1 for a leaf; every child comes after its
+    parent. `risk` is the share of the records in the node times its impurity. `ends` is filled with
+    the node at which records of each node end in the smaller tree: the node itself if it is kept,
+    and else the ancestor that became a leaf.
     """
     best = risk + price
     cut = np.ones(len(left), np.bool_)
@@ -138,25 +112,12 @@ def find_leaves(
     orders: NDArray[np.int32],
     leaves: NDArray[np.uint32],
 ) -> None:
-    """Lead each record down a tree.
+    """Lead each record down a tree, and fill `leaves` with the number of its leaf.
 
-    Parameters
-    ----------
-    places : ndarray of int32, shape (rows, columns)
-        Numbers by rank, categories by code.
-    feature : ndarray of int32
-        The column that a node looks at, -1 for a leaf.
-    threshold : ndarray of int32
-        A record goes left if its place is not above; of a leaf, the leaf's number.
-    children : ndarray of int32, shape (nodes, 2)
-        Left and right child.
-    order_of : ndarray of int32
-        Where the order of a column's categories starts in `orders`; -1 if its places are compared
-        as they are.
-    orders : ndarray of int32
-        The place of each category in the tree's own order.
-    leaves : ndarray of uint32
-        Filled with the number of each record's leaf.
+    `places` has numbers by rank and categories by code. A node looks at the column `feature`, -1
+    for a leaf; a record goes left if its place is not above `threshold`, which of a leaf is its
+    number. `order_of` says where the order of a column's categories starts in `orders`, and is -1
+    if its places are compared as they are.
     """
     for row in range(len(places)):
         node = 0

@@ -37,12 +37,8 @@ def is_dense(sizes: Sequence[int], records: int) -> bool:
 class DenseRanges:
     """Ranges looked up in arrays over all combinations; the quick way for small tables.
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        The parents' cardinalities.
-    starts : ndarray of int64, shape (product of sizes + 1,)
-        Where the records of each combination start; the last is the number of records.
+    `sizes` are the parents' cardinalities. `starts` says where the records of each combination
+    start; the last is the number of records.
     """
 
     sizes: tuple[int, ...]
@@ -106,16 +102,8 @@ class DenseRanges:
 class SparseRanges:
     """Ranges looked up parent by parent among the combinations that occur.
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        The parents' cardinalities.
-    configurations : ndarray, shape (configurations, parents)
-        The combinations that occur, in lexicographic order.
-    begins : ndarray of int64
-        Where the records of each combination start.
-    records : int
-        Number of records.
+    `configurations` are these, in lexicographic order, and `begins` is where the records of each
+    start.
     """
 
     sizes: tuple[int, ...]

@@ -30,15 +30,10 @@ FIXED_POINT = 40
 
 @dataclass(frozen=True, eq=False)
 class GeneticResult:
-    """What the genetic search found, and how it got there.
+    """The fittest network of the last generation, and how the search got there.
 
-    Parameters
-    ----------
-    structure : Structure
-        The fittest network of the last generation.
-    best, mean : ndarray of float64, shape (generations + 1,)
-        The largest and the mean fitness, in bits, of the first generation and of each that
-        followed.
+    `best` and `mean` are the largest and the mean fitness, in bits, of the first generation and of
+    each that followed.
     """
 
     structure: Structure

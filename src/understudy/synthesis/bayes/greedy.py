@@ -49,15 +49,7 @@ _THREADS_PAY = 2**22
 
 @dataclass(frozen=True)
 class GreedyResult:
-    """What the greedy search found, and what it took.
-
-    Parameters
-    ----------
-    structure : Structure
-        The network.
-    scorings : int
-        How many pairs of a child and a set of parents were scored.
-    """
+    """The network that was found, and how many pairs of a child and parents were scored for it."""
 
     structure: Structure
     scorings: int

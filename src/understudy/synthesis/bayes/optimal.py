@@ -32,16 +32,9 @@ _MOVES = 200
 class OptimalResult:
     """The best network that was found, and how good any network can be.
 
-    Parameters
-    ----------
-    structure : Structure
-        The network.
-    score : float
-        The sum of the mutual information of its edges, in bits.
-    bound : float
-        No network that keeps to the constraints has a larger sum.
-    proven : bool
-        Whether the network is the best one: its score is the bound.
+    `score` is the sum of the mutual information of its edges, in bits; no network that keeps to the
+    constraints has more than `bound`. If both are equal, the network is `proven` to be the best
+    one.
     """
 
     structure: Structure

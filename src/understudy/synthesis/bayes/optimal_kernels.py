@@ -16,7 +16,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from understudy.counting.compiling import announce_compilation
-from understudy.synthesis.bayes.genetic_kernels import Whole, random_below, random_unit, ranks
+from understudy.synthesis.bayes.genetic_kernels import (
+    Flags,
+    Ints,
+    State,
+    Whole,
+    random_below,
+    random_unit,
+    ranks,
+)
 
 announce_compilation()
 
@@ -48,10 +56,10 @@ class Problem(NamedTuple):
         How many attributes at the beginning of the order never move.
     """
 
-    weights: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    ranked: NDArray[np.int64]
-    waits: NDArray[np.bool_]
+    weights: Ints
+    slots: Ints
+    ranked: Ints
+    waits: Flags
     start: int
 
 
@@ -72,12 +80,12 @@ class Subsets(NamedTuple):
         The subset that must stand before each attribute.
     """
 
-    values: NDArray[np.int64]
-    floors: NDArray[np.int64]
-    slots: NDArray[np.int64]
+    values: Ints
+    floors: Ints
+    slots: Ints
     low: NDArray[np.uint64]
     high: NDArray[np.uint64]
-    waits: NDArray[np.int64]
+    waits: Ints
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -103,7 +111,7 @@ def subset_gain(subsets: Subsets, child: Whole, subset: Whole) -> np.int64:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def best_completions(subsets: Subsets) -> NDArray[np.int64]:
+def best_completions(subsets: Subsets) -> Ints:
     """Return, for each subset, what the attributes outside add in the best order after it."""
     n = len(subsets.slots)
     best = np.zeros(1 << n, np.int64)
@@ -121,7 +129,7 @@ def best_completions(subsets: Subsets) -> NDArray[np.int64]:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def trace(subsets: Subsets, best: NDArray[np.int64]) -> NDArray[np.int64]:
+def trace(subsets: Subsets, best: Ints) -> Ints:
     """Return, of all best orders, the first one in the order of the columns."""
     n = len(subsets.slots)
     order = np.empty(n, np.int64)
@@ -139,13 +147,7 @@ def trace(subsets: Subsets, best: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def find_pebble(
-    out: NDArray[np.int64],
-    free: NDArray[np.int64],
-    root: Whole,
-    frozen: Whole,
-    come_from: NDArray[np.int64],
-) -> np.int64:
+def find_pebble(out: Ints, free: Ints, root: Whole, frozen: Whole, come_from: Ints) -> np.int64:
     """Return a vertex with a free pebble to which edges lead from `root`, or -1; not `frozen`."""
     stack = np.empty(len(free), np.int64)
     come_from.fill(-1)
@@ -166,7 +168,7 @@ def find_pebble(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def replace(row: NDArray[np.int64], old: Whole, new: Whole) -> None:
+def replace(row: Ints, old: Whole, new: Whole) -> None:
     """Replace the first `old` of a row."""
     for place in range(len(row)):
         if row[place] == old:
@@ -175,7 +177,7 @@ def replace(row: NDArray[np.int64], old: Whole, new: Whole) -> None:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def gather(out: NDArray[np.int64], free: NDArray[np.int64], root: Whole, frozen: Whole) -> bool:
+def gather(out: Ints, free: Ints, root: Whole, frozen: Whole) -> bool:
     """Give `root` all its pebbles back, from wherever its edges lead, but not from `frozen`.
 
     A vertex has k pebbles, and each edge that starts at it holds one. A free pebble at the end of
@@ -197,22 +199,11 @@ def gather(out: NDArray[np.int64], free: NDArray[np.int64], root: Whole, frozen:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def heaviest_sparse_graph(
-    pairs: NDArray[np.int64], values: NDArray[np.int64], d: int, k: int
-) -> np.int64:
+def heaviest_sparse_graph(pairs: Ints, values: Ints, d: int, k: int) -> np.int64:
     """Return the largest weight of a sparse graph: at most ks - 2k + 1 edges among s vertices.
 
-    The pebble game of Lee and Streinu. Such graphs are the independent sets of a matroid, so it
-    is enough to take the pairs by falling value, and each that can be taken.
-
-    Parameters
-    ----------
-    pairs : ndarray of int64, shape (pairs, 2)
-        The possible edges, the heaviest first.
-    values : ndarray of int64, shape (pairs,)
-        Their weights.
-    d, k : int
-        The number of vertices, and the largest number of parents.
+    The pebble game of Lee and Streinu, for d vertices. Such graphs are the independent sets of a
+    matroid, so it is enough to take the pairs by falling value, and each that can be taken.
     """
     total = np.int64(0)
     out, free = np.full((d, k), -1, np.int64), np.full(d, k, np.int64)
@@ -241,15 +232,15 @@ class Tour(NamedTuple):
         What the worst chosen parent adds, and the best that is not chosen; 0 if there is none.
     """
 
-    order: NDArray[np.int64]
-    places: NDArray[np.int64]
-    totals: NDArray[np.int64]
-    least: NDArray[np.int64]
-    spare: NDArray[np.int64]
+    order: Ints
+    places: Ints
+    totals: Ints
+    least: Ints
+    spare: Ints
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def append_greedily(problem: Problem, order: NDArray[np.int64], placed: int) -> None:
+def append_greedily(problem: Problem, order: Ints, placed: int) -> None:
     """Complete an order: always append the attribute to which those before it add most.
 
     Of equal ones, the first column. With one parent each, this is Prim's algorithm.
@@ -283,7 +274,7 @@ def append_greedily(problem: Problem, order: NDArray[np.int64], placed: int) -> 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def own_gain(
-    problem: Problem, places: NDArray[np.int64], child: Whole, end: Whole
+    problem: Problem, places: Ints, child: Whole, end: Whole
 ) -> tuple[np.int64, np.int64, np.int64]:
     """Return what the best parents of `child` add if all before place `end` may be parents.
 
@@ -308,7 +299,7 @@ def own_gain(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def order_gain(problem: Problem, order: NDArray[np.int64]) -> np.int64:
+def order_gain(problem: Problem, order: Ints) -> np.int64:
     """Return what the best parents of all attributes add under an order."""
     places, total = ranks(order), np.int64(0)
     for child in order:
@@ -366,29 +357,12 @@ def move(problem: Problem, tour: Tour, source: Whole, target: Whole) -> None:
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def anneal(
-    problem: Problem,
-    tour: Tour,
-    temperature: float,
-    moves: int,
-    best: NDArray[np.int64],
-    state: NDArray[np.uint64],
+    problem: Problem, tour: Tour, temperature: float, moves: int, best: Ints, state: State
 ) -> None:
     """Try random insertions; one that loses x is made with chance exp(-x / temperature).
 
-    Parameters
-    ----------
-    problem : Problem
-        What the order is judged by.
-    tour : Tour
-        The order; changed in place.
-    temperature : float
-        How much a move may lose, in the unit of the weights.
-    moves : int
-        How many insertions are tried.
-    best : ndarray of int64, shape (d,)
-        The best order so far; changed in place when a better one is met.
-    state : ndarray of uint64, shape (1,)
-        The state of the generator.
+    The temperature is in the unit of the weights. `tour` is changed in place, and so is `best`, the
+    best order so far, when a better one is met.
     """
     free = len(tour.order) - problem.start
     ahead = tour.totals.sum() - order_gain(problem, best)

@@ -72,14 +72,7 @@ _FURTHEST = 2**100
 class Stored:
     """A column of a table, as a condition sees it.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the user's table, for messages.
-    place : str
-        Its name in the table that is evaluated.
-    dtype : polars DataType
-        Its type there.
+    `name` is the one that the user knows, `place` the one in the table that is evaluated.
     """
 
     name: str

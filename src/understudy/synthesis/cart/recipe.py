@@ -90,17 +90,7 @@ class Strata:
 
 @dataclass(frozen=True, eq=False)
 class TreeSequence:
-    """The models of the columns, in the order in which they are drawn.
-
-    Parameters
-    ----------
-    features : sequence of Feature
-        All columns.
-    steps : sequence of Step
-        The columns that are drawn.
-    columns : sequence of ColumnModel
-        The model of each step.
-    """
+    """The models of the columns, one for each step, in the order in which they are drawn."""
 
     features: Sequence[Feature]
     steps: Sequence[Step]
@@ -221,19 +211,7 @@ Trees = tuple[TreeSequence, ...]
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """All that is known of the columns before a tree is grown.
-
-    Parameters
-    ----------
-    features : tuple of Feature
-        The columns.
-    plan : Plan
-        Their order, predictors and settings.
-    strata : Strata
-        The parts of the records that have trees of their own.
-    book : RuleBook
-        The rules.
-    """
+    """All that is known of the columns before a tree is grown: order, strata and rules."""
 
     features: tuple[Feature, ...]
     plan: Plan

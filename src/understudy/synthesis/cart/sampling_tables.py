@@ -57,18 +57,7 @@ class StratumTable:
 class TreeTable:
     """The draw of one column, or of the kind of its values, from the leaves of a tree.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        The columns, rules and strata.
-    step : Step
-        The column.
-    stratum : int
-        The part of the records that this tree is for.
-    part : {"kind", "value"}
-        What the tree is about.
-    leaves : LeafModel
-        The tree and the records in its leaves.
+    The tree is for one stratum of the records.
     """
 
     recipe: Recipe

@@ -98,15 +98,7 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class LeafModel:
-    """A tree, and what the records in each of its leaves have.
-
-    Parameters
-    ----------
-    tree : Tree
-        Leads a record to its leaf.
-    table : ConditionalTable
-        The outcome given the number of the leaf.
-    """
+    """A tree that leads a record to its leaf, and the outcome given the number of the leaf."""
 
     tree: Tree
     table: ConditionalTable
@@ -155,22 +147,10 @@ def grow(
     minbucket: int,
     cp: float,
 ) -> LeafModel:
-    """Grow a tree and keep the records of its leaves.
+    """Grow a tree on records as `matrix_of` gives them, and keep the records of its leaves.
 
-    Parameters
-    ----------
-    places : ndarray of int32, shape (records, columns)
-        The records, as `matrix_of` gives them.
-    features : sequence of Feature
-        All columns.
-    predictors : sequence of int
-        The places of the columns that may be looked at.
-    outcome : Outcome
-        What to explain, of the same records.
-    minbucket : int
-        Records in a leaf, at least.
-    cp : float
-        What a split must explain at least, as a share of the impurity of all records.
+    The tree looks at the columns whose places are `predictors`. A leaf has at least `minbucket`
+    records, and a split explains at least the share `cp` of the impurity of all records.
     """
     tree, leaves = Tree.stump(), np.zeros(len(places), np.uint32)
     enough = len(places) >= max(2, RECORDS_PER_SPLIT * minbucket)

@@ -36,12 +36,8 @@ _STEPS = 60
 class Staircases:
     """The standardized scores of several columns as increasing steps of a normal variable.
 
-    Parameters
-    ----------
-    cuts, jumps : ndarray of float64
-        Where the scores jump and how far, column after column.
-    starts : ndarray of int
-        Where each column begins; every column has at least one jump.
+    `cuts` and `jumps` say where the scores jump and how far, column after column; `starts` where
+    each column begins. Every column has at least one jump.
     """
 
     cuts: Floats
