@@ -238,8 +238,8 @@ class TestBayes:
         assert code == 0
         shown = " ".join(out.split())
         assert "Network:" in shown
-        assert "husband_education is protected: given method, it is independent" in shown
-        assert "religion is protected: it is independent of every other column." in shown
+        assert "'husband_education' is protected: given 'method', it is independent" in shown
+        assert "'religion' is protected: it is independent of every other column." in shown
         assert "after 30 generations" in shown
         for parent, child, bits in model.edge_information():
             assert f"{parent} ({bits:.3f})" in shown, child
@@ -291,8 +291,8 @@ class TestCart:
             )
             assert row[2:5] == [f"{tree.leaves:,}", str(tree.depth), f"{tree.smallest_leaf:,}"]
             assert all(f"{name} ({n})" in shown for name, n in list(tree.uses.items())[:4])
-        assert "Kept as in the original: working." in shown
-        assert "husband_education is protected: it is drawn from education alone" in shown
+        assert "Kept as in the original: 'working'." in shown
+        assert "'husband_education' is protected: it is drawn only from 'education'" in shown
         assert "Rule: if children == 0 then method = 1 (2 original records break it)" in shown
 
     def test_strata_copies_and_rules_on_the_command_line(self, run, tmp_path):

@@ -277,7 +277,7 @@ def test_the_worst_class_is_named_exactly():
 
 def test_other_mistakes():
     found = anonymity(pl.DataFrame(TABLE), keys="age", sensitive="ill")
-    with pytest.raises(ParameterError, match="measure is 'k', 'l' or 't'; got 'm'"):
+    with pytest.raises(ParameterError, match="measure must be 'k', 'l' or 't'; got 'm'"):
         found.worst("m")
     with pytest.raises(DataError, match="The given table has no rows"):
         anonymity(pl.DataFrame(TABLE).clear(), keys="age")

@@ -331,7 +331,7 @@ class TestWithheld:
         )
         attack = strong_attacker(model, frame, hidden, unknown="d", prior=prior)
         assert (attack.gain_bits == 0).all()
-        assert "shows nothing of 'd'" in attack.notes[0]
+        assert "does not show 'd'" in attack.notes[0]
         assert len(attack.notes) == 1
         # What is believed before the release does not depend on it.
         shown = strong_attacker(model, frame, synthetic, unknown="d", prior=prior)
@@ -608,12 +608,12 @@ class TestWrongInput:
             ({"prior": "flat"}, "uniform, marginal, informed, or an array of weights; got 'flat'"),
             ({"prior": [1, 2]}, r"3 candidates and 40 records.*\(3,\) or \(40, 3\); got \(2,\)"),
             ({"prior": np.ones((4, 3))}, r"got \(4, 3\)"),
-            ({"prior": [1, -1, 1]}, "not below 0"),
-            ({"prior": [0, 0, 0]}, "not all 0"),
+            ({"prior": [1, -1, 1]}, "at least 0"),
+            ({"prior": [0, 0, 0]}, "not all weights"),
             ({"prior": [1, np.nan, 1]}, "finite"),
             ({"prior": [1, np.inf, 1]}, "finite"),
-            ({"prior": ["a", "b", "c"]}, "an array holds numbers"),
-            ({"prior": [[1, 2, 3], [1]]}, "an array holds numbers"),
+            ({"prior": ["a", "b", "c"]}, "an array must hold numbers"),
+            ({"prior": [[1, 2, 3], [1]]}, "an array must hold numbers"),
             ({"prior": None}, "shape|numbers"),
             ({"mode": "quick"}, "mode must be one of fixed, refit; got 'quick'"),
             ({"records": [40]}, r"no row 40; the original has rows 0 to 39"),

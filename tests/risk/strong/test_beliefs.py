@@ -130,7 +130,7 @@ def test_names():
     assert prior_name(np.ones(3)) == "given"
     with pytest.raises(ParameterError, match=r"uniform, marginal, informed.*got 'given'"):
         prior_name("given")
-    with pytest.raises(ParameterError, match="holds numbers"):
+    with pytest.raises(ParameterError, match="hold numbers"):
         prior_name([[1], [1, 2]])
 
 
@@ -181,10 +181,10 @@ def test_weights():
         ([1, 2, 3], r"2 candidates and 3 records.*\(2,\) or \(3, 2\); got \(3,\)"),
         (1, r"got \(\)"),
         ([[1, 2]], r"got \(1, 2\)"),
-        ([1, -2], "not below 0"),
-        ([[1, 2], [0, 0], [1, 1]], "not all 0"),
+        ([1, -2], "at least 0"),
+        ([[1, 2], [0, 0], [1, 1]], "not all weights"),
         ([np.nan, 1], "finite"),
-        ("ab", "holds numbers"),
+        ("ab", "hold numbers"),
     ],
 )
 def test_wrong_weights(weights, message):

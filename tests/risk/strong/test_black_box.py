@@ -325,7 +325,7 @@ def test_cells_that_no_simulation_reached_are_told():
 def test_one_is_singular(caplog):
     table = pl.DataFrame({"x": ["a"]})
     attack = black_box_attacker(same, table, table, runs=1)
-    assert "1 simulation of one world; the likelihood is that of 2 cells." in attack.notes
+    assert "1 simulation of one world; the likelihood rests on 2 cells." in attack.notes
     assert "The synthetic table has 1 row in 1 cell. With" in caplog.text
     excluded = black_box_attacker(same, LETTERS, LETTERS, prior=[1, 0], runs=1, records=[3])
     assert excluded.reasons["gain_bits"].endswith("the truth of 1 record")
@@ -425,11 +425,11 @@ def test_weights_as_prior():
         ("unifrom", "Did you mean 'uniform'"),
         ([1, 2, 3], r"2 candidates and 5 records.*got \(3,\)"),
         ([[1, 2]], r"got \(1, 2\)"),
-        ([1, -1], "not below 0"),
+        ([1, -1], "at least 0"),
         ([1, np.nan], "finite"),
-        ([0, 0], "not all 0"),
-        ([[1, 2], [1]], "an array holds numbers"),
-        (["a", "b"], "an array holds numbers"),
+        ([0, 0], "not all weights"),
+        ([[1, 2], [1]], "an array must hold numbers"),
+        (["a", "b"], "an array must hold numbers"),
     ],
 )
 def test_priors_that_cannot_be_used(prior, message):

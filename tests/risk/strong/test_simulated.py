@@ -118,7 +118,7 @@ def test_posterior_and_error_of_a_random_fit_by_hand():
     left = np.array([posterior([run for run in range(4) if run != out]) for out in range(4)])
     error = np.sqrt(3 / 4 * ((left - left.mean()) ** 2).sum())
     assert attack.more["mc_error"][0] == pytest.approx(error, rel=1e-9)
-    told = f"Runs of one world differ {factor:.3g} times as much as chance"
+    told = f"Runs of one world differ {factor:.3g} times as much as by chance"
     assert any(note.startswith(told) for note in attack.notes)
 
 
@@ -178,7 +178,7 @@ def test_cart_on_bootstrap_samples_agrees_with_the_closed_form():
         assert abs(attack.posterior[0] - exact) <= 3 * error
         assert error < 0.02
         # The bootstrap of 100 records varies 1 + 999 * 99 / 100 / 100 times for 1,000 rows.
-        note = next(note for note in attack.notes if "times as much as chance" in note)
+        note = next(note for note in attack.notes if "times as much as by chance" in note)
         assert float(note.split(" differ ")[1].split()[0]) == pytest.approx(10.9, rel=0.5)
 
 
@@ -292,7 +292,7 @@ def test_files_of_others_are_refused(path, tmp_path):
     for content in (b"x,y\n1,2\n", b"[]\n", b'{"format": 3}\n', b"\xff\x00"):
         other = tmp_path / "other"
         other.write_bytes(content)
-        with pytest.raises(DataError, match="no file of simulations"):
+        with pytest.raises(DataError, match="not a file of simulations"):
             kept(other)
         assert other.read_bytes() == content
     with pytest.raises(DataError, match="is a folder"):
