@@ -8,17 +8,22 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from studies.buyer_beware import unique_copies
+from studies.buyer_beware import (
+    attacked_markdown,
+    protections,
+    protections_markdown,
+    published_syntheses,
+    unique_copies,
+)
 from studies.disclosure_counts import KEYS, TARGET, sd2011_disclosure
-from studies.figures import draw_figure
-from studies.marginals import marginals, marginals_markdown
-from studies.networks import utility_adult, utility_cmc
+from studies.figures import FigureName, draw_figure
+from studies.marginals import TableName, marginals, marginals_markdown
+from studies.networks import Coding, utility_adult, utility_cmc
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError, UnderstudyError
 from understudy.progress import reporting
@@ -52,31 +57,6 @@ EVERYTHING = {
 """All that the documentation shows, the quick ones first: each file, and the command for it."""
 
 
-class CodingName(StrEnum):
-    """How numbers become bins and bins numbers."""
-
-    paper = "paper"
-    understudy = "understudy"
-
-
-class FigureNumber(StrEnum):
-    """The figures of the paper on CART."""
-
-    one = "1"
-    two = "2"
-    three = "3"
-    four = "4"
-    sensitivity = "A.1"
-
-
-class TableName(StrEnum):
-    """The tables of the study of marginals."""
-
-    cmc = "cmc"
-    sd2011 = "sd2011"
-    adult = "adult"
-
-
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -86,7 +66,7 @@ Parents = Annotated[str, typer.Option(help="Values of k, separated by commas.")]
 Structures = Annotated[str, typer.Option(help="Searches, separated by commas.")]
 Seeds = Annotated[int, typer.Option(min=1, help="Runs of each row.")]
 SvmSeeds = Annotated[int, typer.Option(min=1, help="How many of these runs include the slow SV.")]
-CodingOption = Annotated[CodingName, typer.Option(help="How numbers are cut into bins.")]
+CodingOption = Annotated[Coding, typer.Option(help="How numbers are cut into bins.")]
 Trees = Annotated[int, typer.Option(min=1, help="Trees of the random forest.")]
 Processes = Annotated[int, typer.Option(min=1, help="Runs at the same time.")]
 Drop = Annotated[str, typer.Option(help="Columns to leave out, separated by commas.")]
@@ -98,7 +78,7 @@ def print_cmc(
     parents: Parents = "1,2,3,4",
     structures: Structures = "genetic,greedy",
     seeds: Seeds = 10,
-    coding: CodingOption = CodingName.paper,
+    coding: CodingOption = "paper",
     trees: Trees = 100,
     processes: Processes = 1,
 ) -> None:
@@ -108,7 +88,7 @@ def print_cmc(
             _whole_numbers(parents),
             _names(structures),  # type: ignore[arg-type]  # checked by the function
             seeds=seeds,
-            coding=coding.value,
+            coding=coding,
             trees=trees,
             processes=processes,
         )
@@ -121,7 +101,7 @@ def print_adult(  # noqa: PLR0913, PLR0917  # Typer declares options as argument
     structures: Structures = "genetic,greedy",
     seeds: Seeds = 10,
     svm_seeds: SvmSeeds = 3,
-    coding: CodingOption = CodingName.paper,
+    coding: CodingOption = "paper",
     trees: Trees = 100,
     drop: Drop = "fnlwgt,education",
     processes: Processes = 1,
@@ -133,7 +113,7 @@ def print_adult(  # noqa: PLR0913, PLR0917  # Typer declares options as argument
             _names(structures),  # type: ignore[arg-type]  # checked by the function
             seeds=seeds,
             svm_seeds=svm_seeds,
-            coding=coding.value,
+            coding=coding,
             trees=trees,
             drop=_names(drop),
             processes=processes,
@@ -143,7 +123,7 @@ def print_adult(  # noqa: PLR0913, PLR0917  # Typer declares options as argument
 
 @app.command("figure")
 def draw(
-    number: Annotated[FigureNumber, typer.Argument(help="Its number in the paper.")],
+    number: Annotated[FigureName, typer.Argument(help="Its number in the paper.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The picture: .svg or .png.")],
     seed: Seed = 0,
     copies: Annotated[int, typer.Option(min=1, help="Syntheses in Figures 2 to A.1.")] = 10,
@@ -158,7 +138,7 @@ def draw(
     """Draw a figure of the paper on CART: what becomes of its one disclosive record."""
     with _progress():
         draw_figure(
-            number.value,
+            number,
             output,
             copies=copies,
             published=published,
@@ -187,14 +167,12 @@ def print_sixteen_worlds(
     seed: Seed = 0,
 ) -> None:
     """Attack syntheses as someone who knows every record but the last: the paper's, and others."""
-    from studies import sixteen_worlds
-
     with _progress():
-        published = sixteen_worlds.published_syntheses()
-        settings = sixteen_worlds.protections(releases, seed)
-    typer.echo(sixteen_worlds.attacked_markdown(published))
+        published = published_syntheses()
+        settings = protections(releases, seed)
+    typer.echo(attacked_markdown(published))
     typer.echo("")
-    typer.echo(sixteen_worlds.protections_markdown(settings))
+    typer.echo(protections_markdown(settings))
 
 
 @app.command("marginals")
@@ -205,7 +183,7 @@ def print_marginals(
 ) -> None:
     """Compare the two-column tables of CART syntheses with those of bootstrap samples."""
     with _progress():
-        lines = marginals(table.value, seeds=seeds, bootstraps=bootstraps)
+        lines = marginals(table, seeds=seeds, bootstraps=bootstraps)
     typer.echo(marginals_markdown(lines))
 
 

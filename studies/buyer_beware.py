@@ -1,12 +1,13 @@
-"""The record that CART gives away: the simulated data of the paper on CART.
+"""The record that CART gives away, in the simulated data of the paper on CART.
 
-``python -m studies figure 2 -o figure-2.svg`` draws a figure of the paper, and
-``python -m studies unique-record`` counts how often the unique record comes back.
+``python -m studies figure 2 -o figure-2.svg`` draws a figure of the paper, ``... unique-record``
+counts how often the unique record comes back, and ``... sixteen-worlds`` prints what the strong
+attacker makes of the paper's syntheses, and what protects against it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +15,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from understudy.arguments import check_whole
-from understudy.data import Coded, load
+from understudy.data import Coded, load, load_syntheses
 from understudy.progress import quietly, track
+from understudy.risk import StrongAttack, disclosure, strong_attacker
 from understudy.synthesis import Cart
 from understudy.wording import markdown_table
-from understudy.worlds.cells import CELLS, UNIQUE, VARIABLES, cell_counts
+from understudy.worlds.releases import CELLS, RECORD, UNIQUE, VARIABLES, cell_counts
 
 FOOTNOTE = (41, 38, 14, 7)
 """In how many of the paper's 100 syntheses there are 0, 1, 2 and 3 copies of it (its footnote)."""
@@ -235,3 +237,127 @@ def guess_last_record(synthesis: int = 1, *, copies: int = 10, random_state: int
 def _coded_counts(table: Coded) -> NDArray[np.int64]:
     number = np.ravel_multi_index(table.columns, table.cardinalities)
     return np.bincount(number, minlength=len(CELLS))
+
+
+SETTINGS = ((5, 1e-8), (75, 1e-8), (5, 0.05))
+"""minbucket and cp: the defaults, and the two that the paper found to protect."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attacked:
+    """One release, and what the strong attacker learns from it.
+
+    Parameters
+    ----------
+    name : str
+        Which release.
+    copies : int
+        Synthetic records with the values of the unique one.
+    repu, disco : float
+        Replicated uniques and correct attribute disclosures: shares of all records, with the first
+        three variables as keys and the fourth as target.
+    refit : StrongAttack
+        The attack on the unique record, with CART fitted anew in each of the 16 worlds.
+    fixed : StrongAttack
+        The attack on all records, with the trees as published.
+    """
+
+    name: str
+    copies: int
+    repu: float
+    disco: float
+    refit: StrongAttack
+    fixed: StrongAttack
+
+    @classmethod
+    def of(cls, name: str, model: Cart, release: pl.DataFrame) -> Attacked:
+        """Attack a release; nothing is known of the record, and all 16 worlds are alike before."""
+        original = load("buyer_beware")
+        told = disclosure(original, release, keys=VARIABLES[:3], sensitive=VARIABLES[3])
+        return cls(
+            name,
+            int(cell_counts(release)[CELLS.index(UNIQUE)]),
+            told.repu,
+            told.disco,
+            strong_attacker(model, original, release, mode="refit", records=[RECORD]),
+            strong_attacker(model, original, release),
+        )
+
+
+def published_syntheses() -> list[Attacked]:
+    """Attack the ten syntheses that the paper prints."""
+    model = Cart(random_state=0).fit(load("buyer_beware"))
+    tables = load_syntheses("buyer_beware")
+    return [
+        Attacked.of(f"synthesis {number}", model, table)
+        for number, table in enumerate(track(tables, "Attacking releases"), 1)
+    ]
+
+
+def attacked_markdown(attacked: Iterable[Attacked]) -> str:
+    """Return a line for each release."""
+    lines = [
+        {
+            "release": one.name,
+            "copies": str(one.copies),
+            "repU": f"{one.repu:.2%}",
+            "DiSCO": f"{one.disco:.2%}",
+            "posterior, refit": f"{one.refit.posterior[0]:.4f}",
+            "posterior, fixed": f"{one.fixed.posterior[RECORD]:.4f}",
+            "certain of 1,000": str(one.fixed.certain),
+            "mean gain": f"{one.fixed.mean_gain:.3f} bits",
+            "largest gain": f"{one.fixed.max_gain:.2f} bits",
+        }
+        for one in attacked
+    ]
+    return markdown_table(list(lines[0]), [list(line.values()) for line in lines])
+
+
+@dataclass(frozen=True)
+class Protection:
+    """The posterior of the unique record over many releases with one setting of CART."""
+
+    minbucket: int
+    cp: float
+    posteriors: tuple[float, ...]
+
+    @property
+    def certain(self) -> int:
+        """Releases after which the record is certain."""
+        return sum(posterior >= 1 - 1e-12 for posterior in self.posteriors)
+
+
+def protections(releases: int = 100, random_state: int = 0) -> list[Protection]:
+    """Attack many releases with each of the settings, in refit mode."""
+    original = load("buyer_beware")
+    found = []
+    for minbucket, cp in SETTINGS:
+        model = Cart(minbucket, cp, random_state=random_state).fit(original)
+        tables = model.sample(copies=releases)
+        posteriors = [
+            float(
+                strong_attacker(model, original, table, mode="refit", records=[RECORD]).posterior[0]
+            )
+            for table in track(tables, f"Attacking minbucket {minbucket}, cp {cp:g}")
+        ]
+        found.append(Protection(minbucket, cp, tuple(posteriors)))
+    return found
+
+
+def protections_markdown(found: Iterable[Protection]) -> str:
+    """Return a line for each setting; the prior is one in 16."""
+    lines = []
+    for one in found:
+        low, middle, high = np.quantile(one.posteriors, [0.05, 0.5, 0.95])
+        lines.append(
+            (
+                str(one.minbucket),
+                f"{one.cp:g}",
+                f"{np.mean(one.posteriors):.4f}",
+                f"{middle:.4f}",
+                f"{low:.4f} to {high:.4f}",
+                f"{one.certain} of {len(one.posteriors)}",
+            )
+        )
+    heads = ("minbucket", "cp", "mean posterior", "median", "from 5% to 95%", "certain")
+    return markdown_table(heads, lines)

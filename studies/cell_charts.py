@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.worlds.cells import CELLS, UNIQUE, VARIABLES
+from understudy.worlds.releases import CELLS, UNIQUE, VARIABLES
 
 if TYPE_CHECKING:
     import altair as alt

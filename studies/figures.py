@@ -20,7 +20,7 @@ from understudy.data import load, load_syntheses
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError, ParameterError
 from understudy.progress import track
-from understudy.worlds.cells import CELLS, UNIQUE, VARIABLES, cell_counts
+from understudy.worlds.releases import CELLS, UNIQUE, VARIABLES, cell_counts
 
 if TYPE_CHECKING:
     import altair as alt
@@ -74,20 +74,15 @@ def figure(
         return _figure_2(copies, published, random_state)
     if name == "3":
         return _figure_3(copies, synthesis, random_state)
-    if name == "4":
-        return _figure_4(copies, random_state)
-    return _figure_a1(copies, random_state)
+    return (_figure_4 if name == "4" else _figure_a1)(copies, random_state)
 
 
 def draw_figure(
     name: FigureName,
     path: str | Path,
     *,
-    copies: int = 10,
-    published: bool = False,
-    synthesis: int = 1,
-    random_state: int = 0,
     overwrite: bool = False,
+    **options: Any,  # noqa: ANN401  # see `figure`
 ) -> Path:
     """Write a figure of the paper to an SVG or PNG file; see `figure`."""
     path = Path(path)
@@ -97,9 +92,7 @@ def draw_figure(
     check_writable(path, overwrite=overwrite)
     import vl_convert as vlc
 
-    chart = figure(
-        name, copies=copies, published=published, synthesis=synthesis, random_state=random_state
-    )
+    chart = figure(name, **options)
     if suffix == ".svg":
         content = _shorter(vlc.vegalite_to_svg(chart.to_dict())).encode()
     else:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -23,7 +24,7 @@ from understudy.synthesis import Cart
 from understudy.utility.distances import paired_counts, total_variation
 from understudy.wording import markdown_table
 
-TABLES = ("cmc", "sd2011", "adult")
+TableName = Literal["cmc", "sd2011", "adult"]
 ADULT_ROWS = 6_000
 """Of Adult's training part, drawn at random."""
 SD2011_COLUMNS = (
@@ -135,7 +136,7 @@ class MarginalsLine:
         return self.ratio * float(np.hypot(*relative))
 
 
-def marginals(table: str, *, seeds: int = 20, bootstraps: int = 100) -> list[MarginalsLine]:
+def marginals(table: TableName, *, seeds: int = 20, bootstraps: int = 100) -> list[MarginalsLine]:
     """Return how far CART syntheses of a table are from it, next to bootstrap samples of it.
 
     Records that are drawn at random differ from the original by chance alone, whatever they are
@@ -165,9 +166,9 @@ def marginals(table: str, *, seeds: int = 20, bootstraps: int = 100) -> list[Mar
     ]
 
 
-def _originals(table: str) -> list[tuple[pl.DataFrame, float | None]]:
+def _originals(table: TableName) -> list[tuple[pl.DataFrame, float | None]]:
     """Return the tables to synthesize, with synthpop's ratio for each."""
-    if check_choice("table", table, TABLES) == "cmc":
+    if check_choice("table", table, get_args(TableName)) == "cmc":
         return [(load("cmc"), SYNTHPOP[table])]
     if table == "sd2011":
         survey = fetch("sd2011")

@@ -19,7 +19,7 @@ from understudy.data import Schema, fetch, load
 from understudy.data.joint_coding import code_together
 from understudy.errors import ParameterError
 from understudy.learning.classifiers import encode
-from understudy.learning.processes import mapped
+from understudy.learning.jobs import mapped
 from understudy.progress import track
 from understudy.synthesis import BayesNet
 from understudy.utility.prediction import papers_models

@@ -21,6 +21,18 @@ def is_whole(value: object) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool | np.bool_)
 
 
+def is_number(value: object) -> bool:
+    """Tell whether a value is a number, infinite ones among them; True and False are none.
+
+    Examples
+    --------
+    >>> is_number(3), is_number(np.float32(0.5)), is_number(True), is_number("3")
+    (True, True, False, False)
+    """
+    number = isinstance(value, int | float | np.integer | np.floating)
+    return number and not isinstance(value, bool)
+
+
 def check_whole(name: str, value: Any, least: int, most: int | None = None) -> int:  # noqa: ANN401
     """Return a whole number within its limits, or raise.
 

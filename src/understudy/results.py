@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
+import polars as pl
 
+from understudy.charts import number_line as charts
 from understudy.data.frames import Backend, Frame, to_backend
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from understudy.charts.number_line import Line
 
 SHOWN_ROWS = 20
 """Rows of a result's table that a notebook shows."""
@@ -45,50 +42,100 @@ def to_plain(value: Any) -> Any:  # noqa: ANN401  # whatever a result holds
     return value
 
 
+@dataclass(frozen=True)
+class Line:
+    """One measure beside what it is compared with; shares of records, nan where there is none.
+
+    Parameters
+    ----------
+    measure, meaning : str
+        Its name, and what is counted, in words.
+    baseline : float
+        Without the release.
+    synthetic : float
+        With it.
+    original : float
+        With the original data themselves.
+    control : float
+        With the release, for people who are not in the data.
+    gain : float
+        What the release adds to the baseline.
+    """
+
+    measure: str
+    meaning: str
+    baseline: float = math.nan
+    synthetic: float = math.nan
+    original: float = math.nan
+    control: float = math.nan
+    gain: float = math.nan
+
+    def drawn(self) -> charts.Line:
+        """Return the line of a chart."""
+        roles = ("baseline", "synthetic", "original", "control")
+        values = {role: getattr(self, role) for role in roles}
+        return charts.Line(self.measure, self.meaning, values)
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """A result of a measure: it gives frames of the kind that went in, and shows itself.
 
     A subclass has `summary()`, and `to_frame(backend=None)` that ends in `self._framed(...)`.
+    `SERIES` says what the roles of its number line are called, and `AXIS` what it shows.
     """
+
+    SERIES: ClassVar[Mapping[str, str]] = {
+        "baseline": "Without the release",
+        "synthetic": "With the release",
+        "original": "With the original data",
+        "control": "People who are not in the data",
+    }
+    AXIS: ClassVar[str] = "Share of people"
 
     _: KW_ONLY
     _backend: Backend = field(default="polars", repr=False)
 
-    def _framed(self, frame: pl.DataFrame, backend: Backend | None) -> Any:  # noqa: ANN401
-        """Return a table in the kind that was asked for, or else in the kind that went in."""
-        return to_backend(frame, self._backend if backend is None else backend)
+    def _framed(self, content: Any, backend: Backend | None) -> Any:  # noqa: ANN401
+        """Return a table, or what polars makes one of, in the kind asked for or that went in."""
+        return to_backend(pl.DataFrame(content), self._backend if backend is None else backend)
 
-    def _lines(self) -> Sequence[Line]:
-        """Return what the number line shows; nothing unless a subclass says so."""
+    def lines(self) -> Iterable[Line]:
+        """Return the measures beside their references; none unless a subclass says so."""
         return ()
 
     def to_frame(self, *, backend: Backend | None = "polars") -> Frame:
         """Return the result as a table."""
         raise NotImplementedError
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the single records as plain values, with None for nan."""
+        plain: dict[str, Any] = to_plain(self)
+        return plain
+
+    def summary(self) -> str:
+        """Return the result in a few sentences."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return self.summary()
+
     def _repr_html_(self) -> str:
         """Return the number line and the table, for notebooks."""
-        drawn = draw_number_line(type(self).__name__, self._lines())
+        drawn = draw_number_line(type(self).__name__, self.lines(), self.SERIES, self.AXIS)
         text = f"<p>{html.escape(str(self))}</p>"
         return f"<div>{text}{drawn}{html_table(self.to_frame(backend='polars'))}</div>"
 
 
-SERIES = {
-    "baseline": "Without the release",
-    "synthetic": "With the release",
-    "original": "With the original",
-    "control": "People not in the data",
-}
-"""What the roles of a number line are called."""
-
-
-def draw_number_line(title: str, lines: Sequence[Line]) -> str:
+def draw_number_line(
+    title: str,
+    lines: Iterable[Line],
+    series: Mapping[str, str] = Result.SERIES,
+    axis: str = Result.AXIS,
+) -> str:
     """Return the number line as a drawing that stands by itself; empty if there is no line."""
-    from understudy.charts.number_line import Words, number_line
-
-    words = Words("result", title, "", "Measure", "Share of people")
-    chart = number_line(words, lines, SERIES) if lines else None
+    words = charts.Words("result", title, "", "Measure", axis)
+    chart = charts.number_line(words, [line.drawn() for line in lines], series)
     if chart is None:
         return ""
     import vl_convert as vlc

@@ -270,10 +270,10 @@ def test_large_tables_are_compared_by_samples(people, release, monkeypatch):
     # 70 is 70% of 100, of which 30 are held out.
     assert found.prediction.held_out.startswith("30 records of the original")
     assert found.notes == (
-        "The target was predicted from random samples, since all records would take too long: 70 "
-        "of 200 real records and 70 of 200 synthetic ones.",
         "Only a part of the tables was told apart. A random sample of 90 of the 400 records was "
         "compared.",
+        "The target was predicted from random samples, since all records would take too long: 70 "
+        "of 200 real records and 70 of 200 synthetic ones.",
     )
     told = audit(people, release, test=people, **part)
     prediction = told.findings.releases[0].utility.prediction

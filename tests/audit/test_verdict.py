@@ -652,7 +652,7 @@ def test_the_limits_are_stated():
     assert "2 standard errors" in told
     assert "10.0 points" in told
     assert "25%" in told
-    assert "This is what these attacks found" in told
+    assert "results of the attacks that were tried" in told
 
 
 def test_evidence_names_the_largest_gain():

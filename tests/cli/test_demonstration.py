@@ -57,7 +57,7 @@ def test_what_is_counted_and_not_drawn(releases):
     for name, release in releases.items():
         # The copula draws from no table of counts, so nobody can tell how one record counts.
         assert list(release.errors) == (["strong"] if name == "copula" else [])
-        assert release.utility.prediction.held_out == "295 real records that were given for it"
+        assert release.utility.prediction.held_out == "295 real records that were given for this"
         for measure in ("gcap", "vote", "mean_attacker"):
             figure = release.figure(measure)
             assert figure.baseline == share  # husbands with the highest education

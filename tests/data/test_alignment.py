@@ -11,8 +11,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from understudy.data.alignment import stack_column
+from understudy.data.alignment import plain_series, stack_series
 from understudy.errors import DataError
+
+
+def stack_column(name, arrays):
+    return stack_series(name, {table: plain_series(held, name) for table, held in arrays.items()})
 
 
 def stack(*arrays):

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from understudy.data.bundled import simulate
 from understudy.data.codec import Codec
 from understudy.data.coded import Coded
 from understudy.data.frames import Layout, to_arrow
 from understudy.data.schema import Column, Schema
-from understudy.data.simulated import simulate
 from understudy.data.stream import scan
 from understudy.data.values import numbers
 from understudy.errors import ParameterError, SchemaError
@@ -457,11 +457,7 @@ def in_library(table, library):
     return table.to_pandas() if library == "pandas" else pl.from_arrow(table)
 
 
-arbitrary = settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+arbitrary = settings(suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 @pytest.fixture(params=["pandas", "polars", "pyarrow"], scope="module")

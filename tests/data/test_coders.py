@@ -14,7 +14,6 @@ from understudy.data.bins import quantile_edges, width_edges
 from understudy.data.coders import (
     LevelCoder,
     NumberLevelCoder,
-    bins_to_plain,
     build_coder,
     levels_of,
     restore_coder,
@@ -100,7 +99,7 @@ def test_bins_come_back_from_strict_json(kind):
     described = "datetime" if pa.types.is_temporal(kind) else "integer"
     column = Column("x", "real" if pa.types.is_floating(kind) else described, bins=3, decimals=1)
     coder = build_coder(column, array)
-    plain = json.loads(json.dumps(bins_to_plain(coder.bins), allow_nan=False))
+    plain = json.loads(json.dumps(coder.bins.to_plain(), allow_nan=False))
     again = restore_coder(column, kind, plain)
     for name in ("edges", "knots", "bounds"):
         mine, theirs = getattr(coder.bins, name), getattr(again.bins, name)

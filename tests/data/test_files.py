@@ -10,7 +10,7 @@ import polars as pl
 import polars.testing
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.data.dialect import Dialect, detect
@@ -163,7 +163,6 @@ def test_csv_text_by_hand(tmp_path, as_frame):
     assert path.read_text() == '"a;b";day;t\n0,5;2020-01-02;"x;y"\n;;\n'
 
 
-@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(

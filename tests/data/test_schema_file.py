@@ -7,7 +7,7 @@ import math
 import tomllib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.data.schema import Column, Schema
@@ -71,7 +71,6 @@ def columns(draw):
     return Column(name, "real", special=special, decimals=decimals, **bins, **common)
 
 
-@settings(deadline=None)
 @given(st.lists(columns(), min_size=1, max_size=4, unique_by=lambda column: column.name))
 def test_any_schema_comes_back_from_toml_and_json(described):
     schema = Schema(described)
@@ -159,7 +158,7 @@ AGE = '[[column]]\nname = "age"\nkind = "integer"\n'
         (HEAD + AGE + "levels = [[1]]", r"'age': levels are texts.* got \[1\]"),
         (
             HEAD + AGE + 'bins = "many"',
-            "'age': bins is a whole number from 1 to 1,000,000; got 'many'",
+            "'age': bins must be a whole number from 1 to 1,000,000; got 'many'",
         ),
         (HEAD + AGE + "special = [nan]", "'age': special .* got nan"),
     ],

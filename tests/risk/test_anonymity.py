@@ -300,3 +300,8 @@ def test_coded_tables_have_the_figures_of_the_tables(target, gaps):
         for measure in ("k", "l", "t"):
             assert found.worst(measure).equals(expected.worst(measure))
         assert found.per_record().equals(expected.per_record())
+
+
+def test_a_label_is_none_for_missing_and_not_for_its_word():
+    table = pl.DataFrame({"key": ["missing", None, "a"]})
+    assert anonymity(table, keys="key").worst("k")["key"].to_list() == ["a", "missing", None]

@@ -27,9 +27,8 @@ from understudy.learning.jobs import Job, Remembered
 from understudy.progress import reporting
 from understudy.risk.attackers import attackers, attackers_on
 from understudy.risk.attribution import attribution
-from understudy.risk.baseline import Baseline
 from understudy.risk.prepare import prepare
-from understudy.risk.scenario import Scenario
+from understudy.risk.scenario import Baseline, Scenario
 
 HUSBAND = ["age", "education", "children", "religion", "working"]
 METHOD = [*HUSBAND, "husband_education", "husband_occupation"]

@@ -580,3 +580,10 @@ def test_those_who_match_have_a_baseline_of_their_own():
     every = attribution(original, synthetic, keys="k", sensitive="s", unmatched="zero")
     assert (every.accuracy, every.baseline) == (9 / 20, 11 / 20)
     assert found.to_frame()["baseline"].to_list() == [0.9]
+
+
+def test_a_guess_is_none_for_missing_and_not_for_its_word():
+    values = ["missing", None, "a"]
+    table = pl.DataFrame({"key": values, "value": values})
+    found = attribution(table, table, keys="key", sensitive="value")
+    assert found.per_record(0)["guess"].to_list() == values

@@ -10,9 +10,8 @@ import pyarrow as pa
 import pytest
 from sklearn.dummy import DummyClassifier
 
-from understudy.charts.number_line import Line
 from understudy.data import load
-from understudy.results import Result
+from understudy.results import Line, Result
 from understudy.risk import (
     anonymity,
     attackers,
@@ -95,17 +94,22 @@ def test_the_number_line_has_every_reference():
         "synthetic": found.accuracy,
         "original": found.original.accuracy,
         "control": found.control.accuracy,
+        "gain": found.gain,
     }
-    assert found._lines() == [Line("GCAP", "nearest records", values)]
-    names = [line.name for line in overview(SURVEY, SURVEY, **SCENARIO)._lines()]
+    assert found.lines() == [Line("GCAP", "nearest records", **values)]
+    names = [line.measure for line in overview(SURVEY, SURVEY, **SCENARIO).lines()]
     assert names == ["GCAP", "ICAP", "0CAP", "vote", "mean", "best", "repU", "DiSCO"]
     means = disclosure(SURVEY, [SURVEY, SURVEY[:30]], **SCENARIO, control=SURVEY)
     values = {"synthetic": means.mean("repu"), "original": means.mean("uio")}
-    repu, disco = means._lines()
-    assert repu == Line("repU", "unique in both tables", values)
-    assert asdict(disco)["values"] == {
+    repu, disco = means.lines()
+    expected = asdict(Line("repU", "unique in both tables", **values))
+    assert asdict(repu) == pytest.approx(expected, nan_ok=True)
+    assert asdict(disco) == {
+        "measure": "DiSCO",
+        "meaning": "a single, correct value",
         "baseline": means.mean("disco_baseline"),
         "synthetic": means.mean("disco"),
         "original": means.mean("dorig"),
         "control": (means[0].control.disco + means[1].control.disco) / 2,
+        "gain": means.mean("disco_gain"),
     }

@@ -1,7 +1,8 @@
-"""The simulated data of the paper on CART: how often its unique record comes back."""
+"""The simulated data of the paper on CART: how often its unique record comes back, and attacks."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -10,10 +11,16 @@ from scipy.stats import chi2
 from typer.testing import CliRunner
 
 from studies import __main__ as command
+from studies.__main__ import app
 from studies.buyer_beware import (
     FOOTNOTE,
+    RECORD,
     UniqueCopies,
+    attacked_markdown,
     guess_last_record,
+    protections,
+    protections_markdown,
+    published_syntheses,
     synthesize,
     unique_copies,
 )
@@ -21,7 +28,7 @@ from understudy.data import load, load_syntheses
 from understudy.errors import ParameterError
 from understudy.risk.strong.attack import strong_attacker
 from understudy.synthesis import Cart
-from understudy.worlds.cells import CELLS, cell_counts
+from understudy.worlds.releases import CELLS, cell_counts
 
 
 def test_cells_are_counted_in_the_papers_order():
@@ -167,3 +174,61 @@ def test_the_seed_decides_the_syntheses_and_not_the_posterior():
     assert np.array_equal(first.syntheses, again.syntheses)
     assert not np.array_equal(first.syntheses, other.syntheses)
     assert np.array_equal(first.posterior, other.posterior)
+
+
+@pytest.fixture(scope="module")
+def published():
+    return published_syntheses()
+
+
+def test_the_record_is_the_unique_one():
+    assert load("buyer_beware").row(RECORD) == (1, 1, 1, 1)
+
+
+def test_certain_in_the_eight_that_hold_it_and_unlikely_in_the_two_that_do_not(published):
+    assert [one.copies for one in published] == [1, 0, 1, 3, 2, 1, 3, 0, 1, 1]
+    for one in published:
+        (posterior,) = one.refit.posterior
+        if one.copies:
+            assert math.isclose(posterior, 1, abs_tol=1e-12)
+        else:
+            assert 0.02 < posterior < 0.03
+        assert one.refit.prior[0] == pytest.approx(1 / 16)
+
+
+def test_all_records_with_the_trees_as_published(published):
+    for one in published:
+        assert len(one.fixed) == 1000
+        assert one.fixed.posterior[RECORD] == pytest.approx(one.refit.posterior[0], abs=1e-9)
+        assert one.fixed.certain == (one.copies > 0)
+
+
+def test_replicated_uniques_and_disco_say_the_opposite(published):
+    assert all(one.repu == 0 for one in published)
+    assert [one.disco for one in published] == pytest.approx(
+        [0.066 if one.copies == 0 else 0 for one in published]
+    )
+
+
+def test_table(published):
+    lines = attacked_markdown(published).splitlines()
+    assert len(lines) == 12
+    assert lines[2].startswith("| synthesis 1 | 1 | 0.00% | 0.00% | 1.0000 | 1.0000 | 1 |")
+    assert lines[3].startswith("| synthesis 2 | 0 | 0.00% | 6.60% | 0.0240 | 0.0240 | 0 |")
+
+
+@pytest.mark.slow
+def test_larger_leaves_and_dearer_splits_protect():
+    default, leaves, splits = protections(10)
+    assert default.certain > 0
+    assert leaves.certain == splits.certain == 0
+    assert 0.05 < sum(leaves.posteriors) / 10 < 0.08
+    assert 0.055 < sum(splits.posteriors) / 10 < 0.07
+    assert protections_markdown([leaves]).splitlines()[2].endswith("| 0 of 10 |")
+
+
+def test_command():
+    done = CliRunner().invoke(app, ["sixteen-worlds", "--releases", "2"])
+    assert done.exit_code == 0
+    assert done.output.count("| synthesis ") == 10
+    assert "| 75 | 1e-08 |" in done.output

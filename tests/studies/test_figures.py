@@ -16,7 +16,7 @@ from studies.cell_charts import panel
 from studies.figures import CPS, MINBUCKETS, draw_figure, figure
 from understudy.data import load, load_syntheses
 from understudy.errors import DataError, ParameterError
-from understudy.worlds.cells import CELLS, cell_counts
+from understudy.worlds.releases import CELLS, cell_counts
 
 ORIGINAL = cell_counts(load("buyer_beware"))
 

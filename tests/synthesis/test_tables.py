@@ -7,15 +7,19 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.counting import joint_counts
 from understudy.data.coded import Coded
-from understudy.synthesis import ranges as ranges_module
-from understudy.synthesis.ranges import DenseRanges, SparseRanges, build_ranges
-from understudy.synthesis.table_kernels import draw_donors, sort_donors
-from understudy.synthesis.tables import ConditionalTable
+from understudy.synthesis import tables
+from understudy.synthesis.kernels import draw_donors, sort_donors
+from understudy.synthesis.tables import (
+    ConditionalTable,
+    DenseRanges,
+    SparseRanges,
+    build_ranges,
+)
 
 
 @st.composite
@@ -66,7 +70,6 @@ def test_by_hand():
 
 
 @given(coded_tables())
-@settings(max_examples=150)
 def test_probabilities_are_those_of_the_slow_twin_and_sum_to_one(coded):
     *parents, _ = coded.names
     table = ConditionalTable.of(coded, "child", parents)
@@ -81,7 +84,6 @@ def test_probabilities_are_those_of_the_slow_twin_and_sum_to_one(coded):
 
 
 @given(coded_tables())
-@settings(max_examples=100)
 def test_counts_give_the_same_table_as_records(coded):
     table = ConditionalTable.of(coded, "child", coded.names[:-1])
     for counts in (joint_counts(coded, coded.names), joint_counts(coded, coded.names).to_sparse()):
@@ -93,7 +95,6 @@ def test_counts_give_the_same_table_as_records(coded):
 
 
 @given(coded_tables(), st.integers(0, 2**32))
-@settings(max_examples=60)
 def test_dense_and_sparse_ranges_draw_the_same(coded, seed):
     table = ConditionalTable.of(coded, "child", coded.names[:-1])
     rng = np.random.default_rng(seed)
@@ -106,7 +107,6 @@ def test_dense_and_sparse_ranges_draw_the_same(coded, seed):
 
 
 @given(coded_tables())
-@settings(max_examples=60)
 def test_arrays_round_trip(coded):
     table = ConditionalTable.of(coded, "child", coded.names[:-1])
     again = ConditionalTable.from_arrays(
@@ -209,5 +209,5 @@ def test_draw_kernel_equals_its_numpy_twin(dtype):
 
 
 def test_the_limits_are_what_the_size_test_assumes():
-    assert ranges_module._ALWAYS_DENSE == 512 * 512
-    assert ranges_module._DENSE_PER_RECORD * 2**17 >= 512 * 513
+    assert tables._ALWAYS_DENSE == 512 * 512
+    assert tables._DENSE_PER_RECORD * 2**17 >= 512 * 513

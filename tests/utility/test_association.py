@@ -17,7 +17,7 @@ from understudy.data import fetch, load
 from understudy.data.joint_coding import CodedTables
 from understudy.errors import DataError, ParameterError
 from understudy.synthesis import Independent
-from understudy.utility.association import association, association_of
+from understudy.utility.association import association
 
 ORIGINAL = {
     "sex": ["f", "f", "m", "m"],
@@ -275,9 +275,19 @@ def test_frames_are_of_the_kind_that_went_in(as_frame):
     assert "<p>6 pairs of columns differ by" in found.measured._repr_html_()
 
 
+def test_a_notebook_shows_the_mean_difference_beside_chance():
+    found = association(pl.DataFrame(ORIGINAL), pl.DataFrame(SYNTHETIC), bootstraps=3)
+    (line,) = found.lines()
+    assert line.meaning == "mean difference from the original over 6 pairs of columns"
+    assert (line.baseline, line.synthetic) == (found.measured.expected_mean, found.mean)
+    shown = found._repr_html_()
+    for words in (*found.SERIES.values(), found.AXIS, line.measure):
+        assert f">{words}<" in shown
+
+
 def test_coded_tables_give_the_same():
     frames = {"original": pl.DataFrame(ORIGINAL), "synthetic": pl.DataFrame(SYNTHETIC)}
-    found = association_of(CodedTables.of(frames), columns=["age", "ill"], random_state=1)
+    found = association(CodedTables.of(frames), columns=["age", "ill"], random_state=1)
     direct = association(*frames.values(), columns=["age", "ill"], random_state=1)
     assert found.to_dict() == direct.to_dict()
 
@@ -296,7 +306,7 @@ def test_cells_for_a_heat_map():
     [
         ({"columns": ["sexx"]}, "has no column 'sexx'. Did you mean 'sex'"),
         ({"columns": []}, "There is no column to compare"),
-        ({"categorical": "age"}, "categorical is a list of columns; got 'age'"),
+        ({"categorical": "age"}, "categorical must be a list of columns; got 'age'"),
         ({"categorical": ["agee"]}, "categorical: 'agee' is not a column. Did you mean 'age'"),
         ({"bootstraps": -1}, "bootstraps must be a whole number from 0; got -1"),
         ({"random_state": 0.5}, "random_state must be a whole number from 0; got 0.5"),

@@ -18,7 +18,7 @@ from understudy.data.joint_coding import CodedTables
 from understudy.errors import DataError, ParameterError
 from understudy.progress import reporting
 from understudy.synthesis import Independent
-from understudy.utility.marginals import marginals, marginals_of
+from understudy.utility.marginals import Marginals, marginals
 
 ORIGINAL = {"sex": ["f", "f", "m", "m"], "ill": [0, 0, 1, 1], "job": ["a", "b", "a", "b"]}
 SYNTHETIC = {"sex": ["f", "m"], "ill": [0, 0], "job": ["a", None]}
@@ -268,13 +268,29 @@ def test_frames_are_of_the_kind_that_went_in(as_frame):
     assert found._repr_html_().startswith("<div><p>66.7% of the synthetic records")
 
 
+def test_a_notebook_shows_each_number_of_columns_beside_chance():
+    found = marginals(pl.DataFrame(ORIGINAL), pl.DataFrame(SYNTHETIC), ways=(1, 2, 3, 4))
+    lines = found.lines()
+    assert [line.measure for line in lines[:3]] == [
+        "Single columns",
+        "Pairs of columns",
+        "Three columns at once",
+    ]
+    assert (lines[1].baseline, lines[1].synthetic) == (found[2].expected, found[2].mean)
+    assert lines[1].meaning == "3 tables, 1.5 times what chance gives"
+    shown = found._repr_html_()
+    for words in (*Marginals.SERIES.values(), Marginals.AXIS, "Pairs of columns"):
+        assert f">{words}<" in shown
+    assert "4 columns at once" not in shown  # there is no such table
+
+
 def test_coded_tables_give_the_same():
     frames = {"original": pl.DataFrame(ORIGINAL), "synthetic": pl.DataFrame(SYNTHETIC)}
     tables = CodedTables.of(frames | {"control": pl.DataFrame(ORIGINAL)})
-    found = marginals_of(tables, columns=["ill", "job"])
+    found = marginals(tables, columns=["ill", "job"])
     direct = marginals(*frames.values(), columns=["ill", "job"])
     assert found.to_dict() == direct.to_dict()
-    assert marginals_of(tables).to_dict() == marginals(*frames.values()).to_dict()
+    assert marginals(tables).to_dict() == marginals(*frames.values()).to_dict()
 
 
 def test_progress_is_reported():

@@ -14,7 +14,7 @@ import pytest
 from understudy.data import load
 from understudy.data.joint_coding import CodedTables, Levels, code_together
 from understudy.errors import DataError, ParameterError
-from understudy.utility.propensity import Null, _scores, propensity, propensity_of
+from understudy.utility.propensity import Null, _scores, propensity
 from understudy.utility.propensity_models import Logistic, Tree
 
 
@@ -298,9 +298,22 @@ def test_frames_are_of_the_kind_that_went_in(as_frame):
     assert "<td>analytic</td>" in found._repr_html_()
 
 
+def test_a_notebook_shows_each_model_beside_chance():
+    found = propensity(people(20, 1), people(20, 2), permutations=1)
+    tree, logistic = found.lines()
+    assert tree.measure == "A decision tree"
+    assert logistic.measure == "A logistic regression"
+    cart = found.models["cart"]
+    assert (tree.baseline, tree.synthetic) == (cart.permuted_auc, cart.auc)
+    assert tree.meaning.startswith("pMSE ")
+    shown = found._repr_html_()
+    for words in (*found.SERIES.values(), found.AXIS, tree.measure):
+        assert f">{words}<" in shown
+
+
 def test_coded_tables_give_the_same():
     frames = {"original": people(40, 1), "synthetic": people(30, 2)}
-    found = propensity_of(CodedTables.of(frames), permutations=2)
+    found = propensity(CodedTables.of(frames), permutations=2)
     assert found.to_dict() == propensity(*frames.values(), permutations=2).to_dict()
 
 

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.utility.shares import column_shares_of
-from understudy.utility.tables import both_tables
+from understudy.utility.tables import tables_of
 
 
 def shares(original, synthetic):
     frames = pl.DataFrame({"x": original}), pl.DataFrame({"x": synthetic})
-    (found,) = column_shares_of(both_tables(*frames))
+    (found,) = column_shares_of(tables_of(*frames))
     return found
 
 
@@ -32,6 +32,16 @@ def test_nothing_is_left_if_the_release_shows_everything():
     found = shares(["a", None], ["a", None, None])
     assert found.labels == ("a", "missing")
     assert found.synthetic == (1 / 3, 2 / 3)
+
+
+def test_a_gap_is_one_of_many_labels():
+    names = [f"{number:02}" for number in range(30)]
+    found = shares([*names, None, None], [*names, *names[:18], None, None])
+    assert found.labels == (*names[:18], "missing", "12 other values")
+    assert found.original[18:] == (2 / 32, 12 / 32)
+    rare = shares([*names, None], [*names, *names[:19], None])
+    assert rare.labels == (*names[:19], "12 other values")  # the gap among them
+    assert rare.original[-1] == 12 / 31
 
 
 def test_few_numbers_are_labels():

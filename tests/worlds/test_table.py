@@ -17,9 +17,19 @@ from understudy.progress import reporting
 from understudy.report.worlds_report import worlds_table
 from understudy.risk import attackers
 from understudy.synthesis import Cart
-from understudy.worlds.cells import CELLS, UNIQUE, VARIABLES, cell_counts
 from understudy.worlds.measures import CLASSIFIERS, MEASURES, STRONG, scores_of
-from understudy.worlds.releases import KEYS, NOISE, RECORD, TARGET, WORLDS, draw_releases
+from understudy.worlds.releases import (
+    CELLS,
+    KEYS,
+    NOISE,
+    RECORD,
+    TARGET,
+    UNIQUE,
+    VARIABLES,
+    WORLDS,
+    cell_counts,
+    draw_releases,
+)
 from understudy.worlds.table import run_worlds
 
 ORIGINAL = load("buyer_beware")

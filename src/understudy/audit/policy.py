@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast, get_args
 
+from understudy.arguments import check_choice, is_whole
 from understudy.audit.findings import Findings
 from understudy.audit.gate import Condition, GateResult, Missing, check
+from understudy.audit.task import LEVELS
 from understudy.errors import ParameterError, did_you_mean
 from understudy.toml_file import read_toml
-
-MEASURES = ("quick", "standard", "full")
 
 _TABLES = ("gate", "audit")
 _GATE = ("fail_if", "missing")
@@ -146,8 +146,10 @@ def _read_gate(
         except ParameterError as error:
             problems.append(f"fail_if: {error}")
     missing = table.get("missing", "fail")
-    if missing not in get_args(Missing):
-        problems.append(f"missing must be one of {', '.join(get_args(Missing))}; got {missing!r}.")
+    try:
+        check_choice("missing", missing, get_args(Missing))
+    except ParameterError as error:
+        problems.append(str(error))
     return tuple(conditions), cast("Missing", missing)
 
 
@@ -159,16 +161,12 @@ def _is_names(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(map(_is_name, value))
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-_AUDIT: Mapping[str, tuple[Callable[[object], bool], str]] = {
+_AUDIT: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "keys": (_is_names, "a list of columns"),
     "sensitive": (_is_name, "the name of a column"),
     "target": (_is_name, "the name of a column"),
-    "known": (_is_number, "a whole number from 1"),
-    "measures": (lambda value: value in MEASURES, f"one of {', '.join(MEASURES)}"),
+    "known": (lambda value: is_whole(value) and value >= 1, "a whole number from 1"),
+    "measures": (lambda value: value in LEVELS, f"one of {', '.join(LEVELS)}"),
 }
 
 

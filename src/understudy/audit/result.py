@@ -13,6 +13,7 @@ from understudy import rendering
 from understudy.audit.findings import Figure, Findings, ReleaseFindings
 from understudy.audit.gate import metrics_of
 from understudy.audit.json_form import from_text, to_document, to_text
+from understudy.audit.measures import MEASURES
 from understudy.audit.measures.declaration import REFERENCES
 from understudy.data.frames import Backend, to_backend
 from understudy.errors import DataError, ParameterError, did_you_mean
@@ -143,7 +144,8 @@ class Audit:
         rows = [
             (release.name, *row)
             for release in self.findings.releases
-            for row in _utility_rows(release)
+            for measure in MEASURES
+            for row in measure.use(release)
         ]
         columns: list[tuple[str, Any]] = [
             ("release", pl.String),
@@ -268,15 +270,14 @@ class Audit:
 
     def _repr_html_(self) -> str:
         """Return the headline, the number line and the table, for notebooks."""
-        from understudy.charts.number_line import Line
-        from understudy.results import draw_number_line, html_table
+        from understudy.results import Line, draw_number_line, html_table
 
         several = len(self.releases) > 1
         lines = [
             Line(
                 f"{one.title}, {release.name}" if several else one.title,
                 one.meaning,
-                {name: getattr(one, name) for name in REFERENCES[:4]},
+                *(getattr(one, name) for name in REFERENCES[:4]),
             )
             for release in self.findings.releases
             for one in release.figures
@@ -284,24 +285,6 @@ class Audit:
         drawn = draw_number_line("What an attacker guesses", lines)
         table = html_table(self.to_frame(backend="polars").drop("note"))
         return f"<div><p><b>{html.escape(self.verdict.headline)}</b></p>{drawn}{table}</div>"
-
-
-def _utility_rows(release: ReleaseFindings) -> Iterator[tuple[str, float, float]]:
-    found = release.utility
-    for way in found.marginals:
-        yield f"marginals_{way.way}", way.mean, way.expected
-    if found.association is not None:
-        yield (
-            "association",
-            found.association.mean_difference,
-            found.association.expected_difference,
-        )
-    for model in found.propensity:
-        name = model.model.replace(" ", "_")
-        yield f"propensity_{name}_ratio", model.ratio, 1.0
-        yield f"propensity_{name}_auc", model.auc, model.auc_by_chance
-    if found.prediction is not None:
-        yield "prediction", found.prediction.mean_synthetic, found.prediction.mean_real
 
 
 def _table(figures: tuple[Figure, ...]) -> Iterator[str]:

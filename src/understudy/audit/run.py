@@ -16,7 +16,7 @@ from understudy.audit.made_by import made_by, method_in_words
 from understudy.audit.measures import MEASURES, Measure, measures_for
 from understudy.audit.measures.records import values_to_show, worst_records
 from understudy.audit.result import Audit
-from understudy.audit.synthesis import Synthesis
+from understudy.audit.synthesis import Synthesis, encoded, made_ready
 from understudy.audit.task import (
     Given,
     MeasureSet,
@@ -31,17 +31,14 @@ from understudy.audit.task import (
     read_seed,
 )
 from understudy.data.frames import Frame, Layout, to_narwhals
-from understudy.data.joint_coding import CodedTables, EncodedTable, encode
+from understudy.data.joint_coding import encode
 from understudy.errors import (
-    DataError,
     NoDensityError,
-    ParameterError,
     SchemaError,
     UnderstudyError,
 )
 from understudy.learning.jobs import Remembered
 from understudy.progress import reporting, track
-from understudy.risk.prepare import prepared_from
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
 from understudy.wording import quoted
@@ -176,10 +173,9 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     with _each_warning_once():
         left_out = personal_columns(task)
         remembered = Remembered()
-        given_tables = {"original": original, "control": control, "test": test}
-        real = {name: encode(table) for name, table in given_tables.items() if table is not None}
+        real = encoded(task)
         ready = {
-            given.name: _prepared(task, given, real, left_out, remembered)
+            given.name: made_ready(task, given, real, left_out, remembered)
             for given in task.releases
         }
         releases = _run(task, ready)
@@ -204,36 +200,57 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     )
 
 
+def declared_attacks(  # the tables, the attacker, and how they are coded
+    original: Frame,
+    synthetic: Frame,
+    scenario: Scenario,
+    *,
+    control: Frame | None = None,
+    groups: Mapping[str, int] | None = None,
+    seed: int = 0,
+    without: Collection[str] = (),
+) -> list[Figure]:
+    """Return the figures of all quick attacks that are declared and need the tables alone.
+
+    Parameters
+    ----------
+    original, synthetic, control : frame
+        The tables.
+    scenario : Scenario
+        What the attacker knows and wants.
+    groups, seed
+        As in `audit`.
+    without : collection of str
+        Measures that are not run: those that the caller has.
+    """
+    given = Given("synthetic", (synthetic,))
+    grouped = read_groups(groups)
+    task = Task(
+        original, (given,), scenario, None, control, None, grouped, "quick", None, seed, False
+    )
+    attacks = [
+        measure
+        for measure in measures_for(task, given)
+        if measure.figures and measure.name not in without
+    ]
+    if not attacks:
+        return []
+    real = {"original": encode(original)} | (
+        {} if control is None else {"control": encode(control)}
+    )
+    (ready,) = made_ready(task, given, real, (), Remembered())
+    return [
+        figure
+        for measure in attacks
+        for figure in measure.collect(ready, [measure.run(ready)]).figures
+    ]
+
+
 def _measures_in_words(task: Task) -> str:
     if task.measures == "quick" or task.classifiers == "strong":
         return task.measures
     trained = "no classifiers" if task.classifiers is None else "the papers' classifiers"
     return f"{task.measures}, with {trained}"
-
-
-def _prepared(
-    task: Task,
-    given: Given,
-    real: Mapping[str, EncodedTable],
-    left_out: Collection[str],
-    remembered: Remembered,
-) -> list[Synthesis]:
-    """Code each table of a release together with the original, once for all measures."""
-    keys = (*task.scenario.keys, task.scenario.sensitive)
-    found = []
-    for number, table in enumerate(given.tables, 1):
-        try:
-            tables = CodedTables.of({"original": real["original"], "synthetic": table, **real}, ())
-            groups = task.groups_of(keys) or None
-            prepared = prepared_from(tables, task.scenario, groups=groups)
-        except (ParameterError, DataError) as error:
-            if len(task.releases) == 1 and len(given.tables) == 1:
-                raise
-            which = f"{given.name}, table {number}" if len(given.tables) > 1 else given.name
-            raise type(error)(f"{which}: {error}") from error
-        compared = tuple(name for name in task.shared_columns(table) if name not in left_out)
-        found.append(Synthesis(task, given, number, table, tables, prepared, compared, remembered))
-    return found
 
 
 def _run(task: Task, ready: Mapping[str, Sequence[Synthesis]]) -> tuple[ReleaseFindings, ...]:

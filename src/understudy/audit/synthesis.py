@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from understudy.audit.task import Given, Task
 from understudy.data.frames import Frame
-from understudy.data.joint_coding import CodedTables
+from understudy.data.joint_coding import CodedTables, EncodedTable, encode
+from understudy.errors import DataError, ParameterError
 from understudy.learning.jobs import Remembered
-from understudy.risk.prepare import Prepared
+from understudy.risk.prepare import Prepared, prepared_from
 from understudy.risk.scenario import Scenario
 
 
@@ -101,3 +102,46 @@ class DrawnSets(Scenario):
     def __len__(self) -> int:
         """Return how many sets of keys are attacked."""
         return len(self.chosen)
+
+
+def encoded(task: Task) -> dict[str, EncodedTable]:
+    """Return the original, and the control and test records if there are such, encoded once."""
+    tables = {"original": task.original, "control": task.control, "test": task.test}
+    return {name: encode(table) for name, table in tables.items() if table is not None}
+
+
+def made_ready(
+    task: Task,
+    given: Given,
+    real: Mapping[str, EncodedTable],
+    left_out: Collection[str],
+    remembered: Remembered,
+) -> list[Synthesis]:
+    """Return the tables of a release, each coded together with the original, once for all measures.
+
+    Parameters
+    ----------
+    task, given : Task and Given
+        What the audit is about, and the release.
+    real : mapping
+        The tables that are not synthetic, from `encoded`.
+    left_out : collection of str
+        Columns that are not compared.
+    remembered : Remembered
+        What classifiers guessed that learnt from the original.
+    """
+    keys = (*task.scenario.keys, task.scenario.sensitive)
+    found = []
+    for number, table in enumerate(given.tables, 1):
+        try:
+            tables = CodedTables.of({"original": real["original"], "synthetic": table, **real}, ())
+            groups = task.groups_of(keys) or None
+            prepared = prepared_from(tables, task.scenario, groups=groups)
+        except (ParameterError, DataError) as error:
+            if len(task.releases) == 1 and len(given.tables) == 1:
+                raise
+            which = f"{given.name}, table {number}" if len(given.tables) > 1 else given.name
+            raise type(error)(f"{which}: {error}") from error
+        compared = tuple(name for name in task.shared_columns(table) if name not in left_out)
+        found.append(Synthesis(task, given, number, table, tables, prepared, compared, remembered))
+    return found

@@ -345,8 +345,8 @@ def _overall(findings: Findings) -> Iterator[str]:
     if len(findings.releases) > 1:
         yield from _comparison(findings)
     yield (
-        "This is what these attacks found. Someone who knows more about a person than these keys, "
-        "or tries something else, may learn more."
+        "These are the results of the attacks that were tried. Someone who knows more about a "
+        "person than these keys, or tries something else, may learn more."
     )
 
 

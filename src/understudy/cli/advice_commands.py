@@ -21,14 +21,7 @@ if TYPE_CHECKING:
 class AdviceCommands:
     """Turns advice about a release into a command on the files of this one.
 
-    Parameters
-    ----------
-    data : Path
-        The original.
-    csv : Csv
-        How the files are written.
-    files : mapping
-        The first file of each release that is one.
+    `files` has the first file of each release that is one.
     """
 
     data: Path

@@ -13,8 +13,7 @@ import typer
 
 from understudy.cli import options, session
 from understudy.cli.advice_commands import AdviceCommands, shell
-from understudy.cli.attacker import Attacker
-from understudy.cli.option_groups import option
+from understudy.cli.option_groups import option, panel
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
 
 if TYPE_CHECKING:
@@ -28,55 +27,50 @@ if TYPE_CHECKING:
 
 Measures = Literal["quick", "standard", "full"]
 
-_GATE = "The gate"
+_gate = panel("The gate")
 
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions:
     """What is to be audited, and how; what the options leave open, a policy file may say."""
 
-    attacker: Attacker
+    attacker: options.Attacker
     target: options.Target = ""
     test: Annotated[
         Path | None,
-        option(
+        options.audit_option(
             "Real records, not used for the synthesis, to test the predictions on.",
-            panel=options.AUDIT,
             default="some of the original",
         ),
     ] = None
     measures: Annotated[
         Measures | None,
-        option(
+        options.audit_option(
             "quick: lookups and shares, in seconds. standard: also trained attackers and "
             "predictions. full: everything.",
-            panel=options.AUDIT,
             default="standard",
         ),
     ] = None
     show_records: Annotated[
         bool,
-        option(
+        options.audit_option(
             "Show the values of the records most at risk in the report and the JSON file. Both "
             "are then as confidential as the data.",
             "--show-records",
-            panel=options.AUDIT,
         ),
     ] = False
     fail_if: Annotated[
         list[str] | None,
-        option(
+        _gate(
             'End with exit code 1 if this holds: "gcap.gain > 0.05", or for one release "[cart] '
-            'strong.certain > 0". Repeatable.',
-            panel=_GATE,
+            'strong.certain > 0". Repeatable.'
         ),
     ] = None
     policy: Annotated[
         Path | None,
-        option(
+        _gate(
             "A TOML file with such conditions. It may also say what to audit, where the options "
-            "do not.",
-            panel=_GATE,
+            "do not."
         ),
     ] = None
 
@@ -107,13 +101,7 @@ class AuditOptions:
         return [self.attacker.scenario, self.attacker.control, self.test, self.policy]
 
     def check(self, releases: Sequence[str]) -> None:
-        """Raise if something cannot be used, before any table is read.
-
-        Parameters
-        ----------
-        releases : sequence of str
-            What the releases will be called; a condition may be about one of them.
-        """
+        """Raise if something cannot be used, before any table is read."""
         policy, _, _ = self._policy, self._scenario, self._groups
         if self.test is not None and self._target is None:
             raise ParameterError("--test needs --target, the column to predict.")
@@ -201,30 +189,29 @@ class AuditOutputs:
         files = [path for path in (self.output, self.json) if path is not None]
         session.check_outputs(files, inputs, self.force)
         if self.png is not None:
-            from understudy.cli.folders import check_folder
-
-            check_folder(self.png, _is_picture, overwrite=self.force, inputs=[*inputs, *files])
+            session.check_folder(
+                self.png, _is_picture, overwrite=self.force, inputs=[*inputs, *files]
+            )
 
     def write(self, ctx: typer.Context, found: Audit, commands: AdviceCommands) -> None:
         """Write what was asked for, each file whole or not at all."""
         shown = " It shows values of original records." if found.shows_records else ""
+        told = []
         with session.progress(ctx):
             if self.output is not None:
                 found.to_html(self.output, overwrite=self.force, commands=commands)
+                told.append(f"Wrote {self.output}: the report, to open in a browser.{shown}")
             if self.json is not None:
                 found.to_json(self.json, overwrite=self.force)
+                told.append(f"Wrote {self.json}: all findings, for programs.{shown}")
             if self.png is not None:
-                from understudy.cli.folders import replaced_folder
                 from understudy.report.page import write_pictures
 
-                with replaced_folder(self.png, _is_picture, overwrite=self.force) as folder:
+                with session.replaced_folder(self.png, _is_picture, overwrite=self.force) as folder:
                     pictures = len(write_pictures(found.findings, folder))
-        if self.output is not None:
-            session.say(ctx, f"Wrote {self.output}: the report, to open in a browser.{shown}")
-        if self.json is not None:
-            session.say(ctx, f"Wrote {self.json}: all findings, for programs.{shown}")
-        if self.png is not None:
-            session.say(ctx, f"Wrote {self.png}: {pictures} pictures.")
+                told.append(f"Wrote {self.png}: {pictures} pictures.")
+        for sentence in told:
+            session.say(ctx, sentence)
 
 
 def _is_picture(name: str) -> bool:

@@ -14,10 +14,9 @@ from understudy._version import __version__
 from understudy.cli import options, session
 from understudy.cli.advice_commands import AdviceCommands
 from understudy.cli.attack import attack
-from understudy.cli.attacker import Model
 from understudy.cli.audit_options import AuditOptions, AuditOutputs, show_audit
 from understudy.cli.named_releases import NamedReleases
-from understudy.cli.option_groups import Reworded, grouped, option
+from understudy.cli.option_groups import Reworded, argument, grouped, option
 from understudy.cli.synthesis import Synthesis
 from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
 
@@ -140,10 +139,7 @@ def synth(
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx):
         model.fit(csv.read(data, how.drop, stream=stream), described)
-        dialect = csv.dialect(data)
-        for copy, path in enumerate(outputs):
-            same = None if path.suffix.lower() == ".tsv" else dialect
-            model.sample_to(path, how.rows, copy=copy, overwrite=force, dialect=same)
+        how.draw(model, outputs, csv.dialect(data), overwrite=force)
         if save_model is not None:
             model.save(save_model, overwrite=force)
     made = f"{how.rows or model.n_rows_:,} rows x {len(model.schema_)} columns"
@@ -158,12 +154,7 @@ def synth(
 def show(
     *,
     ctx: typer.Context,
-    model: Annotated[
-        Path,
-        typer.Argument(
-            help="A model file, from `understudy synth --save-model`.", show_default=False
-        ),
-    ],
+    model: Annotated[Path, argument("A model file, from `understudy synth --save-model`.")],
     draw: Annotated[
         Path | None, option("Draw the network of a bayes model into this .svg or .png file.")
     ] = None,
@@ -200,15 +191,12 @@ def audit(
     original: options.Original,
     synthetic: Annotated[
         list[Path],
-        typer.Argument(
-            help="The synthetic table, from any tool. Several are syntheses by one method.",
-            show_default=False,
-        ),
+        argument("The synthetic table, from any tool. Several are syntheses by one method."),
     ],
     outputs: AuditOutputs,
     asked: AuditOptions,
     model: Annotated[
-        Model,
+        options.Model,
         Reworded(
             help="The model that made the synthetic table, from `understudy synth --save-model`. "
             "This adds an attacker who knows the model."
@@ -277,13 +265,14 @@ def run(
         # What is asked of the attacker is checked before the synthesis takes its time.
         asked.check_columns(original)
         model.fit(original, described)
-        tables = made.draw(model, how.rows, csv.dialect(data))
+        tables = [made / table for table in folder.tables]
+        how.draw(model, tables, csv.dialect(data))
         # The audit is of what the others will read, not of what was drawn.
         drawn = [csv.read(path) for path in tables]
         found = asked.audit(original, {name: drawn}, {name: model}, 0, csv.read)
         result = asked.judge(found)
         commands = AdviceCommands(data, csv, {name: output / folder.tables[0]})
-        made.describe(model, found, commands, failed=bool(result.failed))
+        folder.describe(made, model, found, commands, failed=bool(result.failed))
     show_audit(ctx, found, commands)
     for path, what in folder.contents(failed=bool(result.failed)).items():
         by = f" ({how.method}, seed {model.random_state})" if path.name in folder.tables else ""

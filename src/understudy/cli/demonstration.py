@@ -20,8 +20,8 @@ import numpy as np
 
 from understudy.audit import Audit, audit
 from understudy.cli.advice_commands import AdviceCommands
-from understudy.cli.folders import check_folder, replaced_folder
 from understudy.cli.options import Csv
+from understudy.cli.session import check_folder, replaced_folder
 from understudy.data import load
 from understudy.data.files import write, write_bytes
 from understudy.progress import track
@@ -85,19 +85,7 @@ def parted(survey: pl.DataFrame, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]
 def run_demo(folder: Path, *, seed: int, overwrite: bool) -> Demonstration:
     """Synthesize most of the bundled survey, attack all releases, and write report and tables.
 
-    Parameters
-    ----------
-    folder : Path
-        Where to write: whole or not at all.
-    seed : int
-        Decides the draws.
-    overwrite : bool
-        Whether an earlier demonstration in the folder may be replaced.
-
-    Raises
-    ------
-    DataError
-        If the folder cannot be written, or holds anything else.
+    The folder is written whole or not at all; an earlier demonstration is replaced if `overwrite`.
     """
     models = methods(seed)
     names = {file_of(name): f"the release {name!r}" for name in models}

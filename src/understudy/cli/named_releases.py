@@ -9,10 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from understudy.cli import options
-from understudy.cli.option_groups import Reworded, option
+from understudy.cli.option_groups import Reworded, argument, panel
 from understudy.cli.synthesis import Protect, read_protection, set_up
 from understudy.errors import DataError, ParameterError, did_you_mean
 from understudy.toml_file import parse_toml
@@ -31,6 +29,7 @@ _FORM = (
 _WORD = re.compile(r"[^\s\"'\[\]{},=]+")
 _BRACKETS = {"[": "]", "{": "}"}
 _COMPARED = "What is compared"
+_compared = panel(_COMPARED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,27 +38,24 @@ class NamedReleases:
 
     synthetic: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Synthetic tables: FILE or NAME=FILE. Files with the same NAME are syntheses by "
+        argument(
+            "Synthetic tables: FILE or NAME=FILE. Files with the same NAME are syntheses by "
             "one method.",
-            show_default=False,
             metavar="NAME=FILE",
         ),
     ] = None
     methods: Annotated[
         str,
-        option(
-            "Methods to synthesize with, separated by commas: independent,copula,cart,bayes.",
-            panel=_COMPARED,
+        _compared(
+            "Methods to synthesize with, separated by commas: independent,copula,cart,bayes."
         ),
     ] = ""
     method: Annotated[
         list[str] | None,
-        option(
+        _compared(
             'NAME=METHOD:PARAMETER=VALUE,...: a method with parameters, as in "strict=cart:'
             'minbucket=50" or "bayes:parents=4,structure=genetic". NAME= can be left out. '
-            "Repeatable.",
-            panel=_COMPARED,
+            "Repeatable."
         ),
     ] = None
     protect: Annotated[
@@ -83,10 +79,9 @@ class NamedReleases:
     ] = None
     model: Annotated[
         list[str] | None,
-        option(
-            "NAME=MODEL: the model that made the file of that name. Not needed for --methods and "
-            "--method. Repeatable.",
-            panel=_COMPARED,
+        _compared(
+            "NAME=MODEL: the model that made the file of that name. Repeatable. Those of "
+            "--methods and --method are known."
         ),
     ] = None
 
@@ -187,14 +182,8 @@ def read_models(texts: Sequence[str], names: Sequence[str]) -> dict[str, Path]:
 def read_methods(specs: Sequence[str], protect: Sequence[str], seed: int) -> dict[str, Synthesizer]:
     """Return the synthesizers by name, and a protected one after each that can protect.
 
-    Parameters
-    ----------
-    specs : sequence of str
-        Methods, with a name and parameters of their own or without.
-    protect : sequence of str
-        What is protected, as SENSITIVE:TARGET.
-    seed : int
-        Decides what each of them draws.
+    A method may have a name and parameters of its own. What is protected is given as
+    SENSITIVE:TARGET.
     """
     protection = read_protection(protect)
     found: dict[str, Synthesizer] = {}

@@ -54,6 +54,16 @@ def option(
     return typer.Option(*names, help=text, rich_help_panel=panel, show_default=default, **limits)
 
 
+def argument(text: str, **more: Any) -> Any:  # noqa: ANN401  # as Typer takes and gives it
+    """Return an argument of the command line, with its help and no default."""
+    return typer.Argument(help=text, show_default=False, **more)
+
+
+def panel(title: str) -> Callable[..., Any]:
+    """Return a function like `option`, for the options of one part of the help."""
+    return functools.partial(option, panel=title)
+
+
 class Reworded:
     """What one command says differently about an option, or about all options of a group.
 

@@ -8,34 +8,32 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
-from understudy.cli.option_groups import option, spelled
-from understudy.errors import DataError, unknown_columns
+from understudy.cli.option_groups import argument, option, panel, spelled
+from understudy.errors import DataError, ParameterError, unknown_columns
 
 if TYPE_CHECKING:
+    from understudy.audit.policy import Policy
     from understudy.data import Dialect
+    from understudy.risk.scenario import Scenario
 
 ATTACKER = "The attacker"
 AUDIT = "The audit"
 
-Data = Annotated[Path, typer.Argument(help="The table: a CSV or Parquet file.", show_default=False)]
-Original = Annotated[
-    Path, typer.Argument(help="The original table: a CSV or Parquet file.", show_default=False)
-]
+attacker_option, audit_option = panel(ATTACKER), panel(AUDIT)
+_csv = panel("CSV")
+
+Data = Annotated[Path, argument("The table: a CSV or Parquet file.")]
+Original = Annotated[Path, argument("The original table: a CSV or Parquet file.")]
 Force = Annotated[bool, option("Replace files that already exist.", "--force")]
 Json = Annotated[Path | None, option("Also write all results to this file, for programs.")]
 Seed = Annotated[int, option("Number that decides everything random.", default=True, min=0)]
 Keys = Annotated[
-    str,
-    option(
-        "Columns that an attacker may know about a person, separated by commas.", panel=ATTACKER
-    ),
+    str, attacker_option("Columns that an attacker may know about a person, separated by commas.")
 ]
-Sensitive = Annotated[str, option("The column that the attacker wants to learn.", panel=ATTACKER)]
-Target = Annotated[str, option("The column that the data will be used to predict.", panel=AUDIT)]
+Sensitive = Annotated[str, attacker_option("The column that the attacker wants to learn.")]
+Target = Annotated[str, audit_option("The column that the data will be used to predict.")]
 SchemaFile = Annotated[
     Path | None, option("What the columns are, from `understudy schema`.", default="inferred")
 ]
@@ -50,6 +48,13 @@ Copies = Annotated[
 Drop = Annotated[str, option("Columns to leave out, separated by commas.")]
 Stream = Annotated[
     bool, option("Read the data in batches, for a file larger than memory.", "--stream")
+]
+
+Model = Annotated[
+    Path | None,
+    attacker_option(
+        "The model that made the synthetic table, from `understudy synth --save-model`."
+    ),
 ]
 
 
@@ -87,20 +92,13 @@ class Csv:
     """How CSV files are written."""
 
     delimiter: Annotated[
-        str | None,
-        option("Character between the fields of the CSV file.", panel="CSV", default="detected"),
+        str | None, _csv("Character between the fields of the CSV file.", default="detected")
     ] = None
-    decimal: Annotated[
-        str | None, option("Decimal sign of its numbers.", panel="CSV", default="detected")
-    ] = None
-    encoding: Annotated[
-        str | None, option("Its text encoding.", panel="CSV", default="detected")
-    ] = None
+    decimal: Annotated[str | None, _csv("Decimal sign of its numbers.", default="detected")] = None
+    encoding: Annotated[str | None, _csv("Its text encoding.", default="detected")] = None
     missing: Annotated[
         list[str] | None,
-        option(
-            "A text that stands for a missing value, like an empty field, ? and NA.", panel="CSV"
-        ),
+        _csv("A text that stands for a missing value, like an empty field, ? and NA."),
     ] = None
 
     def read(self, path: Path, drop: str = "", *, stream: bool = False) -> Any:  # noqa: ANN401
@@ -141,8 +139,76 @@ class Csv:
 
     @property
     def _written(self) -> dict[str, Any]:
-        return {
-            "delimiter": self.delimiter,
-            "decimal": self.decimal,
-            "encoding": self.encoding,
-        }
+        return {"delimiter": self.delimiter, "decimal": self.decimal, "encoding": self.encoding}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attacker:
+    """What an attacker knows, wants and tries."""
+
+    keys: Keys = ""
+    sensitive: Sensitive = ""
+    known: Annotated[
+        int | None,
+        attacker_option(
+            "How many of the keys the attacker knows: all sets of that size are attacked.",
+            default="all",
+            min=1,
+        ),
+    ] = None
+    scenario: Annotated[
+        Path | None,
+        attacker_option("A TOML file with keys, sensitive and known, in place of these options."),
+    ] = None
+    control: Annotated[
+        Path | None,
+        attacker_option("Records like the original ones that the synthesis did not use."),
+    ] = None
+    classifiers: Annotated[
+        Literal["strong", "papers", "none"],
+        audit_option(
+            "Which classifiers attack: strong (ours), papers (those of the papers) or none, which "
+            "is fastest.",
+            default=True,
+        ),
+    ] = "strong"
+    groups: Annotated[
+        str, audit_option("Numeric columns to put into groups of equal size: age=10,income=5.")
+    ] = ""
+
+    @property
+    def named(self) -> bool:
+        """Whether any of what the attacker knows and wants is given."""
+        return bool(self.keys or self.sensitive or self.scenario)
+
+    def read(self, policy: Policy | None = None) -> Scenario:
+        """Return what the attacker knows and wants; what the options leave open, a policy says."""
+        from understudy.risk.scenario import Scenario
+
+        if self.scenario is not None:
+            if self.keys or self.sensitive or self.known is not None:
+                raise ParameterError("--scenario replaces --keys, --sensitive and --known.")
+            return Scenario.load(self.scenario)
+        keys, sensitive, known = split_names(self.keys), self.sensitive.strip(), self.known
+        if policy is not None:
+            if not keys:
+                keys, known = list(policy.keys), policy.known if known is None else known
+            sensitive = sensitive or policy.sensitive
+        if not keys or not sensitive:
+            more = "" if policy is None else ", or a --policy file with them"
+            raise ParameterError(f"Give --keys and --sensitive, or a --scenario file{more}.")
+        return Scenario(keys, sensitive, known)
+
+    @property
+    def preset(self) -> Literal["strong", "papers"] | None:
+        """The classifiers that attack, None for none."""
+        return None if self.classifiers == "none" else self.classifiers
+
+    def read_groups(self) -> dict[str, int] | None:
+        """Return the numbers of groups that were given as COLUMN=NUMBER."""
+        pairs = [part.rpartition("=") for part in split_names(self.groups)]
+        if any(not name or not number.isdecimal() for name, _, number in pairs):
+            raise ParameterError(
+                f"--groups must be COLUMN=NUMBER, separated by commas; got {self.groups!r}."
+            )
+        return {name: int(number) for name, _, number in pairs} or None

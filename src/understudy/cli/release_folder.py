@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.cli.advice_commands import AdviceCommands
-from understudy.cli.folders import check_folder, replaced_folder
 from understudy.cli.options import numbered
-from understudy.data.dialect import Dialect, is_parquet
+from understudy.cli.session import check_folder, replaced_folder
+from understudy.data.dialect import is_parquet
 from understudy.data.files import SUFFIXES, write_bytes
 from understudy.wording import markdown_table
 
@@ -36,21 +36,15 @@ _INSIDE = {
     "model.us": "the model, as confidential as the data",
     "schema.toml": "what the columns are, with levels and ranges of the original",
 }
+_WARNING = (
+    "**This release failed its gate. Nothing in this folder may leave.** The report says "
+    f"why. The synthetic data are in `{CONFIDENTIAL}`."
+)
 
 
 @dataclass(frozen=True)
 class ReleaseFolder:
-    """Where a release is to be, and what its tables are called.
-
-    Parameters
-    ----------
-    path : Path
-        The folder.
-    tables : tuple of str
-        The names of the synthetic tables.
-    overwrite : bool
-        Whether a release that already exists may be replaced.
-    """
+    """Where a release is to be, and what its synthetic tables are called."""
 
     path: Path
     tables: tuple[str, ...]
@@ -70,12 +64,35 @@ class ReleaseFolder:
         check_folder(self.path, _is_ours, overwrite=self.overwrite, inputs=inputs)
 
     @contextmanager
-    def being_made(self) -> Iterator[ReleaseInProgress]:
-        """Give the release to be filled; it is there as a whole at the end of the block."""
+    def being_made(self) -> Iterator[Path]:
+        """Give a folder to be filled; it is there as the release at the end of the block."""
         with replaced_folder(self.path, _is_ours, overwrite=self.overwrite) as folder:
-            inside = folder / CONFIDENTIAL
-            inside.mkdir(mode=0o700)
-            yield ReleaseInProgress(folder, inside, self.tables)
+            (folder / CONFIDENTIAL).mkdir(mode=0o700)
+            yield folder
+
+    def describe(
+        self,
+        folder: Path,
+        model: Synthesizer,
+        found: Audit,
+        commands: AdviceCommands,
+        *,
+        failed: bool,
+    ) -> None:
+        """Add the report, the findings, the model, the schema and the README to a folder.
+
+        If the release failed its gate, its tables are put with what is confidential.
+        """
+        inside = folder / CONFIDENTIAL
+        found.to_html(inside / "report.html", commands=commands)
+        found.to_json(inside / "audit.json")
+        model.save(inside / "model.us")
+        model.schema_.save(inside / "schema.toml")
+        if failed:
+            for name in self.tables:
+                (folder / name).rename(inside / name)
+        text = readme(model, found, self.tables, failed=failed)
+        write_bytes(text.encode(), folder / README)
 
     def contents(self, *, failed: bool) -> Mapping[Path, str]:
         """Return the files of the finished release, and what each of them is."""
@@ -95,51 +112,6 @@ def _is_ours(name: str) -> bool:
     return inside in _INSIDE if inside != name else name in (README, CONFIDENTIAL)
 
 
-@dataclass(frozen=True)
-class ReleaseInProgress:
-    """A release that is being filled, in a temporary folder."""
-
-    folder: Path
-    inside: Path
-    tables: tuple[str, ...]
-
-    def draw(
-        self, model: Synthesizer, rows: int | None, dialect: Dialect | None
-    ) -> tuple[Path, ...]:
-        """Draw the synthetic tables from a fitted model, and return where they are for now."""
-        paths = tuple(self.folder / name for name in self.tables)
-        for copy, path in enumerate(paths):
-            same = None if path.suffix == ".tsv" else dialect
-            model.sample_to(path, rows, copy=copy, dialect=same)
-        return paths
-
-    def describe(
-        self, model: Synthesizer, found: Audit, commands: AdviceCommands, *, failed: bool
-    ) -> None:
-        """Add the report, the findings, the model, the schema and the README.
-
-        Parameters
-        ----------
-        model : Synthesizer
-            The model that the tables were drawn from.
-        found : Audit
-            Their audit.
-        commands : AdviceCommands
-            What the report tells the reader to type.
-        failed : bool
-            Whether the release failed its gate; then the tables are put with what is confidential.
-        """
-        found.to_html(self.inside / "report.html", commands=commands)
-        found.to_json(self.inside / "audit.json")
-        model.save(self.inside / "model.us")
-        model.schema_.save(self.inside / "schema.toml")
-        if failed:
-            for name in self.tables:
-                (self.folder / name).rename(self.inside / name)
-        text = readme(model, found, self.tables, failed=failed)
-        write_bytes(text.encode(), self.folder / README)
-
-
 def readme(model: Synthesizer, found: Audit, tables: Sequence[str], *, failed: bool) -> str:
     """Return the README of a release, which may leave with it.
 
@@ -152,7 +124,7 @@ def readme(model: Synthesizer, found: Audit, tables: Sequence[str], *, failed: b
     files = ", ".join(map(code, tables))
     parts = [
         "# Synthetic data",
-        *_warning(failed=failed),
+        *([_WARNING] if failed else []),
         f"{files}: {release.rows:,} rows and {len(model.schema_)} columns ({names}). The records "
         "are drawn from a statistical model of a confidential table, not taken from it. "
         "Shares and relations resemble those of the original as far as the model keeps them. "
@@ -173,14 +145,6 @@ def readme(model: Synthesizer, found: Audit, tables: Sequence[str], *, failed: b
     return "\n\n".join(parts) + "\n"
 
 
-def _warning(*, failed: bool) -> Iterator[str]:
-    if failed:
-        yield (
-            "**This release failed its gate. Nothing in this folder may leave.** The report says "
-            f"why. The synthetic data are in {code(CONFIDENTIAL)}."
-        )
-
-
 def _protection(model: Synthesizer) -> str:
     protected: Mapping[str, str | None] = getattr(model, "protect", None) or {}
     return "".join(
@@ -192,12 +156,9 @@ def _protection(model: Synthesizer) -> str:
 
 
 def _kept(model: Synthesizer) -> str:
-    kept = getattr(model, "keep", None) or ()
-    names = [kept] if isinstance(kept, str) else list(kept)
-    if not names:
-        return ""
-    listed = ", ".join(map(code, names))
-    return f" **The values of {listed} are those of the original, person by person.**"
+    listed = ", ".join(map(code, model.kept_columns))
+    told = f" **The values of {listed} are those of the original, person by person.**"
+    return told if listed else ""
 
 
 def _knowledge(keys: Sequence[str], known: int | None) -> str:

@@ -12,20 +12,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_hints
 
 from understudy.cli import options
-from understudy.cli.option_groups import option, spelled
+from understudy.cli.option_groups import option, panel, spelled
 from understudy.errors import ParameterError
 
 if TYPE_CHECKING:
-    from understudy.data import Schema
+    from understudy.data import Dialect, Schema
     from understudy.synthesis import Synthesizer
     from understudy.synthesis.settings import Settings
 
 Method = Literal["bayes", "cart", "copula", "independent", "random"]
 
-_BAYES = "Bayesian network (--method bayes)"
-_CART = "Trees (--method cart)"
-_EXACT = "Numbers as in the original (--method cart and copula)"
-_PROTECTING = "Protection (--method bayes and cart)"
+_bayes = panel("Bayesian network (--method bayes)")
+_cart = panel("Trees (--method cart)")
 
 _IRRELEVANT = ("random_state", "threads")
 """Parameters that advice on a release need not repeat: they say nothing about how it is made."""
@@ -100,7 +98,7 @@ Protect = Annotated[
     option(
         "SENSITIVE:TARGET: keep the link between a sensitive column and its target, and cut its "
         "links to all other columns. SENSITIVE: cuts all of its links. Repeatable.",
-        panel=_PROTECTING,
+        panel="Protection (--method bayes and cart)",
     ),
 ]
 
@@ -111,100 +109,78 @@ class MethodOptions:
 
     parents: Annotated[
         int | None,
-        option(
-            "Maximum number of columns that a column depends on.", panel=_BAYES, default="3", min=0
-        ),
-        _PLAIN,
+        _bayes("Maximum number of columns that a column depends on.", default="3", min=0),
     ] = None
     structure: Annotated[
         Literal["greedy", "genetic", "optimal"] | None,
-        option("How to find the network.", panel=_BAYES, default="greedy"),
-        _PLAIN,
+        _bayes("How to find the network.", default="greedy"),
     ] = None
     root: Annotated[
-        str | None,
-        option("The column that the network starts with.", panel=_BAYES, default="drawn"),
-        _PLAIN,
+        str | None, _bayes("The column that the network starts with.", default="drawn")
     ] = None
     generations: Annotated[
-        int | None,
-        option("Rounds of the genetic search.", panel=_BAYES, default="400", min=0),
-        _PLAIN,
+        int | None, _bayes("Rounds of the genetic search.", default="400", min=0)
     ] = None
     threads: Annotated[
-        int | None,
-        option("Threads to use. The result is the same.", panel=_BAYES, default="1", min=1),
-        _PLAIN,
+        int | None, _bayes("Threads to use. The result is the same.", default="1", min=1)
     ] = None
     protect: Annotated[Protect, Form(read_protection, _say_protection)] = None
     minbucket: Annotated[
         int | None,
-        option(
+        _cart(
             "Minimum number of records in a leaf. More hide single records better.",
-            panel=_CART,
             default="5",
             min=1,
         ),
-        _PLAIN,
     ] = None
     cp: Annotated[
         float | None,
-        option(
+        _cart(
             "Share of the impurity that a split must explain. More gives smaller trees.",
-            panel=_CART,
             default="1e-8",
             min=0,
         ),
-        _PLAIN,
     ] = None
     visit: Annotated[
         str | None,
-        option(
+        _cart(
             "Columns in the order in which to draw them; the others follow.",
-            panel=_CART,
             default="as in the data",
         ),
         _NAMES._replace(parameter="visit_sequence"),
     ] = None
     keep: Annotated[
-        str | None, option("Columns to leave as they are (partial synthesis).", panel=_CART), _NAMES
+        str | None, _cart("Columns to leave as they are (partial synthesis)."), _NAMES
     ] = None
     strata: Annotated[
         str | None,
-        option(
-            "Columns whose values split the records. Each part gets trees of its own.", panel=_CART
-        ),
+        _cart("Columns whose values split the records. Each part gets trees of its own."),
         _NAMES,
     ] = None
     proper: Annotated[
-        bool,
-        option("Grow trees on bootstrap samples, new ones for each copy.", "--proper", panel=_CART),
-        _FLAG,
+        bool, _cart("Grow trees on bootstrap samples, new ones for each copy.", "--proper"), _FLAG
     ] = False
     rule: Annotated[
         list[str] | None,
-        option("\"if marital == 'single' then years_married = 0\". Repeatable.", panel=_CART),
+        _cart("\"if marital == 'single' then years_married = 0\". Repeatable."),
         Form(list, _say_texts, "rules"),
     ] = None
     max_predictors: Annotated[
         int | None,
-        option(
+        _cart(
             "Maximum number of columns that a tree uses: the most informative ones.",
-            panel=_CART,
             default="all",
             min=1,
         ),
-        _PLAIN,
     ] = None
     smoothing: Annotated[
         Literal["interpolate", "density"] | None,
         option(
             "Move numbers away from the original ones: up to halfway to their neighbours, or by "
             "normal noise.",
-            panel=_EXACT,
+            panel="Numbers as in the original (--method cart and copula)",
             default="off",
         ),
-        _PLAIN,
     ] = None
     decode: Annotated[
         Literal["interpolate", "uniform"] | None,
@@ -213,7 +189,6 @@ class MethodOptions:
             "and copula).",
             default="interpolate",
         ),
-        _PLAIN,
     ] = None
 
     def parameters(self) -> dict[str, Any]:
@@ -230,7 +205,8 @@ def _read_forms() -> dict[str, tuple[str, Form]]:
     hints = get_type_hints(MethodOptions, include_extras=True)
     found = {}
     for field in fields(MethodOptions):
-        form = next(note for note in hints[field.name].__metadata__ if isinstance(note, Form))
+        notes = hints[field.name].__metadata__
+        form = next((note for note in notes if isinstance(note, Form)), _PLAIN)
         found[form.parameter or field.name] = (field.name, form)
     return found
 
@@ -326,6 +302,19 @@ class Synthesis:
         file = Settings.load(self.settings) if self.settings is not None else Settings()
         seed = secrets.randbelow(2**32) if self.seed is None else self.seed
         return set_up(cls, file, given, seed)
+
+    def draw(
+        self,
+        model: Synthesizer,
+        paths: Sequence[Path],
+        dialect: Dialect | None,
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        """Draw a synthetic table into each file, written as the original is."""
+        for copy, path in enumerate(paths):
+            same = None if path.suffix.lower() == ".tsv" else dialect
+            model.sample_to(path, self.rows, copy=copy, overwrite=overwrite, dialect=same)
 
     def described(self) -> Schema | None:
         """Return what the columns are, if that is given, without those that are not wanted."""

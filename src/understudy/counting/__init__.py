@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from understudy.counting.engine import BatchSource, Engine, LocalEngine, Source
-from understudy.counting.groups import Groups, group_ids
 from understudy.counting.information import Information, entropy, mutual_information
-from understudy.counting.pairs import PairCounts, pair_counts
-from understudy.counting.pairwise import pairwise_information
-from understudy.counting.tables import ContingencyTable, joint_counts, marginal_counts
+from understudy.counting.pairs import PairCounts, pair_counts, pairwise_information
+from understudy.counting.tables import (
+    ContingencyTable,
+    Groups,
+    group_ids,
+    joint_counts,
+    marginal_counts,
+)
 
 __all__ = [
     "BatchSource",

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 Pair = tuple[int, int]
 Triple = tuple[int, int, int]
@@ -45,10 +41,7 @@ class Cover:
 def steiner_triples(points: int) -> Iterator[Triple]:
     """Yield triples of 0 .. `points` - 1 that hold every pair exactly once.
 
-    Parameters
-    ----------
-    points : int
-        Number of points; 1 or 3 modulo 6, for there is no such system otherwise.
+    The number is 1 or 3 modulo 6, for there is no such system otherwise.
 
     Notes
     -----
@@ -87,21 +80,8 @@ def cover_pairs(cardinalities: Sequence[int], pairs: Sequence[Pair], cells: int)
     """Choose triples of columns that hold the wanted pairs, and leave the rest as pairs.
 
     A Steiner system on at least as many points as there are columns comes first; where some of
-    its triples have too many cells, what they leave uncovered is put together greedily.
-
-    Parameters
-    ----------
-    cardinalities : sequence of int
-        Number of codes of each column.
-    pairs : sequence of (int, int)
-        The wanted pairs, each increasing and once.
-    cells : int
-        The largest number of cells that a triple may have.
-
-    Returns
-    -------
-    Cover
-        Triples that serve at least two pairs each, and single pairs.
+    its triples have more than `cells` cells, what they leave uncovered is put together greedily.
+    Each triple serves at least two of the pairs, which are increasing and given once.
 
     Examples
     --------

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 from understudy.data.coded import Coded
 from understudy.errors import DataError, ParameterError
 from understudy.progress import track
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
 
 class BatchSource(Protocol):

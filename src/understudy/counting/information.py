@@ -8,22 +8,17 @@ Here every term is rounded to an integer first; integers add up to the same numb
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from understudy.arguments import as_names
+from understudy.counting.engine import Engine, Source
 from understudy.counting.tables import joint_counts
 from understudy.errors import ParameterError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from understudy.counting.engine import Engine, Source
 
 SQRT_HALF = 0.7071067811865476
 LOG2_FACTOR = 2.8853900817779268  # 2 / ln 2
@@ -125,18 +120,6 @@ class Information:
 
     def totals(self, counts: NDArray[np.integer], starts: NDArray[np.integer]) -> NDArray[np.int64]:
         """Return the totals of several tables that lie one after the other in `counts`.
-
-        Parameters
-        ----------
-        counts : ndarray
-            The cells of all tables.
-        starts : ndarray
-            Where each table starts, increasing.
-
-        Returns
-        -------
-        ndarray of int64
-            One total per table.
 
         Examples
         --------

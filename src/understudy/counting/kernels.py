@@ -8,16 +8,13 @@ measured here, for it cannot see into compiled code: every kernel has a NumPy tw
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from understudy.counting.compiling import announce_compilation
 from understudy.counting.information import ATANH_SERIES, LOG2_FACTOR, SQRT_HALF
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
 
 announce_compilation()
 
@@ -145,18 +142,8 @@ def count_pairs(
 ) -> None:
     """Count pairs of columns and add their tables to `cells`; the way for larger cardinalities.
 
-    Parameters
-    ----------
-    stack : ndarray of uint32, shape (columns, rows)
-        The codes, each below its column's cardinality: this is not checked here.
-    pairs : ndarray, shape (pairs, 2)
-        Positions of the columns in `stack`. The product of their cardinalities is below 2**32.
-    cardinalities : ndarray, shape (columns,)
-        Number of codes of each column.
-    offsets : ndarray, shape (pairs,)
-        Where the table of each pair starts in `cells`.
-    cells : ndarray of int64
-        The tables, one after the other, each in C order; changed in place.
+    Arguments are as those of `count_triples`, with one offset for each pair. The product of the
+    cardinalities of a pair is below 2**32.
     """
     rows = stack.shape[1]
     places = np.empty(_BLOCK, np.uint32)
@@ -180,18 +167,6 @@ def scaled_c_log2_c(count: int, shift: int) -> np.int64:
     """Return c log2(c) in units of 2**-shift: `Information.terms` for use inside kernels.
 
     The same operations in the same order as the NumPy form, so the same bits.
-
-    Parameters
-    ----------
-    count : int
-        The count c.
-    shift : int
-        `Information.shift`.
-
-    Returns
-    -------
-    int
-        The rounded term.
     """
     if count < 2:
         return np.int64(0)

@@ -1,13 +1,12 @@
 """Tables at the edge of the package: frames and files, schemas, codes, and bundled examples."""
 
-from understudy.data.bundled import load, load_syntheses
+from understudy.data.bundled import load, load_syntheses, simulate
 from understudy.data.codec import Codec, CodedStream
 from understudy.data.coded import Coded
 from understudy.data.dialect import Dialect, detect
 from understudy.data.files import read, write
 from understudy.data.public_tables import fetch
 from understudy.data.schema import Column, Schema
-from understudy.data.simulated import simulate
 from understudy.data.stream import FileStream, scan
 
 __all__ = [

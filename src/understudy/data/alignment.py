@@ -6,50 +6,25 @@ A category equals its text, 1 equals 1.0, a date its midnight, and NaN is missin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from understudy.data.values import form_of
 from understudy.errors import DataError
 
-if TYPE_CHECKING:
-    import polars as pl
-    from polars._typing import PolarsDataType
-
 _MOST_DIGITS = 38
 _NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6}
 
 
-def stack_column(name: str, arrays: Mapping[str, pa.Array]) -> list[pl.Series]:
+def stack_series(name: str, columns: Mapping[str, pl.Series]) -> list[pl.Series]:
     """Return a column of several tables, one below the other, in a type in which equals are equal.
 
-    Parameters
-    ----------
-    name : str
-        The column, for messages.
-    arrays : mapping
-        Its values in each table; the tables' names are for messages.
-
-    Returns
-    -------
-    list of polars.Series
-        One series; or two, if whole numbers and floats meet: the whole numbers, which floats would
-        round, and the others. Each has a gap where the value is the other's, or missing.
-
-    Raises
-    ------
-    DataError
-        If the tables hold values that cannot be compared, such as text and numbers.
+    The columns are such as `plain_series` returns, by the names of their tables. If whole numbers
+    and floats meet, there are two series: the whole numbers, which floats would round, and the
+    others. Each has a gap where the value is the other's, or missing.
     """
-    return stack_series(name, {table: plain_series(held, name) for table, held in arrays.items()})
-
-
-def stack_series(name: str, columns: Mapping[str, pl.Series]) -> list[pl.Series]:
-    """Return the same for columns that `plain_series` returned."""
-    import polars as pl
-
     known = [table for table, held in columns.items() if held.null_count() < len(held)]
     families = {table: _family(columns[table].dtype) for table in known}
     for table, family in families.items():
@@ -69,8 +44,6 @@ def stack_series(name: str, columns: Mapping[str, pl.Series]) -> list[pl.Series]
 
 def plain_series(array: pa.Array, name: str) -> pl.Series:
     """Return the values themselves, in a type that polars has too, with gaps for NaN."""
-    import polars as pl
-
     form_of(array.type, name)  # raises for what a table cannot hold
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
@@ -92,10 +65,8 @@ def _too_many_digits(name: str) -> DataError:
     )
 
 
-def _family(kind: PolarsDataType) -> str:
+def _family(kind: pl.DataType) -> str:
     """Say what kind of values a type holds; values of one kind can be compared."""
-    import polars as pl
-
     if isinstance(kind, pl.Datetime) and kind.time_zone is not None:
         return "times with a zone"
     if kind in (pl.Date, pl.Datetime):
@@ -109,8 +80,6 @@ def _family(kind: PolarsDataType) -> str:
 
 def _aligned(series: Sequence[pl.Series], name: str) -> list[list[pl.Series]]:
     """Return the parts in a type that all can be stacked in; equal values are equal in it."""
-    import polars as pl
-
     kinds = [part.dtype for part in series]
     if all(kind == kinds[0] for kind in kinds):
         return [list(series)]
@@ -134,14 +103,12 @@ def _aligned(series: Sequence[pl.Series], name: str) -> list[list[pl.Series]]:
     return [_cast(series, min(kinds, key=str))]
 
 
-def _cast(series: Sequence[pl.Series], kind: PolarsDataType) -> list[pl.Series]:
+def _cast(series: Sequence[pl.Series], kind: pl.DataType | type[pl.DataType]) -> list[pl.Series]:
     return [part.cast(kind) for part in series]
 
 
 def _nanoseconds(series: pl.Series) -> pl.Series:
     """Return dates, times or durations as whole nanoseconds, in a type that none overflows."""
-    import polars as pl
-
     unit = getattr(series.dtype, "time_unit", None)  # a date has none
     tick = _NANOSECONDS[unit] if unit else 86_400 * 10**9
     return series.to_physical().cast(pl.Int128) * pl.Series([tick], dtype=pl.Int128)
@@ -149,8 +116,6 @@ def _nanoseconds(series: pl.Series) -> pl.Series:
 
 def _whole_and_rest(series: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Split numbers into whole ones and others; each has a gap where it is the other's."""
-    import polars as pl
-
     if series.dtype.is_integer():
         return series.cast(pl.Int128), pl.repeat(None, len(series), dtype=pl.Float64, eager=True)
     numbers = series.cast(pl.Float64)

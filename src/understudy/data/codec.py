@@ -16,20 +16,18 @@ from understudy.data.coded import Coded, code_dtype
 from understudy.data.coders import (
     BinCoder,
     Coder,
-    bins_to_plain,
     build_coder,
     levels_of,
     restore_coder,
 )
-from understudy.data.conformity import (
+from understudy.data.frames import Frame, Layout, arrow_type, describe_arrow, to_arrow
+from understudy.data.inspection import (
     column_problems,
     form_problems,
     missing_problems,
     name_problems,
-    outside_problems,
-    unknown_problems,
+    value_problems,
 )
-from understudy.data.frames import Frame, Layout, arrow_type, describe_arrow, to_arrow
 from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.data.schema_file import column_from_plain, column_to_plain
 from understudy.data.stream import FileStream, arrow_batches, columns_of, layout_of
@@ -200,10 +198,8 @@ class Codec:
             if not strict or (isinstance(coder, ValueCoder) and column.binned):
                 seen &= ~unknown
                 codes = np.maximum(codes, 0)
-            elif column.binned:
-                problems += outside_problems(column, array, unknown)
             else:
-                problems += unknown_problems(column, array, unknown)
+                problems += value_problems(column, array, unknown)
             if missing.any():
                 known = column.missing > 0
                 problems += missing_problems(column, array) if strict else []
@@ -262,7 +258,7 @@ class Codec:
             "stored": [self.layout.types[name] for name in self.schema.names],
             "arrow": [_plain_type(self.types[name]) for name in self.schema.names],
             "bins": {
-                name: bins_to_plain(coder.bins)
+                name: coder.bins.to_plain()
                 for name, coder in self.coders.items()
                 if isinstance(coder, BinCoder)
             },

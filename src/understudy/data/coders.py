@@ -7,9 +7,9 @@ to the missing ones. `assign` answers -1 for a value that it does not know.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,10 +20,10 @@ from understudy.data.bins import (
     Decoding,
     build_bins,
     given_edges,
+    grid_of,
     quantile_edges,
     width_edges,
 )
-from understudy.data.grids import RealGrid, WholeGrid, grid_of
 from understudy.data.schema import NUMERIC, Column
 from understudy.data.values import (
     Numbers,
@@ -37,27 +37,6 @@ from understudy.data.values import (
 
 IntCodes = NDArray[np.int64]
 _REDRAWS = 20
-
-
-class Coder(Protocol):
-    """Turns the values of one column into codes, and codes into values."""
-
-    @property
-    def known(self) -> int:
-        """The number of codes for values that are not missing."""
-        ...
-
-    def labels(self) -> list[str]:
-        """Return what each known code stands for, in words."""
-        ...
-
-    def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
-        """Return the code of each value (-1: unknown), and where values are missing."""
-        ...
-
-    def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:
-        """Return values for codes; a code of `known` or more stands for missing."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -93,38 +72,46 @@ class LevelCoder:
         return pa.DictionaryArray.from_arrays(indices, pa.array(list(self.levels)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NumberLevelCoder:
-    """Codes numbers and times that have few values by their place in the list of these."""
+    """Codes numbers and times by their place in a list of `values`, in any order."""
 
     values: NDArray[Any]
     kind: pa.DataType
     name: str
 
     @property
+    def numbers(self) -> NDArray[Any]:
+        """The number that each code stands for."""
+        return self.values
+
+    @property
     def known(self) -> int:
         """The number of codes for values that are not missing."""
-        return len(self.values)
+        return len(self.numbers)
 
     def labels(self) -> list[str]:
         """Return what each known code stands for, in words."""
-        return [in_words(value, self.kind) for value in self.values]
+        return [in_words(value, self.kind) for value in self.numbers]
 
     def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
         """Return the code of each value (-1: unknown), and where values are missing."""
         found = as_type(numbers(in_unit(array, self.kind), self.name), self.values)
-        return place_in(self.values, found.values), found.missing
+        return self._places(found.values), found.missing
+
+    def _places(self, found: NDArray[Any]) -> IntCodes:
+        return place_in(self.values, found)
 
     def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:  # noqa: ARG002
         """Return values for codes; a code of `known` or more stands for missing."""
         missing = codes >= self.known
-        if self.known == 0:
-            return numbers_to_arrow(Numbers(codes, missing), self.kind)
-        values = self.values[np.where(missing, 0, codes)]
-        return numbers_to_arrow(Numbers(values, missing), self.kind)
+        return numbers_to_arrow(Numbers(self._numbers_of(codes, missing), missing), self.kind)
+
+    def _numbers_of(self, codes: IntCodes, missing: NDArray[np.bool_]) -> NDArray[Any]:
+        return self.numbers[np.where(missing, 0, codes)] if self.known else codes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BinCoder:
     """Codes numbers and times: special values first, then bins."""
 
@@ -151,10 +138,7 @@ class BinCoder:
         found = as_type(numbers(in_unit(array, self.kind), self.name), self.bins.edges)
         binned = self.bins.assign(found.values)
         codes = np.where(binned >= 0, binned + len(self.special), -1)
-        if len(self.special):
-            special = place_in(self.special, found.values)
-            codes = np.where(special >= 0, special, codes)
-        return codes, found.missing
+        return special_first(self.special, found.values, codes), found.missing
 
     def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:
         """Return values for codes; a code of `known` or more stands for missing."""
@@ -163,23 +147,40 @@ class BinCoder:
         bins = np.clip(codes - specials, 0, len(self.bins) - 1)
         values = self.bins.draw(bins, how, rng)
         if specials:
-            values = self._off_special(values, bins, how, rng)
+            lowest = self.bins.bounds[bins, 0]  # never a special value
+            values = off_special(
+                self.special, values, lambda hit: self.bins.draw(bins[hit], how, rng), lowest
+            )
             special = self.special[np.minimum(codes, specials - 1)]
             values = np.where(codes < specials, special, values)
         return numbers_to_arrow(Numbers(values, missing), self.kind)
 
-    def _off_special(
-        self, values: NDArray[Any], bins: IntCodes, how: Decoding, rng: np.random.Generator
-    ) -> NDArray[Any]:
-        """Draw again where a bin's draw met a special value, which is no part of the bin."""
-        for _ in range(_REDRAWS):
-            hit = np.flatnonzero(np.isin(values, self.special))
-            if not len(hit):
-                return values
-            values[hit] = self.bins.draw(bins[hit], how, rng)
-        hit = np.flatnonzero(np.isin(values, self.special))
-        values[hit] = self.bins.bounds[bins[hit], 0]  # never a special value
-        return values
+
+Coder = LevelCoder | NumberLevelCoder | BinCoder
+"""Turns the values of one column into codes, and codes into values."""
+
+
+def off_special(
+    special: NDArray[Any],
+    values: NDArray[Any],
+    draw: Callable[[NDArray[np.intp]], NDArray[Any]],
+    instead: NDArray[Any],
+) -> NDArray[Any]:
+    """Draw again where a special value was drawn, which stands for itself alone."""
+    for _ in range(_REDRAWS):
+        hit = np.flatnonzero(np.isin(values, special))
+        if not len(hit):
+            return values
+        values[hit] = draw(hit)
+    return np.where(np.isin(values, special), instead, values)
+
+
+def special_first(special: NDArray[Any], values: NDArray[Any], codes: IntCodes) -> IntCodes:
+    """Return the codes of values, those of special ones in place of the given."""
+    if not len(special):
+        return codes
+    places = place_in(special, values)
+    return np.where(places >= 0, places, codes)
 
 
 def in_words(value: Any, kind: pa.DataType) -> str:  # noqa: ANN401  # int64 or float64
@@ -235,16 +236,16 @@ def build_coder(column: Column, array: pa.Array) -> Coder:
         return LevelCoder((False, True))
     if column.kind not in NUMERIC:
         return LevelCoder(column.levels)
-    if pa.types.is_integer(kind):
-        column = without_fractions(column)
+    column = as_stored(column, kind)
     if column.levels:
         return NumberLevelCoder(as_numbers(column.levels, column, kind), kind, column.name)
     return _bin_coder(column, array)
 
 
-def without_fractions(column: Column) -> Column:
-    """Return the description of a real column as that of one which is stored as whole numbers."""
-    if column.kind != "real" or any(level % 1 for level in column.levels):
+def as_stored(column: Column, kind: pa.DataType) -> Column:
+    """Return the description of a real column that is stored as whole numbers as that of these."""
+    whole = column.kind == "real" and pa.types.is_integer(kind)
+    if not whole or any(level % 1 for level in column.levels):
         return column
     limits = column.range and (math.ceil(column.range[0]), math.floor(column.range[1]))
     special = tuple(int(value) for value in column.special if value % 1 == 0)
@@ -288,32 +289,9 @@ def _bin_coder(column: Column, array: pa.Array) -> Coder:
     return BinCoder(special, build_bins(edges, ordered, grid, special), kind, column.name)
 
 
-def bins_to_plain(bins: Bins) -> dict[str, Any]:
-    """Return bins in values that JSON can hold exactly."""
-    return {
-        "edges": bins.edges.tolist(),
-        "knots": bins.knots.tolist(),
-        "bounds": bins.bounds.tolist(),
-        "whole" if isinstance(bins.grid, WholeGrid) else "real": vars(bins.grid),
-    }
-
-
-def bins_from_plain(plain: Mapping[str, Any]) -> Bins:
-    """Return the bins that `bins_to_plain` put into plain values."""
-    whole = "whole" in plain
-    edges, knots, bounds = (
-        np.array(plain[name], dtype=np.int64 if whole else np.float64)
-        for name in ("edges", "knots", "bounds")
-    )
-    grid = WholeGrid(**plain["whole"]) if whole else RealGrid(**plain["real"])
-    return Bins(edges, knots, bounds, grid)
-
-
 def restore_coder(column: Column, kind: pa.DataType, bins: Mapping[str, Any] | None) -> Coder:
     """Return the coder of a saved codec."""
     if bins is None:
         return build_coder(column, pa.array([], type=kind))
-    if pa.types.is_integer(kind):
-        column = without_fractions(column)
-    special = as_numbers(column.special, column, kind)
-    return BinCoder(special, bins_from_plain(bins), kind, column.name)
+    special = as_numbers(column.special, as_stored(column, kind), kind)
+    return BinCoder(special, Bins.from_plain(bins), kind, column.name)

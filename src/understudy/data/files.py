@@ -8,11 +8,14 @@ import io
 import logging
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
-from understudy.data.dates import with_dates
+import polars as pl
+import pyarrow as pa
+
 from understudy.data.dialect import (
     FALLBACK_ENCODING,
     Dialect,
@@ -20,13 +23,10 @@ from understudy.data.dialect import (
     is_parquet,
     plain_names,
     resolve_dialect,
+    with_dates,
 )
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend
 from understudy.errors import AlreadyThereError, DataError
-
-if TYPE_CHECKING:
-    import polars as pl
-    import pyarrow as pa
 
 ROWS_FOR_TYPES = 10_000
 """Rows of a CSV file that decide the types of its columns, if all others agree with them."""
@@ -77,8 +77,6 @@ def read(  # one keyword for each thing that can be detected
 
 
 def _read_parquet(path: Path) -> pl.DataFrame:
-    import polars as pl
-
     try:
         frame = pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -87,8 +85,6 @@ def _read_parquet(path: Path) -> pl.DataFrame:
 
 
 def _read_csv(path: Path, dialect: Dialect, tokens: Sequence[str]) -> pl.DataFrame:
-    import polars as pl
-
     source: Path | bytes = path
     if dialect.encoding != "utf-8":
         try:
@@ -123,8 +119,6 @@ def _parsed(source: Path | bytes, options: dict[str, Any]) -> pl.DataFrame:
     Deciding them takes a pass over the file of its own. It is saved where the types of the first
     rows turn out to fit the others; a column without any value there could become anything.
     """
-    import polars as pl
-
     try:
         frame = pl.read_csv(source, **(options | {"infer_schema_length": ROWS_FOR_TYPES}))
     except pl.exceptions.PolarsError:
@@ -142,8 +136,6 @@ def has_empty_column(first: pl.DataFrame) -> bool:
 
 def _may_have_blank_lines(frame: pl.DataFrame, source: Path | bytes) -> bool:
     """Return whether rows without a value may be blank lines, as at the end of some files."""
-    import polars as pl
-
     if frame.width < 2 or not frame.select(pl.all_horizontal(pl.all().is_null()).any()).item():
         return False
     with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
@@ -193,7 +185,7 @@ def write(
     return write_tables(lambda sink: sink(table), path, overwrite=overwrite, dialect=dialect)
 
 
-Sink = Callable[["pa.Table"], None]
+Sink = Callable[[pa.Table], None]
 
 
 def write_tables(
@@ -209,7 +201,7 @@ def write_tables(
     """
     path = Path(path)
     suffix = check_target(path, overwrite=overwrite)
-    with _Replacement(path, overwrite) as temporary:
+    with _replacement(path, overwrite=overwrite) as temporary:
         if suffix in (".parquet", ".pq"):
             _write_parquet(produce, temporary)
         else:
@@ -236,8 +228,6 @@ def _write_parquet(produce: Callable[[Sink], object], temporary: Path) -> None:
 
 
 def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dialect) -> None:
-    import polars as pl
-
     headed = False
     encoder = codecs.getincrementalencoder(dialect.encoding)()  # one byte order mark in all
 
@@ -274,7 +264,7 @@ def write_bytes(content: bytes, path: str | Path, *, overwrite: bool = False) ->
     """Write a file whole or not at all; an existing one is kept unless `overwrite`."""
     path = Path(path)
     check_writable(path, overwrite=overwrite)
-    with _Replacement(path, overwrite) as temporary:
+    with _replacement(path, overwrite=overwrite) as temporary:
         temporary.write_bytes(content)
     return path
 
@@ -302,35 +292,22 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
         raise DataError(f"The folder {path.parent} cannot be written to.")
 
 
-class _Replacement:
-    """A temporary file beside `path` that takes its place at the end, or vanishes on an error."""
-
-    def __init__(self, path: Path, overwrite: bool) -> None:
-        self.path = path
-        self.overwrite = overwrite
-
-    def __enter__(self) -> Path:
-        try:
-            handle, name = tempfile.mkstemp(
-                prefix=f".{self.path.name}.", suffix=".part", dir=self.path.parent
-            )
-        except OSError as error:
-            raise DataError(f"{self.path} cannot be written: {error.strerror}.") from error
+@contextmanager
+def _replacement(path: Path, *, overwrite: bool) -> Iterator[Path]:
+    """Give a temporary file beside `path` that takes its place at the end, or goes on an error."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
         os.close(handle)
-        # mkstemp makes a private file; the finished one has the usual permissions.
-        mask = os.umask(0)
-        os.umask(mask)
-        self.temporary = Path(name)
-        self.temporary.chmod(0o666 & ~mask)
-        return self.temporary
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        temporary = Path(name)
         try:
-            if kind is None:
-                check_writable(self.path, overwrite=self.overwrite)
-                self.temporary.replace(self.path)
+            # mkstemp makes a private file; the finished one has the usual permissions.
+            mask = os.umask(0)
+            os.umask(mask)
+            temporary.chmod(0o666 & ~mask)
+            yield temporary
+            check_writable(path, overwrite=overwrite)
+            temporary.replace(path)
         finally:
-            self.temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            reason = error.strerror or str(error)
-            raise DataError(f"{self.path} cannot be written: {reason}.") from error
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 import narwhals as nw
 import numpy as np
+import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -19,7 +20,6 @@ from understudy.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
 
 Backend = Literal["polars", "pandas", "pyarrow"]
 Frame: TypeAlias = Any
@@ -106,16 +106,6 @@ def column_to_arrow(series: nw.Series[Any], name: str) -> pa.Array:
     return array
 
 
-def from_arrow(table: pa.Table, backend: Backend) -> Frame:
-    """Return an Arrow table as a frame of the given library, with that library's usual types."""
-    if backend == "pyarrow":
-        return table
-    import polars as pl
-
-    frame = cast("pl.DataFrame", pl.from_arrow(table))
-    return frame if backend == "polars" else to_backend(frame, backend)
-
-
 def to_backend(frame: pl.DataFrame, backend: Backend) -> Frame:
     """Return a polars frame as a frame of the given library."""
     if backend == "polars":
@@ -162,8 +152,6 @@ class Layout:
     def restore(self, columns: Mapping[str, pa.Array]) -> Frame:
         """Build a frame of this layout from Arrow arrays of plain or dictionary-coded values."""
         if self.backend == "polars":
-            import polars as pl
-
             return pl.DataFrame(
                 [_to_polars(columns[name], stored, name) for name, stored in self.types.items()]
             )
@@ -185,8 +173,6 @@ def describe_column(backend: Backend, column: Any) -> StoredType:  # noqa: ANN40
 
 
 def _of_polars(series: pl.Series) -> StoredType:
-    import polars as pl
-
     dtype = series.dtype
     stored: StoredType = {"type": str(dtype.base_type())}
     if isinstance(dtype, pl.Enum):
@@ -208,8 +194,6 @@ _POLARS_TYPES = (
 
 
 def _to_polars(array: pa.Array, stored: StoredType, name: str) -> pl.Series:
-    import polars as pl
-
     dtypes: dict[str, Any] = {
         "Enum": lambda: pl.Enum(stored["categories"]),
         "Datetime": lambda: pl.Datetime(stored["unit"], stored["zone"]),

@@ -42,21 +42,8 @@ def check_groups(
 ) -> None:
     """Refuse what does not say how the numbers of some of the columns are put into groups.
 
-    Parameters
-    ----------
-    groups : object
-        A mapping from column to the number of its groups, or None.
-    special : object
-        A mapping from column to numbers that are not grouped, or None.
-    columns : sequence of str
-        The columns that may be named.
-    by_default : bool
-        Whether all columns of numbers are put into groups; `groups` may then be one number.
-
-    Raises
-    ------
-    ParameterError
-        If an argument is no such mapping.
+    `groups` maps columns to the number of their groups, `special` to numbers that are not grouped.
+    With `by_default` all columns of numbers are put into groups; `groups` may then be one number.
     """
     one_for_all = by_default and groups is not None and _is_count(groups)
     for name, argument in (("groups", None if one_for_all else groups), ("special", special)):
@@ -126,17 +113,10 @@ def quantile_limits(
 ) -> Floats:
     """Return the lower limits of all groups of numbers but the first.
 
-    Parameters
-    ----------
-    known : ndarray of float64
-        The numbers that decide.
-    groups : int
-        How many groups of about the same size are wanted. Up to as many different numbers are all
-        kept apart.
-    rule : {"apart", "joined", "inside"}
-        With "apart", a number with more than a group's share is a group of its own. Otherwise it
-        is together with those between it and the next limit: where nine of ten people have no
-        gains, that is everybody. With "inside", the smallest number is no limit.
+    Groups are of about the same size; up to as many different numbers are all kept apart. With the
+    rule "apart", a number with more than a group's share is a group of its own. Otherwise it is
+    together with those between it and the next limit: where nine of ten people have no gains, that
+    is everybody. With "inside", the smallest number is no limit.
 
     Examples
     --------
@@ -166,16 +146,8 @@ def group_names(
 ) -> list[str]:
     """Return groups in words by their limits; none tells the smallest or the largest number.
 
-    Parameters
-    ----------
-    limits : sequence of float
-        The lower limits of all groups but the first.
-    words : callable
-        Returns a limit as text.
-    whole : bool
-        Whether the numbers are whole, so that a group can be named by its last one.
-    between : str
-        What stands between the ends of a group.
+    The limits are the lower ones of all groups but the first, and `words` returns one as text. A
+    group of `whole` numbers can be named by its last one.
 
     Examples
     --------
@@ -236,18 +208,8 @@ def put_in_groups(
 ) -> tuple[NDArray[np.int64], Levels]:
     """Return the group of each level of a numeric column, and the groups as levels.
 
-    Parameters
-    ----------
-    name : str
-        The column, for messages.
-    original : ndarray of unsigned int
-        The codes of the records that decide the limits.
-    levels : Levels
-        What they stand for.
-    groups : int
-        How many groups there are, unless equal limits make some of them one.
-    special : sequence of float
-        Numbers that are levels of their own.
+    The records with the codes `original` decide the limits. There are so many groups, unless equal
+    limits make some of them one; `special` numbers are levels of their own.
     """
     numbers = levels.numbers
     if numbers is None:
@@ -315,28 +277,10 @@ def code_in_groups(
     special: Mapping[str, Sequence[float]] | None = None,
     apart: bool = True,
 ) -> Grouped:
-    """Put the numbers of two tables in groups that the original decides.
+    """Put the numbers of two tables in groups that the original decides, as `marginals` says.
 
-    Parameters
-    ----------
-    tables : CodedTables
-        The tables "original" and "synthetic".
-    groups : int or mapping, optional
-        Into how many groups of about the same number of original records the numbers of a column
-        are put: one figure for all, or figures by column. 10 where nothing is said. Up to as many
-        different numbers are all kept apart. Dates and times are put into groups as well. A group
-        goes from its first limit to below its second.
-    special : mapping, optional
-        Numbers of a column that are levels of their own, such as -8.
-    apart : bool
-        Whether a number that makes up more than a group's share is a group of its own.
-
-    Raises
-    ------
-    ParameterError
-        If `groups` or `special` do not fit the columns.
-    DataError
-        If a table has no rows, or tables hold values that cannot be compared.
+    A group goes from its first limit to below its second. With `apart`, a number that makes up more
+    than a group's share is a group of its own.
 
     Examples
     --------
@@ -405,18 +349,9 @@ def _share_groups(
 def round_groups(levels: Levels, counts: NDArray[np.int64]) -> Grouping:
     """Put numbers between round limits that a release decides, as bars of a chart.
 
-    Parameters
-    ----------
-    levels : Levels
-        The levels of a column of numbers.
-    counts : ndarray of int64
-        How many records of the release have each of them.
-
-    Returns
-    -------
-    Grouping
-        Frequent and infinite numbers come first, each by itself. What lies outside of the release's
-        numbers has no group; nor has missing, unless the release has it.
+    `counts` are the records of the release with each level. Frequent and infinite numbers come
+    first, each by itself. What lies outside of the release's numbers has no group; nor has missing,
+    unless the release has it.
     """
     numbers = levels.numbers
     assert numbers is not None  # noqa: S101  # the caller looked

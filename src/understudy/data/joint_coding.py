@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
@@ -26,9 +27,6 @@ from understudy.data.groups import check_groups, put_in_groups
 from understudy.data.levels import LARGEST_WHOLE, Levels, Value, decode_first
 from understudy.data.values import Form, form_of, to_numpy
 from understudy.errors import DataError, ParameterError, did_you_mean
-
-if TYPE_CHECKING:
-    import polars as pl
 
 __all__ = ["CodedTables", "EncodedColumn", "EncodedTable", "Levels", "code_together", "encode"]
 
@@ -204,32 +202,19 @@ class CodedTables:
         names = self.columns if columns is None else tuple(columns)
         _check_columns(encoded, names)
         groups = {name: count for name, count in self.groups.items() if name in names}
-        return CodedTables(encoded, names, groups, self.special, self._found)
+        return replace(self, encoded=encoded, columns=names, groups=groups)
 
     def grouped(
         self,
         groups: Mapping[str, int] | None,
         special: Mapping[str, Sequence[float]] | None = None,
     ) -> CodedTables:
-        """Return the tables with numeric columns in groups that the first table decides.
-
-        Parameters
-        ----------
-        groups, special : mapping or None
-            As in `code_together`.
-
-        Raises
-        ------
-        ParameterError
-            If an argument is no such mapping.
-        """
+        """Return the tables with numeric columns in groups, as `code_together` does."""
         check_groups(groups, special, self.columns)
-        return CodedTables(
-            self.encoded,
-            self.columns,
-            {**self.groups, **(groups or {})},
-            {**self.special, **(special or {})},
-            self._found,
+        return replace(
+            self,
+            groups={**self.groups, **(groups or {})},
+            special={**self.special, **(special or {})},
         )
 
     def check_rows(self) -> CodedTables:
@@ -340,8 +325,6 @@ def _levels(
     name: str, columns: Mapping[str, EncodedColumn], form: Form, order: Sequence[Any] | None
 ) -> tuple[NDArray[np.int64], Levels]:
     """Return where the tables' values stand among all levels, and these."""
-    import polars as pl
-
     values = {table: column.values for table, column in columns.items()}
     stacked = stack_series(name, values)
     mixed = len(stacked) == 2
@@ -363,8 +346,6 @@ def _levels(
 
 def _as_floats(whole: pl.Series, rest: pl.Series) -> pl.Series | None:
     """Return whole numbers and others as one series of floats, unless these would round them."""
-    import polars as pl
-
     low, high = whole.min(), whole.max()
     if low is not None and not (low >= -LARGEST_WHOLE and high <= LARGEST_WHOLE):  # type: ignore[operator]
         return None
@@ -375,8 +356,6 @@ def _code_mixed(
     whole: pl.Series, rest: pl.Series
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], list[Value]]:
     """Return places, numbers and values of whole numbers beside others, in order of their size."""
-    import polars as pl
-
     frame = pl.DataFrame([whole.alias("whole"), rest.alias("rest")])
     size = pl.coalesce(pl.col("whole").cast(pl.Float64), pl.col("rest"))
     distinct = frame.unique().with_columns(size=size).sort("size", "whole", "rest")
@@ -400,17 +379,9 @@ def _ranked(
 ) -> tuple[NDArray[np.int64], pl.Series]:
     """Return the place of each value among the different ones, and these in their order.
 
-    Parameters
-    ----------
-    series : polars.Series
-        Values without gaps.
-    order : sequence, optional
-        The order of texts; otherwise values are sorted.
-    kind : {"quicksort", "stable"}
-        How numbers are sorted: the latter is for tables one below the other that are sorted.
+    There are no gaps. Texts have the order given, other values are sorted: by a stable sort if they
+    are those of tables that are sorted already, one below the other.
     """
-    import polars as pl
-
     if series.dtype == pl.Int128:
         series = series.cast(pl.Decimal(38, 0))  # Arrow has no such whole numbers
     if series.dtype.is_float():

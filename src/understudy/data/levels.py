@@ -11,13 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Value: TypeAlias = str | float | Decimal | dt.date | dt.time | dt.timedelta | None
 """A level as Python has it (whole numbers and booleans too); None for missing."""
@@ -122,8 +120,6 @@ def in_words(value: Value) -> str:
 
 def decode(distinct: pl.Series) -> tuple[list[Value], list[str]]:
     """Return values of a series without gaps as Python has them, and their labels."""
-    import polars as pl
-
     held = distinct.to_list()
     if isinstance(distinct.dtype, pl.Decimal):
         return [_from_decimal(value) for value in held], [str(value) for value in held]
@@ -140,14 +136,8 @@ def decode(distinct: pl.Series) -> tuple[list[Value], list[str]]:
 def decode_first(columns: Iterable[pl.Series], codes: NDArray[np.int64], count: int) -> list[Value]:
     """Return the values of `count` codes, as the first table that has them holds them.
 
-    Parameters
-    ----------
-    columns : iterable of polars.Series
-        The different values of the column in each table.
-    codes : ndarray of int64
-        Their codes, all tables one below the other.
-    count : int
-        How many codes there are.
+    The columns hold the different values in each table; `codes` are theirs, one table below the
+    other.
     """
     first = np.empty(count, np.int64)
     first[codes[::-1]] = np.arange(len(codes))[::-1]
@@ -190,8 +180,6 @@ def _exact_times(distinct: pl.Series, held: list[Any]) -> list[Any]:
 
 def _finer(times: pl.Series) -> NDArray[np.bool_]:
     """Return which times Python would round to microseconds."""
-    import polars as pl
-
     if getattr(times.dtype, "time_unit", None) != "ns" and times.dtype != pl.Time:
         return np.zeros(len(times), bool)
     finer: NDArray[np.bool_] = (times.to_physical().to_numpy() % 1000) != 0

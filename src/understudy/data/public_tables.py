@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import platformdirs
 import polars as pl
@@ -13,9 +13,6 @@ import polars as pl
 from understudy.data.bundled import AVAILABLE, unknown_table
 from understudy.data.frames import Backend, Frame, to_backend
 from understudy.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _FOLDER_VARIABLE = "UNDERSTUDY_DATA"
 

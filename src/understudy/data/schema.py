@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from understudy.arguments import as_names
 from understudy.data.frames import Frame
 from understudy.errors import SchemaError, did_you_mean, unknown_columns
 
@@ -102,23 +103,24 @@ class Column:
 
     def problems(self) -> Iterator[str]:
         """Yield a sentence for everything that is wrong with this column."""
+        for problem in self._problems():
+            yield f"{self.name!r}: {problem}"
+
+    def _problems(self) -> Iterator[str]:
         for name, allowed in (("kind", Kind), ("role", Role), ("binning", Binning)):
             value, options = getattr(self, name), get_args(allowed)
             if value not in options:
-                yield (
-                    f"{self.name!r}: {name} must be one of {', '.join(options)}; "
-                    f"got {value!r}.{did_you_mean(str(value), options)}"
-                )
+                hint = did_you_mean(str(value), options)
+                yield f"{name} must be one of {', '.join(options)}; got {value!r}.{hint}"
         if not isinstance(self.missing, int | float) or not 0 <= self.missing <= 1:
-            yield f"{self.name!r}: missing is a share between 0 and 1; got {self.missing!r}."
+            yield f"missing must be a share between 0 and 1; got {self.missing!r}."
         yield from self._level_problems()
-        if self.decimals is not None and (
-            not isinstance(self.decimals, int) or not 0 <= self.decimals <= 15
-        ):
-            yield f"{self.name!r}: decimals is a whole number from 0 to 15; got {self.decimals!r}."
+        decimals = self.decimals
+        if decimals is not None and (not isinstance(decimals, int) or not 0 <= decimals <= 15):
+            yield f"decimals must be a whole number from 0 to 15; got {decimals!r}."
         if self.kind == "identifier" and self.role != "identifier":
             yield (
-                f"{self.name!r}: an identifier cannot have the role {self.role!r}; "
+                f"an identifier cannot have the role {self.role!r}; "
                 "set its kind to what its values are."
             )
         if self.kind in NUMERIC:
@@ -127,72 +129,53 @@ class Column:
     def _level_problems(self) -> Iterator[str]:
         bad = [level for level in self.levels if not isinstance(level, Level)]
         if bad:
-            yield f"{self.name!r}: levels are texts, numbers or true and false; got {bad[0]!r}."
+            yield f"levels are texts, numbers or true and false; got {bad[0]!r}."
             return
-        if len({_sort_of(level) for level in self.levels}) > 1:
-            yield (
-                f"{self.name!r}: levels are all texts, all numbers, or true and false; "
-                f"got {list(self.levels)}."
-            )
+        if len({float if type(level) is int else type(level) for level in self.levels}) > 1:
+            listed = list(self.levels)
+            yield f"levels are all texts, all numbers, or true and false; got {listed}."
         repeated = [repr(level) for level, times in Counter(self.levels).items() if times > 1]
         if repeated:
-            yield f"{self.name!r}: levels are repeated: {', '.join(repeated)}."
+            yield f"levels are repeated: {', '.join(repeated)}."
 
     def _number_problems(self) -> Iterator[str]:
-        wrong = self._wrong_types()
+        wrong = list(self._wrong_types())
         yield from wrong
         if wrong or not self.binned:
             return
+        edges = list(self.edges)
         if self.binning == "edges":
-            if len(self.edges) < 2 or list(self.edges) != sorted(set(self.edges)):
-                yield (
-                    f"{self.name!r}: edges are at least two numbers in increasing order; "
-                    f"got {list(self.edges)}."
-                )
-        elif self.edges:
+            if len(edges) < 2 or edges != sorted(set(edges)):
+                yield f"edges must be at least two numbers in increasing order; got {edges}."
+        elif edges:
             yield (
-                f"{self.name!r}: edges are given, but binning is {self.binning!r}; "
+                f"edges are given, but binning is {self.binning!r}; "
                 "set binning to 'edges' or remove the edges."
             )
-        whole = isinstance(self.bins, int) and not isinstance(self.bins, bool)
-        if not whole or not 1 <= self.bins <= MOST_BINS:
-            yield (
-                f"{self.name!r}: bins is a whole number from 1 to {MOST_BINS:,}; got {self.bins!r}."
-            )
+        if type(self.bins) is not int or not 1 <= self.bins <= MOST_BINS:
+            yield f"bins must be a whole number from 1 to {MOST_BINS:,}; got {self.bins!r}."
         if self.range is not None and (len(self.range) != 2 or self.range[0] > self.range[1]):
-            yield f"{self.name!r}: range is [smallest, largest]; got {list(self.range)}."
+            yield f"range is [smallest, largest]; got {list(self.range)}."
 
-    def _wrong_types(self) -> list[str]:
-        allowed: Any = {"integer": int, "real": (int, float), "datetime": str}[self.kind]
-        noun = {
-            "integer": "whole numbers",
-            "real": "finite numbers",
-            "datetime": "dates as ISO text",
-        }
-        wrong = []
+    def _wrong_types(self) -> Iterator[str]:
+        allowed: Any
+        allowed, noun = {
+            "integer": (int, "whole numbers"),
+            "real": ((int, float), "finite numbers"),
+            "datetime": (str, "dates as ISO text"),
+        }[self.kind]
         for name in ("levels", "edges", "special", "range"):
             values = getattr(self, name) or ()
             # Cut points between whole numbers may lie between them.
             accepted = (int, float) if name == "edges" and self.kind == "integer" else allowed
             bad = [v for v in values if not isinstance(v, accepted) or isinstance(v, bool)]
             # Infinity can be a value of its own, but no bin reaches it.
-            endless = math.isnan if name in ("levels", "special") else _endless
-            bad += [v for v in values if isinstance(v, float) and endless(v)]
+            known = (math.inf, -math.inf) if name in ("levels", "special") else ()
+            endless = [v for v in values if isinstance(v, float) and not math.isfinite(v)]
+            bad += [v for v in endless if v not in known]
             bad += [v for v in values if isinstance(v, int) and not -(2**63) <= v < 2**63]
             if bad:
-                wrong.append(
-                    f"{self.name!r}: {name} of this {self.kind} column are {noun[self.kind]}; "
-                    f"got {bad[0]!r}."
-                )
-        return wrong
-
-
-def _endless(value: float) -> bool:
-    return not math.isfinite(value)
-
-
-def _sort_of(level: Level) -> type:
-    return float if type(level) is int else type(level)
+                yield f"{name} of this {self.kind} column are {noun}; got {bad[0]!r}."
 
 
 _EDITABLE = tuple(item.name for item in fields(Column) if item.name != "name")
@@ -308,7 +291,7 @@ class Schema:
             A number that makes up more than this share of a column's records becomes a level of
             its own; 1 for none.
         """
-        from understudy.data.inference import infer_columns
+        from understudy.data.inspection import infer_columns
 
         return cls(infer_columns(frame, bins=bins, binning=binning, special_share=special_share))
 
@@ -340,9 +323,7 @@ class Schema:
         target: str | Sequence[str] = (),
     ) -> Schema:
         """Return the schema with the given columns in these roles; the others keep theirs."""
-        keys, sensitive, target = (
-            (names,) if isinstance(names, str) else names for names in (keys, sensitive, target)
-        )
+        keys, sensitive, target = map(as_names, (keys, sensitive, target))
         self._require([*keys, *sensitive, *target])
         return (
             self.edit(*keys, role="key")
@@ -357,7 +338,7 @@ class Schema:
 
     def check(self, frame: Frame) -> None:
         """Raise with every way in which a table does not fit: columns, kinds, levels, ranges."""
-        from understudy.data.conformity import table_problems
+        from understudy.data.inspection import table_problems
 
         problems = table_problems(self, frame)
         if problems:

@@ -35,6 +35,9 @@ range     smallest and largest number outside special
 decimals  decimals of real numbers; leave it out to keep all
 missing   share of records without a value; 0 means that every record must have one"""
 
+_TEXTS = ("name", "kind", "role", "binning")
+_LISTS = ("levels", "edges", "special", "range")
+_FIELDS = tuple(item.name for item in fields(Column))
 _REMARKS = {
     "kind": "categorical, integer, real, datetime, boolean, identifier, text",
     "role": "ordinary, key, sensitive, target, identifier",
@@ -75,7 +78,7 @@ def _finite(value: Any) -> Any:  # noqa: ANN401  # any level
 def column_from_plain(plain: Mapping[str, Any]) -> Column:
     """Return the column that `column_to_plain` put into plain values."""
     values = dict(plain)
-    for name in ("levels", "edges", "special", "range"):
+    for name in _LISTS:
         if name in values:
             values[name] = tuple(_read_value(value, values["kind"]) for value in values[name])
     return Column(**values)
@@ -150,28 +153,21 @@ def _schema_of(document_of: Callable[[], dict[str, Any]], source: str) -> Schema
     return Schema(columns)
 
 
-_FIELDS = tuple(item.name for item in fields(Column))
-
-
 def _plain_problems(plain: Any, place: int) -> list[str]:  # noqa: ANN401  # whatever a file held
     if not isinstance(plain, dict):
         return [f"column {place} is not a section of fields."]
     label = repr(plain["name"]) if isinstance(plain.get("name"), str) else f"column {place}"
-    problems = [
-        f"{label}: {name} is missing." for name in ("name", "kind") if name not in plain
-    ] + [
-        f"{label}: there is no field {name!r}.{did_you_mean(name, _FIELDS)}"
+    problems = [f"{name} is missing." for name in ("name", "kind") if name not in plain]
+    problems += [
+        f"there is no field {name!r}.{did_you_mean(name, _FIELDS)}"
         for name in plain
         if name not in _FIELDS
     ]
+    forms: dict[str, tuple[type, str]] = dict.fromkeys(_TEXTS, (str, "text"))
+    forms |= dict.fromkeys(_LISTS, (list, "a list"))
     problems += [
-        f"{label}: {name} is text; got {plain[name]!r}."
-        for name in ("name", "kind", "role", "binning")
-        if name in plain and not isinstance(plain[name], str)
+        f"{name} is {noun}; got {plain[name]!r}."
+        for name, (form, noun) in forms.items()
+        if name in plain and not isinstance(plain[name], form)
     ]
-    problems += [
-        f"{label}: {name} is a list; got {plain[name]!r}."
-        for name in ("levels", "edges", "special", "range")
-        if name in plain and not isinstance(plain[name], list)
-    ]
-    return problems
+    return [f"{label}: {problem}" for problem in problems]

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
 import pyarrow as pa
 
-from understudy.data.dates import are_dates, date_type
 from understudy.data.dialect import (
     Dialect,
+    are_dates,
+    date_type,
     has_blank_lines,
     is_parquet,
     plain_names,
@@ -21,11 +23,10 @@ from understudy.data.files import ROWS_FOR_TYPES, has_empty_column
 from understudy.data.frames import Frame, Layout, check_names, to_arrow
 from understudy.errors import DataError, unknown_columns
 
-if TYPE_CHECKING:
-    import polars as pl
-
 MEMORY_FOR_COLUMNS = 2**29
 """Bytes that columns read together may take, about, while a file is described."""
+
+_READ_WHOLE = "or read it whole with understudy.read."
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class FileStream:
 
     def __post_init__(self) -> None:
         lazy = self.lazy()
-        object.__setattr__(self, "rows", int(_collect(lazy.select(_row_count())).item()))
+        object.__setattr__(self, "rows", int(_collect(lazy.select(pl.len())).item()))
         object.__setattr__(self, "empty", _collect(lazy.head(0)))
         if self.rows == 0:
             raise DataError(f"{self.path} has a header but no rows.")
@@ -59,8 +60,6 @@ class FileStream:
 
     def lazy(self) -> pl.LazyFrame:
         """Return the file as a query of polars, which reads it in pieces."""
-        import polars as pl
-
         if self.dialect is None:
             return pl.scan_parquet(self.path, glob=False).drop(self.drop)
         lazy = pl.scan_csv(
@@ -72,8 +71,6 @@ class FileStream:
 
     def rows_without_values(self) -> int:
         """Return in how many rows every value is missing."""
-        import polars as pl
-
         return int(_collect(self.lazy().select(pl.all_horizontal(pl.all().is_null()).sum())).item())
 
     def batches(self) -> Iterator[pl.DataFrame]:
@@ -91,15 +88,7 @@ class FileStream:
                 yield name, part[name].combine_chunks()
 
 
-def _row_count() -> pl.Expr:
-    import polars as pl
-
-    return pl.len()
-
-
 def _collect(lazy: pl.LazyFrame) -> pl.DataFrame:
-    import polars as pl
-
     try:
         return lazy.collect(engine="streaming")
     except pl.exceptions.PolarsError as error:
@@ -135,32 +124,24 @@ def scan(
         return replace(stream, drop=_known(drop, stream)) if drop else stream
     dialect, missing = resolve_dialect(path, **options)
     if dialect.encoding != "utf-8":
-        raise DataError(
-            f"{path} is in {dialect.encoding}; only UTF-8 text can be read in batches. "
-            "Convert it, or read it whole with understudy.read."
-        )
+        what = f"is in {dialect.encoding}; only UTF-8 text can be read in batches. Convert it"
+        raise DataError(f"{path} {what}, {_READ_WHOLE}")
     if dialect.padded:
-        raise DataError(
-            f"{path} has spaces after its delimiters, which cannot be left out in batches. "
-            "Remove them, or read it whole with understudy.read."
-        )
+        what = "has spaces after its delimiters, which cannot be left out in batches. Remove them"
+        raise DataError(f"{path} {what}, {_READ_WHOLE}")
     stream = _typed(FileStream(path, batch_rows, dialect, missing))
     if drop:
         stream = replace(stream, drop=_known(drop, stream))
     check_names(stream.names)
     with path.open("rb") as file:
         if len(stream.names) > 1 and has_blank_lines(file) and stream.rows_without_values():
-            raise DataError(
-                f"{path} has blank lines, which are not records. "
-                "Remove them, or read it whole with understudy.read."
-            )
+            what = "has blank lines, which are not records. Remove them"
+            raise DataError(f"{path} {what}, {_READ_WHOLE}")
     return stream
 
 
 def _typed(stream: FileStream) -> FileStream:
     """Return the stream of a CSV file with the types that `read` gives its columns."""
-    import polars as pl
-
     quick = replace(stream, types={"infer_schema_length": ROWS_FOR_TYPES})
     lazy = quick.lazy()
     try:
@@ -174,8 +155,6 @@ def _typed(stream: FileStream) -> FileStream:
 
 def _with_dates(stream: FileStream) -> FileStream:
     """Return the stream with columns of text as dates or times where all their values are such."""
-    import polars as pl
-
     texts = stream.dialect.texts if stream.dialect else ()
     lazy = stream.lazy()
     known = dict.fromkeys(texts, pl.String())

@@ -14,43 +14,39 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from understudy.data.bins import Decoding
+from understudy.data.bins import Decoding, Grid, WholeGrid, grid_from_plain, grid_of, grid_to_plain
 from understudy.data.coders import (
     IntCodes,
+    NumberLevelCoder,
     as_numbers,
-    as_type,
-    in_unit,
-    in_words,
-    place_in,
-    without_fractions,
+    as_stored,
+    off_special,
+    special_first,
 )
-from understudy.data.grids import Grid, RealGrid, WholeGrid, grid_of
 from understudy.data.schema import Column
 from understudy.data.values import Numbers, numbers, numbers_to_arrow
 
 Smoothing = Literal["interpolate", "density"]
 
-_REDRAWS = 20
-
 _CACHED = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class ValueCoder:
+class ValueCoder(NumberLevelCoder):
     """Codes each number or time that occurs by its rank.
 
     Parameters
     ----------
-    special : ndarray
-        Values that stand for something of their own, such as -8; they have the first codes.
     values : ndarray
-        All other values, increasing.
-    grid : Grid
-        The numbers that the column can hold, for smoothing.
+        All values that are not special, increasing.
     kind : pyarrow.DataType
         The column's stored type.
     name : str
         The column's name.
+    special : ndarray
+        Values that stand for something of their own, such as -8; they have the first codes.
+    grid : Grid
+        The numbers that the column can hold, for smoothing.
     smoothing : {"interpolate", "density"}, optional
         How a number is moved when codes become values; special values stay as they are.
     bandwidth : float
@@ -58,47 +54,28 @@ class ValueCoder:
     """
 
     special: NDArray[Any]
-    values: NDArray[Any]
     grid: Grid
-    kind: pa.DataType
-    name: str
     smoothing: Smoothing | None = None
     bandwidth: float = 0.0
-
-    @property
-    def known(self) -> int:
-        """The number of codes for values that are not missing."""
-        return len(self.special) + len(self.values)
 
     @property
     def numbers(self) -> NDArray[Any]:
         """The number that each code stands for."""
         return np.concatenate([self.special, self.values])
 
-    def labels(self) -> list[str]:
-        """Return what each known code stands for, in words."""
-        return [in_words(value, self.kind) for value in self.numbers]
-
-    def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
-        """Return the code of each value (-1: unknown), and where values are missing."""
-        found = as_type(numbers(in_unit(array, self.kind), self.name), self.values)
-        codes = np.full(len(found.values), -1, np.int64)
+    def _places(self, found: NDArray[Any]) -> IntCodes:
+        codes = np.full(len(found), -1, np.int64)
         if len(self.values):
-            places = _first_places(self.values, found.values)
+            places = _first_places(self.values, found)
             np.minimum(places, len(self.values) - 1, out=places)
-            codes = np.where(self.values[places] == found.values, places + len(self.special), -1)
-        if len(self.special):
-            special = place_in(self.special, found.values)
-            codes = np.where(special >= 0, special, codes)
-        return codes, found.missing
+            codes = np.where(self.values[places] == found, places + len(self.special), -1)
+        return special_first(self.special, found, codes)
 
     def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:  # noqa: ARG002
         """Return values for codes; a code of `known` or more stands for missing."""
         missing = codes >= self.known
-        if self.known == 0:
-            return numbers_to_arrow(Numbers(codes, missing), self.kind)
-        values = self.numbers[np.where(missing, 0, codes)]
-        if self.smoothing is not None:
+        values = self._numbers_of(codes, missing)
+        if self.smoothing is not None and len(self.values):
             moved = np.flatnonzero((codes >= len(self.special)) & ~missing & np.isfinite(values))
             values[moved] = self._smooth(codes[moved] - len(self.special), rng)
         return numbers_to_arrow(Numbers(values, missing), self.kind)
@@ -106,14 +83,9 @@ class ValueCoder:
     def _smooth(self, ranks: IntCodes, rng: np.random.Generator) -> NDArray[Any]:
         """Return numbers near those of `ranks`, never a special value and never out of range."""
         drawn = self._move(ranks, rng)
-        for _ in range(_REDRAWS):
-            hit = np.flatnonzero(np.isin(drawn, self.special))
-            if not len(hit):
-                return drawn
-            drawn[hit] = self._move(ranks[hit], rng)
-        hit = np.flatnonzero(np.isin(drawn, self.special))
-        drawn[hit] = self.values[ranks[hit]]
-        return drawn
+        return off_special(
+            self.special, drawn, lambda hit: self._move(ranks[hit], rng), self.values[ranks]
+        )
 
     def _move(self, ranks: IntCodes, rng: np.random.Generator) -> NDArray[Any]:
         finite = self.values[np.isfinite(self.values)]
@@ -147,12 +119,8 @@ class ValueCoder:
 
     def to_plain(self) -> dict[str, Any]:
         """Return all but the values in what JSON can hold exactly."""
-        whole = isinstance(self.grid, WholeGrid)
-        return {
-            "smoothing": self.smoothing,
-            "bandwidth": self.bandwidth,
-            "whole" if whole else "real": vars(self.grid),
-        }
+        smoothing = {"smoothing": self.smoothing, "bandwidth": self.bandwidth}
+        return smoothing | grid_to_plain(self.grid)
 
 
 def _first_places(values: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp]:
@@ -202,8 +170,7 @@ def build_value_coder(column: Column, array: pa.Array) -> ValueCoder:
     A column whose schema lists its numbers (`levels`) has a code for each of these.
     """
     kind = array.type
-    if pa.types.is_integer(kind):
-        column = without_fractions(column)
+    column = as_stored(column, kind)
     special = _special(column, kind)
     if column.levels:
         values = np.unique(as_numbers(column.levels, column, kind))
@@ -213,7 +180,8 @@ def build_value_coder(column: Column, array: pa.Array) -> ValueCoder:
         values = np.unique(found.present.astype(special.dtype, copy=False))
     if len(special):
         values = values[~np.isin(values, special)]
-    return ValueCoder(special, values, grid_of(kind, values, column.decimals), kind, column.name)
+    grid = grid_of(kind, values, column.decimals)
+    return ValueCoder(values, kind, column.name, special, grid)
 
 
 def _special(column: Column, kind: pa.DataType) -> NDArray[Any]:
@@ -225,32 +193,14 @@ def restore_value_coder(
     column: Column, kind: pa.DataType, plain: Mapping[str, Any], values: NDArray[Any]
 ) -> ValueCoder:
     """Return the coder of a saved codec; raise ValueError if its parts do not fit together."""
-    if pa.types.is_integer(kind):
-        column = without_fractions(column)
-    special = _special(column, kind)
-    if (
-        values.ndim != 1
-        or values.dtype != special.dtype
-        or not bool((values[1:] > values[:-1]).all())
-    ):
+    special = _special(as_stored(column, kind), kind)
+    fit = values.ndim == 1 and values.dtype == special.dtype
+    if not fit or not bool((values[1:] > values[:-1]).all()):
         raise ValueError(f"values of {column.name!r} that are no increasing numbers")
     if plain["smoothing"] not in (None, *get_args(Smoothing)):
         raise ValueError(f"a smoothing of {column.name!r} that is not known")
-    grid = _restore_grid(plain)
+    grid = grid_from_plain(plain)
     bandwidth = float(plain["bandwidth"])
     if not 0 <= bandwidth < np.inf or (isinstance(grid, WholeGrid) != (values.dtype.kind == "i")):
         raise ValueError(f"a smoothing of {column.name!r} that cannot be")
-    return ValueCoder(special, values, grid, kind, column.name, plain["smoothing"], bandwidth)
-
-
-def _restore_grid(plain: Mapping[str, Any]) -> Grid:
-    if "whole" in plain:
-        whole = WholeGrid(**plain["whole"])
-        if not (type(whole.step) is type(whole.start) is int and whole.step > 0):
-            raise ValueError("a grid of numbers that cannot be")
-        return whole
-    real = RealGrid(**plain["real"])
-    known = real.decimals is None or (type(real.decimals) is int and 0 <= real.decimals <= 15)
-    if not known or real.precision not in ("float64", "float32", "float16"):
-        raise ValueError("a grid of numbers that cannot be")
-    return real
+    return ValueCoder(values, kind, column.name, special, grid, plain["smoothing"], bandwidth)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
@@ -106,8 +107,6 @@ def to_numpy(array: pa.Array, missing: int | None = None) -> NDArray[Any]:
         first = array.offset
         held = np.frombuffer(array.buffers()[1], array.type.to_pandas_dtype())
         return held[first : first + len(array)]
-    import polars as pl
-
     series = pl.Series(pl.from_arrow(array))
     return (series if missing is None else series.fill_null(missing)).to_numpy()
 

@@ -73,17 +73,8 @@ def number_rows(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Give each different masked row a number, in the order in which they first occur.
 
-    Parameters
-    ----------
-    words : ndarray of uint64, shape (words, rows)
-        The packed rows.
-    mask : ndarray of uint64, shape (words,)
-        The bits that count.
-
-    Returns
-    -------
-    tuple of ndarray of int32
-        The number of each row, and the first row of each number.
+    `words` has the shape (words, rows), `mask` the bits that count. Returns the number of each row,
+    and the first row of each number.
     """
     rows = words.shape[1]
     mixed, hashes = np.empty(BLOCK, np.uint64), np.empty(BLOCK, np.uint32)
@@ -137,20 +128,10 @@ def sort_by_group(
 def new_store(lines: int, levels: int, entries: int) -> Store:
     """Return counts of values for a number of lines, all 0.
 
-    Parameters
-    ----------
-    lines, levels : int
-        How many lines there are, and how many values.
-    entries : int
-        How many counts can be held as chains of entries; if 0, there is a cell for each line and
-        value instead.
-
-    Returns
-    -------
-    tuple of ndarray
-        The cells; the first entry of each line, or -1 if nothing was counted; the value, the count
-        and the following entry of each entry; and three numbers: how many entries were ever taken,
-        the first that was given back, and whether there were too few.
+    So many `entries` can be held as chains; if 0, there is a cell for each line and value instead.
+    The store has the cells; the first entry of each line, or -1 if nothing was counted; the value,
+    the count and the following entry of each entry; and three numbers: how many entries were ever
+    taken, the first that was given back, and whether there were too few.
     """
     return (
         np.zeros((0 if entries else lines, levels), np.uint32),
@@ -243,20 +224,13 @@ def score_matches(
     levels: int,
     found: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]],
 ) -> None:
-    """Score the queries whose key is a group of the reference.
+    """Score the queries whose key is a group of the reference; `found` is changed in place.
 
-    Parameters
-    ----------
-    reference : tuple of ndarray
-        Where each group's entries start, and for each entry its value and how often it occurs.
-    queries : tuple of ndarray
-        Where each group's rows start, the rows in this order, and the value of each row. There can
-        be more groups than the reference has; they are left alone.
-    levels : int
-        Number of values; of two that are as frequent, the lower one is the guess.
-    found : tuple of ndarray
-        For each row how many of the reference share its value, how many there are, and the guess;
-        changed in place.
+    `reference` says where each group's entries start, and each entry's value and how often it
+    occurs; `queries` where each group's rows start, the rows in this order, and the value of each
+    row. Groups beyond those of the reference are left alone. `found` has for each row how many of
+    the reference share its value, how many there are, and the guess: of values that are as
+    frequent, the lowest.
     """
     starts, values, weights = reference
     firsts, rows, wanted = queries
@@ -295,25 +269,11 @@ def match_keys(
 ]:
     """Group the records of both sides by their masked keys, and score the queries that match.
 
-    Parameters
-    ----------
-    words : ndarray of uint64, shape (words, rows)
-        The packed records: those of the reference, and then the queries. If there are as many as
-        the reference has, they are the queries too.
-    mask : ndarray of uint64, shape (words,)
-        The bits of the keys.
-    reference : tuple of ndarray
-        Value and weight of each record of the reference.
-    wanted : ndarray of int32
-        Value of each query.
-    levels : int
-        Number of values; of two that are as frequent, the lower one is the guess.
-
-    Returns
-    -------
-    tuple
-        The group of each query, the first row of each group, and how many groups the reference
-        has, which are the first ones; `reference`, `queries` and `found` as in `score_matches`.
+    `words` are the packed records of the reference, and then the queries; if there are as many as
+    the reference has, they are the queries too. `reference` has value and weight of each record,
+    `wanted` the value of each query. Returns the group of each query, the first row of each group,
+    and how many groups the reference has, which are the first ones; then what `score_matches` takes
+    and fills.
     """
     told, weights = reference
     own = len(told)

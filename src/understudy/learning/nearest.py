@@ -49,15 +49,9 @@ _MASKED_KEYS, _PAIRS = 10**8, 2 * 10**9
 class Matches:
     """What the nearest reference records say about each of the different queries.
 
-    Parameters
-    ----------
-    same, total : ndarray of int64
-        How many of the nearest reference records share the query's sensitive value, and how many
-        there are; 0 if none was found.
-    guess : ndarray of int32
-        The most frequent sensitive value among them; undefined if there are none.
-    distance : ndarray of int32
-        In how many attributes they differ from the query; -1 if none was found.
+    How many share the query's sensitive value, and how many there are (0 if none was found); the
+    most frequent value among them; and in how many attributes they differ from the query (-1:
+    none).
     """
 
     same: NDArray[np.int64]
@@ -69,10 +63,7 @@ class Matches:
 class Search:
     """Finds the records of a reference that are nearest to each query, for any set of attributes.
 
-    Parameters
-    ----------
-    reference, queries : Records
-        Tables that were coded alike.
+    Both tables were coded alike.
     """
 
     def __init__(self, reference: Records, queries: Records) -> None:
@@ -87,14 +78,9 @@ class Search:
         self._told, self._wanted = rank[reference.sensitive], rank[queries.sensitive]
 
     def matches(self, places: Sequence[int], *, nearest: bool) -> Matches:
-        """Find the reference records that agree with each query on some attributes.
+        """Find the reference records that agree with each query on the attributes at these places.
 
-        Parameters
-        ----------
-        places : sequence of int
-            Places of the attributes among the columns.
-        nearest : bool
-            Whether to take those at the smallest distance where none agrees on all.
+        With `nearest`, those at the smallest distance are taken where none agrees on all.
         """
         from understudy.learning.matching_kernels import score_matches
 
@@ -112,16 +98,8 @@ class Search:
     def nearest_counts(self, places: Sequence[int]) -> Iterator[tuple[NDArray[np.int32], Any]]:
         """Yield how often each sensitive value occurs among the nearest records, block by block.
 
-        Parameters
-        ----------
-        places : sequence of int
-            Places of the attributes among the columns.
-
-        Yields
-        ------
-        tuple
-            Some of the different queries, and a sparse array of counts with a row for each and a
-            column for each value. Entries of the same row and column add up.
+        A block has some of the different queries, and a sparse array of counts with a row for each
+        and a column for each value. Entries of the same row and column add up.
         """
         from scipy.sparse import csr_array
 

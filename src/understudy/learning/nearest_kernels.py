@@ -186,19 +186,9 @@ def add_agreeing(
     in the cache. Most keys agree with none: bitmaps of hashes leave few on either side. Those are
     grouped in a hash table, and each group is added up once for all its keys.
 
-    Parameters
-    ----------
-    masks : ndarray of uint64, shape (masks, words)
-        The bits that must agree, one mask after the other.
-    mine : tuple of ndarray
-        The packed keys without a match so far, of shape (words, keys), the line of the store that
-        belongs to each, and where each part starts.
-    theirs : tuple of ndarray
-        The packed keys of the reference, the number of each, and where each part starts.
-    reference : tuple of ndarray
-        Where the entries of each number start, and each entry's value and weight.
-    store : tuple of ndarray
-        The counts; changed in place.
+    `mine` are the packed keys without a match so far, the line of the store that belongs to each,
+    and where each part starts; `theirs` the same of the reference, with the number of each key;
+    `reference` says where the entries of each number start, and each entry's value and weight.
     """
     keys, lines, parts = mine
     others, names, parts_too = theirs
@@ -289,22 +279,9 @@ def compare_all(
 ) -> None:
     """Compare each key with all reference keys, and count the values at the smallest distance.
 
-    Parameters
-    ----------
-    keys : ndarray of uint8, shape (keys, bytes)
-        The codes of each key; an attribute with many codes has several bytes.
-    lines : ndarray of int32, shape (keys,)
-        The line of the store that belongs to each key.
-    others : ndarray of uint8, shape (bytes, groups)
-        The codes of the reference keys.
-    ends : ndarray of bool, shape (bytes,)
-        Whether the byte is the last one of its attribute.
-    reference : tuple of ndarray
-        Where each reference key's entries start, and each entry's value and weight.
-    store : tuple of ndarray
-        The counts; changed in place. Those of these keys are 0 before.
-    nearest : ndarray of an unsigned type, shape (keys,)
-        Filled with the smallest distance. Its type must hold the number of attributes.
+    `keys` and `others` are codes as bytes, and `ends` marks the last byte of each attribute;
+    `lines` are those of the store, whose counts are 0 before; `reference` is as in `add_agreeing`.
+    `nearest` is filled with the smallest distance, so its type must hold the number of attributes.
     """
     starts, values, weights = reference
     distances, differs = np.empty(BLOCK, nearest.dtype), np.empty(BLOCK, np.uint8)

@@ -95,19 +95,9 @@ class Records:
     def key_bytes(
         self, places: Sequence[int], rows: NDArray[np.integer]
     ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-        """Return codes as bytes, and which byte is the last one of its column.
+        """Return codes of some of the different records as bytes, and which byte ends its column.
 
-        Parameters
-        ----------
-        places : sequence of int
-            Columns.
-        rows : ndarray of int
-            Some of the different records.
-
-        Returns
-        -------
-        tuple of ndarray
-            Bytes of shape (bytes, rows), the lowest of a column first; and a mark for each.
+        Bytes have the shape (bytes, rows), the lowest of a column first.
         """
         chosen = self._different[2][rows]
         lines, ends = [], []
@@ -126,18 +116,7 @@ def coded_records(
     sensitive: NDArray[np.integer],
     levels: int,
 ) -> Records:
-    """Return the records of columns of codes without names.
-
-    Parameters
-    ----------
-    columns : sequence of ndarray
-        The codes of each key.
-    sizes : sequence of int
-        How many codes each key has.
-    sensitive : ndarray
-        The codes of the sensitive attribute.
-    levels : int
-        How many codes that has.
+    """Return the records of columns of codes without names, and of a sensitive attribute.
 
     Examples
     --------

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from understudy.audit.findings import Figure
+from understudy.results import Line
 from understudy.risk.overview import Overview
 from understudy.wording import UNDEFINED, quoted, share
 
+ROLES = ("baseline", "synthetic", "original", "control", "gain")
 _NOTICEABLE = 0.01
 """A gain of more than this share of the records is shown in colour."""
 
 
-def attack_table(found: Overview) -> Group:
+IN_OVERVIEW = ("attribution", "classifiers", "disclosure")
+"""The declared measures that an overview has."""
+
+
+def attack_table(found: Overview, more: Sequence[Figure] = ()) -> Group:
     """Return a table of all measures beside their references, and the results in sentences.
+
+    `more` are figures of declared measures that the overview does not have.
 
     The baseline is reached without the release, and the gain is what the release adds to it.
     """
@@ -28,7 +37,10 @@ def attack_table(found: Overview) -> Group:
         title_justify="left",
         header_style="bold",
     )
-    lines = list(found.lines())
+    lines: list[Line] = list(found.lines())
+    lines += [
+        Line(one.title, one.meaning, **{role: getattr(one, role) for role in ROLES}) for one in more
+    ]
     controlled = any(not math.isnan(line.control) for line in lines)
     table.add_column("measure")
     table.add_column("how", overflow="fold")

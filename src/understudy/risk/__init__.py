@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from understudy.intervals import wilson_interval
 from understudy.risk.anonymity import Anonymity, anonymity
-from understudy.risk.attacker_results import Attackers
+from understudy.risk.attacker_votes import Attackers
 from understudy.risk.attackers import attackers
 from understudy.risk.attribution import attribution, gcap, icap, zero_cap
 from understudy.risk.attribution_result import Attribution
-from understudy.risk.baseline import Baseline
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure, Disclosures
 from understudy.risk.overview import Overview, overview
-from understudy.risk.scenario import Scenario
+from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.strong import Command, StrongAttack, black_box_attacker, strong_attacker
 from understudy.risk.sweep import Sweep, sweep
 

@@ -14,9 +14,8 @@ from understudy.data.coded import Coded
 from understudy.data.frames import Backend, Frame, Layout
 from understudy.data.joint_coding import Levels, code_together
 from understudy.errors import DataError, ParameterError
-from understudy.results import Result, to_plain
-from understudy.risk.key_cells import KeyCells
-from understudy.risk.level_values import level_label
+from understudy.results import Result
+from understudy.risk.key_tally import KeyCells
 from understudy.risk.prepare import Prepared
 from understudy.risk.scenario import Scenario
 from understudy.wording import percent
@@ -83,16 +82,13 @@ class Anonymity(Result):
         a key has its name. The records of a class are those with its number in `per_record`.
         """
         table = self._table
-        if measure == "k":
-            chosen = table.sizes == self.k
-        elif measure == "l" and table.distinct is not None:
-            chosen = table.distinct == self.l
-        elif measure == "t" and table.distances is not None:
-            chosen = table.distances >= self.t - _ROUNDING
-        elif measure in ("l", "t"):
-            raise ParameterError(f"{measure} needs a sensitive attribute.")
-        else:
+        figures = {"k": table.sizes, "l": table.distinct, "t": table.distances}
+        if measure not in figures:
             raise ParameterError(f"measure must be 'k', 'l' or 't'; got {measure!r}.")
+        held = figures[measure]
+        if held is None:
+            raise ParameterError(f"{measure} needs a sensitive attribute.")
+        chosen = held >= self.t - _ROUNDING if measure == "t" else held == held.min()
         return self._framed(table.to_frame(self.keys, np.flatnonzero(chosen)), backend)
 
     def per_record(self, *, backend: Backend | None = None) -> Frame:
@@ -109,16 +105,7 @@ class Anonymity(Result):
 
     def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return all figures as a table of one row."""
-        import polars as pl
-
-        return self._framed(
-            pl.DataFrame([{name: getattr(self, name) for name in _NUMBERS}]), backend
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures as plain values, nan as None."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
+        return self._framed([{name: getattr(self, name) for name in _NUMBERS}], backend)
 
     def summary(self) -> str:
         """Say the figures in a sentence."""
@@ -131,8 +118,6 @@ class Anonymity(Result):
         if self.sensitive is not None:
             text += f" For {self.sensitive!r}: l = {self.l}, t = {self.t:.3f} ({self.distance})."
         return text
-
-    __str__ = summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +140,9 @@ class _Classes:
 
         columns: dict[str, Any] = {_beside("class", keys): chosen}
         for name in keys:
-            codes = self.examples[name][chosen].tolist()
-            columns[name] = [level_label(self.levels[name], code) for code in codes]
+            codes, levels = self.examples[name][chosen], self.levels[name]
+            labels = zip(codes, levels.labels_of(codes), strict=True)
+            columns[name] = [None if code == levels.missing else label for code, label in labels]
         figures = {_beside(name, keys): held[chosen] for name, held in self.figures().items()}
         return pl.DataFrame(columns | figures, schema_overrides=dict.fromkeys(keys, pl.String))
 

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.arguments import is_number
 from understudy.data import Coded
-from understudy.data.frames import Backend
+from understudy.data.frames import Backend, Frame
 from understudy.errors import DataError, ParameterError
 from understudy.intervals import wilson_interval
 from understudy.learning.classifiers import MANY_LEVELS
-from understudy.risk.attacker_results import Attackers, Score, SubsetScores
-from understudy.risk.baseline import Baseline
+from understudy.results import Line, Result
 from understudy.risk.prepare import Prepared
-from understudy.risk.scenario import Scenario
-from understudy.wording import quoted
+from understudy.risk.scenario import Baseline, Scenario
+from understudy.wording import percent, quoted
 
 Truth = tuple[NDArray[Any], NDArray[np.bool_]]
 """The sensitive attribute of each record, as codes or numbers, and where there is one."""
@@ -29,14 +29,6 @@ Numbers = NDArray[np.float64]
 
 # A limit that is hit exactly in decimals may be missed by the last bits: 0.8 - 0.1 > 0.7.
 _LAST_BITS = 8 * np.finfo(np.float64).eps
-
-
-def _is_size(value: object) -> bool:
-    return (
-        isinstance(value, int | float | np.integer | np.floating)
-        and not isinstance(value, bool)
-        and bool(0 <= value < np.inf)
-    )
 
 
 @dataclass(frozen=True)
@@ -69,7 +61,7 @@ class Tolerance:
         if len(given) == 2:
             raise ParameterError("Give either tolerance or relative_tolerance, not both.")
         ((name, value),) = given.items()
-        if not _is_size(value):
+        if not (is_number(value) and 0 <= value < math.inf):
             raise ParameterError(f"{name} must be a number of at least 0; got {value!r}.")
         return cls(float(value), name == "relative_tolerance")
 
@@ -103,6 +95,175 @@ class Tolerance:
         ]
         total = len(truths)
         return Baseline(int(hits[0].max()) / total, int(hits[1].sum()) / total**2)
+
+
+@dataclass(frozen=True)
+class Score:
+    """How often one attacker is right: the mean over the sets of keys, and how it varies.
+
+    Parameters
+    ----------
+    accuracy, accuracy_std : float
+        Share of the original records that are guessed correctly after training on the synthetic
+        table: mean and population standard deviation over the sets of keys.
+    original, original_std : float
+        The same after training on the original itself.
+    control, control_std : float
+        Share of the control records that are guessed correctly after training on the synthetic
+        table; nan without control records.
+    gain : float
+        `accuracy` less the zero rule of the baseline.
+    interval, control_interval : tuple of float
+        Wilson's 95% intervals of `accuracy` and `control`, for so many records.
+    """
+
+    accuracy: float
+    accuracy_std: float
+    original: float
+    original_std: float
+    control: float
+    control_std: float
+    gain: float
+    interval: tuple[float, float]
+    control_interval: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class SubsetScores:
+    """How often the attackers are right who know one set of keys.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        What they know.
+    synthetic, original, control : mapping
+        Share of right guesses by model, the ensemble last: of original records after training on
+        the synthetic and on the original table, and of control records.
+    """
+
+    keys: tuple[str, ...]
+    synthetic: Mapping[str, float]
+    original: Mapping[str, float]
+    control: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Attackers(Result):
+    """What classifiers guess of a sensitive attribute that were trained on a release.
+
+    Parameters
+    ----------
+    scenario : Scenario
+        What the attackers know and want.
+    preset : str or None
+        Which models were trained; None for a user's own.
+    tolerance : Tolerance or None
+        How far off a guess of a number may be; None if levels are guessed.
+    records, control_records : int
+        How many records were attacked.
+    baseline, control_baseline : Baseline
+        What is reached without the release, among the original and the control records.
+    models : dict
+        The score of each model.
+    ensemble : Score
+        That of their vote.
+    mean, maximum : Score
+        Mean of the models, and the model with the highest accuracy. An attacker cannot know which
+        model that is; the maximum is a bound. All of `maximum` is of this one model: its
+        `original` is what the same model reaches on the original, which is not the highest there,
+        and may be lower than that of the ensemble.
+    best : str or None
+        The name of the model behind `maximum`.
+    subsets : tuple of SubsetScores
+        The same for each set of keys.
+    shares : dict
+        For each model and the ensemble, the share of sets of keys with which each original record
+        is guessed correctly; see `per_record`.
+    reasons : dict
+        Why a value is nan.
+    """
+
+    scenario: Scenario
+    preset: str | None
+    tolerance: Tolerance | None
+    records: int
+    control_records: int
+    baseline: Baseline
+    control_baseline: Baseline
+    models: dict[str, Score]
+    ensemble: Score
+    mean: Score
+    maximum: Score
+    best: str | None
+    subsets: tuple[SubsetScores, ...]
+    shares: dict[str, NDArray[np.float64]] = field(repr=False)
+    reasons: dict[str, str]
+
+    @property
+    def scores(self) -> dict[str, Score]:
+        """The score of each model, and then those of the ensemble, the mean and the maximum."""
+        together = {"ensemble": self.ensemble, "mean": self.mean, "maximum": self.maximum}
+        return self.models | together
+
+    @property
+    def voters(self) -> int:
+        """How many models have a score: those that failed have no vote."""
+        return sum(not math.isnan(score.accuracy) for score in self.models.values())
+
+    def per_record(self, *, backend: Backend | None = None) -> Frame:
+        """Return the share of sets of keys with which each original record is guessed correctly.
+
+        A column for the number of the record, from 0, one for each model and one for the ensemble;
+        null where there is nothing to guess, or the model failed.
+        """
+        import polars as pl
+
+        frame = pl.DataFrame(self.shares).fill_nan(None).with_row_index("record")
+        return self._framed(frame, backend)
+
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
+        """Return the scores, a row for each model, the ensemble, the mean and the maximum."""
+        columns = ["accuracy", "accuracy_std", "original", "original_std", "gain"]
+        if self.control_records:
+            columns += ["control", "control_std"]
+        scores = self.scores
+        content: dict[str, Any] = {"attacker": list(scores)}
+        content["baseline"] = [self.baseline.zero_rule] * len(scores)
+        content |= {name: [getattr(score, name) for score in scores.values()] for name in columns}
+        return self._framed(content, backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all but the single records as plain values, with None for nan."""
+        content = super().to_dict()
+        del content["shares"]
+        return content
+
+    def summary(self) -> str:
+        """Return the result in a few sentences."""
+        best = f" with {self.best}" if self.best else ""
+        voters = {0: "no model", 1: "one model"}.get(self.voters, f"{self.voters} models")
+        control = (
+            f" For people who are not in the data it is {percent(self.ensemble.control)}."
+            if self.control_records
+            else ""
+        )
+        return (
+            f"An attacker who knows {self.scenario.known_keys} guesses "
+            f"{self.scenario.sensitive!r} correctly for {percent(self.ensemble.accuracy)} of the "
+            f"records by a vote of {voters} (mean {percent(self.mean.accuracy)}, "
+            f"best {percent(self.maximum.accuracy)}{best}). "
+            f"Without the release it is {percent(self.baseline.zero_rule)}, "
+            f"with the original {percent(self.ensemble.original)}.{control}"
+        )
+
+    def lines(self) -> Sequence[Line]:
+        """Return each attacker beside its references."""
+        return [self.line(name, "", score) for name, score in self.scores.items()]
+
+    def line(self, name: str, meaning: str, score: Score) -> Line:
+        """Return one of the scores beside its references."""
+        shares = score.accuracy, score.original, score.control, score.gain
+        return Line(name, meaning, self.baseline, *shares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,6 +305,16 @@ class Target:
         control = None if prepared.control is None else truth(prepared.control)
         return cls(original, truth(prepared.syntheses[0]), control, len(levels), tolerance)
 
+    @property
+    def records(self) -> int:
+        """How many original records there are to guess."""
+        return int(self.original[1].sum())
+
+    @property
+    def control_records(self) -> int:
+        """How many control records there are to guess."""
+        return 0 if self.control is None else int(self.control[1].sum())
+
     def right(self, guesses: NDArray[Any], truth: Truth) -> NDArray[np.float64]:
         """Return 1 for a right guess, 0 for a wrong one, and nan where there is no truth."""
         values, known = truth
@@ -153,11 +324,11 @@ class Target:
             right = self.tolerance.right(guesses, values)
         return np.where(known, right, np.nan)
 
-    def baseline(self, truth: Truth) -> Baseline:
-        """Return what is reached without the release."""
-        values = truth[0][truth[1]]
-        if not len(values):
+    def baseline(self, truth: Truth | None) -> Baseline:
+        """Return what is reached without the release; nan if there is nothing to guess."""
+        if truth is None or not truth[1].any():
             return Baseline(math.nan, math.nan)
+        values = truth[0][truth[1]]
         if self.tolerance is None:
             return Baseline.of(np.bincount(values, minlength=self.size))
         return self.tolerance.baseline(values)
@@ -210,18 +381,10 @@ class VoteCount:
         guesses: Sequence[NDArray[Any] | str],
         which: NDArray[np.integer],
     ) -> None:
-        """Add what the models guess that were trained on one side.
+        """Add what the models guess that know these keys and were trained on one side.
 
-        Parameters
-        ----------
-        keys : tuple of str
-            What they know.
-        side : {"synthetic", "original"}
-            What they were trained on.
-        guesses : sequence
-            For each model, guesses for the different combinations of keys, or why there are none.
-        which : ndarray
-            The combination of each original record, and of the control records after them.
+        `guesses` are, for each model, those for the different combinations of keys, or why there
+        are none; `which` is the combination of each original record, then of each control record.
         """
         target, rows = self._target, len(self._target.original[0])
         found: dict[str, NDArray[Any]] = {}
@@ -262,23 +425,13 @@ class VoteCount:
     def result(self, scenario: Scenario, preset: str | None, backend: Backend) -> Attackers:
         """Return the whole attack."""
         target = self._target
-        control_records = 0 if target.control is None else int(target.control[1].sum())
         if target.control is None:
             self._reasons["control"] = "No control records were given."
-        elif not control_records:
+        elif not target.control_records:
             self._reasons["control"] = "No control record has a number to guess."
-        scores = {
-            name: self._score({side: self._column(side, [name]) for side in self._rates})
-            for name in self._names
-        }
+        scores = {name: self._score([name], [name]) for name in self._names}
         works = [name for name in self._models if not math.isnan(scores[name].accuracy)]
-        whole = [name for name in works if not math.isnan(scores[name].original)]
-        mean = self._score(
-            {
-                side: self._column(side, whole if side == "original" else works)
-                for side in self._rates
-            }
-        )
+        mean = self._score(works, [name for name in works if not math.isnan(scores[name].original)])
         failed = [name for name in self._models if name not in works]
         if failed:
             self._reasons["mean"] = f"It leaves out the models that failed: {', '.join(failed)}."
@@ -287,14 +440,10 @@ class VoteCount:
             scenario=scenario,
             preset=preset,
             tolerance=target.tolerance,
-            records=int(target.original[1].sum()),
-            control_records=control_records,
+            records=target.records,
+            control_records=target.control_records,
             baseline=self._baseline,
-            control_baseline=(
-                target.baseline(target.control)
-                if target.control is not None
-                else Baseline(math.nan, math.nan)
-            ),
+            control_baseline=target.baseline(target.control),
             models={name: scores[name] for name in self._models},
             ensemble=scores["ensemble"],
             mean=mean,
@@ -309,28 +458,21 @@ class VoteCount:
             _backend=backend,
         )
 
-    def _column(self, side: str, names: Sequence[str]) -> NDArray[np.float64]:
-        """Return the rates of each set of keys, averaged over some models."""
-        if not names:
-            return np.full(len(self._subsets), np.nan)
-        return np.array(
-            [np.mean([rate[name] for name in names]) for rate in self._rates[side]], np.float64
-        )
-
-    def _score(self, rates: dict[str, NDArray[np.float64]]) -> Score:
-        target = self._target
-        mean = {side: float(values.mean()) for side, values in rates.items()}
-        deviation = {side: float(values.std()) for side, values in rates.items()}
-        records = int(target.original[1].sum())
-        controls = 0 if target.control is None else int(target.control[1].sum())
+    def _score(self, models: Sequence[str], on_original: Sequence[str]) -> Score:
+        """Return the mean of some models, and of some after training on the original."""
+        found = {}
+        for side, rates in self._rates.items():
+            names = on_original if side == "original" else models
+            scores = [[rate[name] for name in names] or [math.nan] for rate in rates]
+            each = np.array([np.mean(own) for own in scores])
+            found[side] = float(each.mean()), float(each.std())
+        records, controls = self._target.records, self._target.control_records
+        accuracy, of_control = found["synthetic"][0], found["control"][0]
         return Score(
-            accuracy=mean["synthetic"],
-            accuracy_std=deviation["synthetic"],
-            original=mean["original"],
-            original_std=deviation["original"],
-            control=mean["control"],
-            control_std=deviation["control"],
-            gain=mean["synthetic"] - self._baseline.zero_rule,
-            interval=wilson_interval(mean["synthetic"] * records, records),
-            control_interval=wilson_interval(mean["control"] * controls, controls),
+            *found["synthetic"],
+            *found["original"],
+            *found["control"],
+            gain=accuracy - self._baseline.zero_rule,
+            interval=wilson_interval(accuracy * records, records),
+            control_interval=wilson_interval(of_control * controls, controls),
         )

@@ -15,11 +15,9 @@ from understudy.data import Coded
 from understudy.data.frames import Frame
 from understudy.errors import ParameterError
 from understudy.learning.classifiers import CLASSIFIERS, REGRESSORS, Codes, Model
-from understudy.learning.jobs import Guesses, Job, Remembered
-from understudy.learning.processes import mapped
+from understudy.learning.jobs import Guesses, Job, Remembered, mapped
 from understudy.progress import track
-from understudy.risk.attacker_results import Attackers
-from understudy.risk.attacker_votes import Target, Tolerance, Truth, VoteCount
+from understudy.risk.attacker_votes import Attackers, Target, Tolerance, Truth, VoteCount
 from understudy.risk.prepare import Prepared, prepare
 from understudy.risk.scenario import Scenario
 
@@ -196,12 +194,14 @@ def _attack(
     scenario = prepared.scenario
     target = Target.of(prepared, within)
     votes = VoteCount(target, tuple(chosen))
-    jobs = _jobs(prepared, target, chosen, int(random_state))
+    tables = [prepared.original, *([] if prepared.control is None else [prepared.control])]
+    asked = Coded.concatenate(tables)
+    jobs = _jobs(prepared, asked, target, chosen, int(random_state))
     total = 2 * len(scenario) * len(chosen)
     with mapped(trained, jobs, int(processes), must_travel=dict(chosen)) as results:
         guesses = iter(track(results, "Attacking", total))
         for subset in scenario.subsets():
-            which = group_ids(_asked(prepared), subset).ids
+            which = group_ids(asked, subset).ids
             for side in ("synthetic", "original"):
                 votes.add(subset, side, list(islice(guesses, len(chosen))), which)
     return votes
@@ -242,16 +242,9 @@ def _own(name: str, estimator: Any, tolerance: Tolerance | None) -> Model:  # no
     return Model("places", copied)
 
 
-def _asked(prepared: Prepared) -> Coded:
-    """Return the original records, with the control records after them."""
-    tables = [prepared.original, *([] if prepared.control is None else [prepared.control])]
-    return Coded.concatenate(tables)
-
-
 def _jobs(
-    prepared: Prepared, target: Target, models: Mapping[str, Model], seed: int
+    prepared: Prepared, asked: Coded, target: Target, models: Mapping[str, Model], seed: int
 ) -> Iterator[Job]:
-    asked = _asked(prepared)
     for subset in prepared.scenario.subsets():
         # Records with the same keys get the same guess.
         different = asked.take(group_ids(asked, subset).representatives)

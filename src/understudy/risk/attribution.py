@@ -20,9 +20,8 @@ from understudy.risk.attribution_result import (
     SubsetAttribution,
     Unmatched,
 )
-from understudy.risk.baseline import Baseline
 from understudy.risk.prepare import Prepared, prepare
-from understudy.risk.scenario import Scenario
+from understudy.risk.scenario import Baseline, Scenario
 
 _NO_MATCH = "no record has the keys of a synthetic one, so nothing can be looked up"
 
@@ -206,24 +205,10 @@ def zero_cap(original: Frame, synthetic: Frame, **options: Unpack[Options]) -> A
 def attributions(
     prepared: Prepared, rules: Sequence[Unmatched] = get_args(Unmatched)
 ) -> dict[Unmatched, Attribution]:
-    """Attack tables that are coded already, by several rules for records without a match.
+    """Attack the first synthetic table of those coded already, by each rule for no match.
 
     Keys are looked up once for all rules, so that three rules take little more time than one.
-
-    Parameters
-    ----------
-    prepared : Prepared
-        The tables; the first of the synthetic ones is looked into.
-    rules : sequence of {"nearest", "zero", "ignore"}
-        What a record without a match counts; see `unmatched` of `attribution`.
-
-    Returns
-    -------
-    dict
-        The result by each rule.
     """
-    for rule in rules:
-        check_choice("unmatched", rule, get_args(Unmatched))
     scenario = prepared.scenario
     original, synthetic = Records(prepared.original), Records(prepared.syntheses[0])
     attack, upper = Attack(synthetic, original), Attack(original, original)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,16 +18,12 @@ from understudy.errors import ParameterError
 from understudy.learning.nearest import Matches, Search
 from understudy.learning.packed import Records
 from understudy.progress import track
-from understudy.results import Result, to_plain
-from understudy.risk.baseline import Baseline
-from understudy.risk.level_values import level_label
-from understudy.risk.scenario import Scenario
+from understudy.results import Line, Result
+from understudy.risk.scenario import Baseline, Scenario
 from understudy.wording import percent
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from understudy.charts.number_line import Line
 
 Unmatched = Literal["nearest", "zero", "ignore"]
 """What a record without a match counts: what the nearest records say, 0, or nothing at all."""
@@ -112,34 +108,16 @@ class Scores:
 
 
 class Attack:
-    """An attacker who looks up the keys of each query in a reference table.
-
-    Parameters
-    ----------
-    reference : Records
-        The table that the attacker has.
-    queries : Records
-        The records that are attacked.
-    """
+    """An attacker who looks up the keys of each query in a reference table."""
 
     def __init__(self, reference: Records, queries: Records) -> None:
         self.queries = queries
         self._search = Search(reference, queries)
 
     def scores(self, places: Sequence[int], *rules: Unmatched) -> list[Scores]:
-        """Attack with the keys at these places among the columns.
+        """Attack with the keys at these places among the columns, by each of the rules.
 
-        Parameters
-        ----------
-        places : sequence of int
-            Places of the keys.
-        *rules : {"nearest", "zero", "ignore"}
-            What a query without a match counts.
-
-        Returns
-        -------
-        list of Scores
-            One for each rule. The records are looked up once for all of them.
+        The records are looked up once for all rules.
         """
         found = self._search.matches(places, nearest="nearest" in rules)
         return [self._scored(found, rule) for rule in rules]
@@ -163,14 +141,9 @@ class Attack:
 
 @dataclass(frozen=True)
 class Rates:
-    """Accuracy and mean of an attack, over the sets of keys.
+    """Accuracy and mean of an attack: mean and population standard deviation over the sets of keys.
 
-    Parameters
-    ----------
-    accuracy, accuracy_std : float
-        Share of right guesses: mean and population standard deviation over the sets of keys.
-    mean, mean_std : float
-        The same of the mean correct attribution probability.
+    `mean` is that of the correct attribution probability.
     """
 
     accuracy: float
@@ -364,8 +337,9 @@ class Attribution(Result):
         import polars as pl
 
         scores = self._scores(subset)
-        guessed = [code for code in np.unique(scores.guess).tolist() if code >= 0]
-        labels = {code: level_label(self._levels, code) for code in guessed}
+        missing = (-1, self._levels.missing)
+        guessed = [code for code in np.unique(scores.guess).tolist() if code not in missing]
+        labels = dict(zip(guessed, self._levels.labels_of(guessed), strict=True))
         guess = pl.col("guess").replace_strict(labels, default=None, return_dtype=pl.String)
         return (
             pl.DataFrame({"cap": scores.cap, "rho": scores.distance, "guess": scores.guess})
@@ -400,20 +374,13 @@ class Attribution(Result):
         """Return one row for each set of keys."""
         import polars as pl
 
-        rows = [
-            {item.name: getattr(one, item.name) for item in fields(one)} for one in self.subsets
-        ]
+        rows = [dict(vars(one)) for one in self.subsets]
         for row in rows:
             row["low"], row["high"] = row.pop("interval")
             row["baseline"] = row["baseline"].zero_rule
         unused = [] if self.rho else ["rho"]
         unused += [] if self.control else ["control_accuracy", "control_mean"]
         return self._framed(pl.DataFrame(rows).drop(unused), backend)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all but the single records as plain values, with None for nan."""
-        found: dict[str, Any] = to_plain(self)
-        return found
 
     def summary(self) -> str:
         """Return the result in a few sentences."""
@@ -433,15 +400,8 @@ class Attribution(Result):
             f"with the original {percent(self.original.accuracy)}.{control}"
         )
 
-    __str__ = summary
-
-    def _lines(self) -> Sequence[Line]:
-        from understudy.charts.number_line import Line
-
-        values = {
-            "baseline": self.baseline.zero_rule,
-            "synthetic": self.accuracy,
-            "original": self.original.accuracy,
-            "control": self.control.accuracy if self.control else math.nan,
-        }
-        return [Line(*TITLES[self.rule], values)]
+    def lines(self) -> Sequence[Line]:
+        """Return the measure beside its references."""
+        control = self.control.accuracy if self.control else math.nan
+        own, best = self.accuracy, self.original.accuracy
+        return [Line(*TITLES[self.rule], self.baseline, own, best, control, self.gain)]

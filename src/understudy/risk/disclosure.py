@@ -7,25 +7,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Required, TypedDict, Unpack, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
+from understudy.errors import ParameterError
 from understudy.intervals import wilson_interval
-from understudy.risk.disclosure_checks import (
-    ONE_WAY,
-    TWO_WAY,
-    Threshold,
-    check_threshold,
-    one_way_check,
-    two_way_checks,
+from understudy.risk.disclosure_result import (
+    ControlDisclosure,
+    Disclosure,
+    Disclosures,
+    OneWayCheck,
+    TwoWayCheck,
 )
-from understudy.risk.disclosure_result import ControlDisclosure, Disclosure, Disclosures
-from understudy.risk.key_cells import KeyCells
-from understudy.risk.key_tally import Rules, Tally, Wishes
+from understudy.risk.exclusions import Rules
+from understudy.risk.key_tally import KeyCells, Tally
 from understudy.risk.prepare import Prepared, prepare
 from understudy.risk.scenario import Scenario
 
-Levels = Sequence[object]
 Pairs = Sequence[tuple[str, object, object]]
+Threshold = tuple[int, float]
+"""A number of records and a share, both to be exceeded."""
+
+ONE_WAY: Threshold = (50, 0.9)
+TWO_WAY: Threshold = (4, 0.8)
 
 
 class Options(TypedDict, total=False):
@@ -37,7 +43,7 @@ class Options(TypedDict, total=False):
     special: Mapping[str, Sequence[float]] | None
     missing_target: bool
     missing_keys: bool | Mapping[str, bool]
-    exclude_levels: Levels
+    exclude_levels: Sequence[object]
     exclude: Pairs
     largest_cell: int | None
     one_way: Threshold
@@ -66,7 +72,7 @@ def disclosure(  # noqa: PLR0913  # the options of the measure that it is compar
     special: Mapping[str, Sequence[float]] | None = None,
     missing_target: bool = True,
     missing_keys: bool | Mapping[str, bool] = True,
-    exclude_levels: Levels = (),
+    exclude_levels: Sequence[object] = (),
     exclude: Pairs = (),
     largest_cell: int | None = None,
     one_way: Threshold = ONE_WAY,
@@ -149,13 +155,20 @@ def disclosure(  # noqa: PLR0913  # the options of the measure that it is compar
     (0.25, 0.5)
     """
     scenario = Scenario(keys, sensitive)
-    check_threshold("one_way", one_way)
-    check_threshold("two_way", two_way)
+    _check_threshold("one_way", one_way)
+    _check_threshold("two_way", two_way)
     several = isinstance(synthetic, list | tuple)
     syntheses = list(synthetic) if several else [synthetic]
     ready = prepare(original, syntheses, scenario, control=control, groups=groups, special=special)
-    wishes = Wishes(missing_target, missing_keys, exclude_levels, exclude, largest_cell)
-    rules = wishes.in_codes(scenario, ready.levels)
+    rules = Rules.of(
+        scenario,
+        ready.levels,
+        missing_target=missing_target,
+        missing_keys=missing_keys,
+        exclude_levels=exclude_levels,
+        exclude=exclude,
+        largest_cell=largest_cell,
+    )
     attack = _Attack(ready, rules, one_way, two_way, confidence)
     found = tuple(attack.on(table) for table in ready.syntheses)
     return Disclosures(found, _backend=ready.backend) if several else found[0]
@@ -167,8 +180,7 @@ def disclosure_of(ready: Prepared) -> Disclosure:
     The first of the synthetic tables is measured.
     """
     every = replace(ready, scenario=Scenario(ready.scenario.keys, ready.scenario.sensitive))
-    rules = Wishes().in_codes(every.scenario, every.levels)
-    return _Attack(every, rules, ONE_WAY, TWO_WAY, 0.95).on(every.syntheses[0])
+    return _Attack(every, Rules(), ONE_WAY, TWO_WAY, 0.95).on(every.syntheses[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,7 +206,6 @@ class _Attack:
         sizes = told[told > 0]
         if not len(sizes):
             reasons["mean_cell"] = "No record is disclosed."
-        decode = ready.levels
         interval = self._interval(rates["disco"], tally.rows)
         return Disclosure(
             scenario=scenario,
@@ -203,13 +214,11 @@ class _Attack:
             **rates,
             max_cell=int(sizes.max(initial=0)),
             mean_cell=float(sizes.mean()) if len(sizes) else math.nan,
-            constant=decode[scenario.sensitive].value(tally.constant),
+            constant=ready.levels[scenario.sensitive].value(tally.constant),
             repu_interval=self._interval(rates["repu"], tally.rows),
             disco_interval=interval,
-            check_1way=one_way_check(
-                cells, tally["original"], told, decode, scenario, self.one_way
-            ),
-            check_2way=two_way_checks(cells, cells.counts[0], told, decode, scenario, self.two_way),
+            check_1way=self._one_way(tally),
+            check_2way=self._two_way(tally),
             exclusions=replace(tally.exclusions, _backend=ready.backend),
             control=None if ready.control is None else self._control(cells, rates, interval),
             reasons=reasons,
@@ -240,3 +249,74 @@ class _Attack:
             dcap_difference=members["dcap"] - rates["dcap"],
             difference_interval=(difference - below, difference + above),
         )
+
+    def _one_way(self, tally: Tally) -> OneWayCheck | None:
+        """Return the sensitive value that is disclosed most often, None if nothing is disclosed."""
+        original, value = tally["original"], tally.cells.value
+        by_level = _sums(value, tally["disco"])
+        total = int(by_level.sum())
+        if not total:
+            return None
+        code = int(by_level.argmax())  # of equals, the first in the order of levels
+        found = int(by_level[code])
+        return OneWayCheck(
+            self.ready.levels[self.ready.scenario.sensitive].value(code),
+            int(original.sum()),
+            int(original[value == code].sum()),
+            total,
+            found,
+            flagged=found > self.one_way[0] and found / total > self.one_way[1],
+        )
+
+    def _two_way(self, tally: Tally) -> tuple[TwoWayCheck, ...]:
+        """Return the levels of keys that tell the sensitive value by themselves.
+
+        Those that tell it of the most records come first. No original record is left out here.
+        """
+        cells, disclosed, decode = tally.cells, tally["disco"], self.ready.levels
+        original, target = cells.counts[0], self.ready.scenario.sensitive
+        large = disclosed > self.two_way[0]
+        if not large.any():
+            return ()
+        found = []
+        values = len(decode[target])
+        for name in self.ready.scenario.keys:
+            codes = cells.examples[name].astype(np.int64)
+            key_records = _sums(codes, original)
+            joint = codes * values + cells.value
+            pairs, place = np.unique(joint[large], return_inverse=True)
+            told = _sums(place, disclosed[large])
+            wanted = np.searchsorted(pairs, joint)
+            wanted[wanted == len(pairs)] = 0
+            ours = pairs[wanted] == joint
+            both = _sums(wanted[ours], original[ours])
+            found += [
+                TwoWayCheck(
+                    name,
+                    decode[name].value(pair // values),
+                    decode[target].value(pair % values),
+                    *(int(told[at]), int(both[at]), int(key_records[pair // values])),
+                )
+                for at, pair in sorted(enumerate(pairs.tolist()), key=lambda item: item[1] % values)
+                if both[at] / key_records[pair // values] > self.two_way[1]
+            ]
+        # The sort is stable: of equals, the earlier key and the earlier value come first.
+        return tuple(sorted(found, key=lambda check: -check.disclosed))
+
+
+def _check_threshold(name: str, threshold: Threshold) -> None:
+    try:
+        records, share = threshold
+        good = records >= 0 and 0 <= share <= 1
+    except (TypeError, ValueError):
+        good = False
+    if not good:
+        raise ParameterError(
+            f"{name} must be a number of records and a share between 0 and 1, such as {ONE_WAY}; "
+            f"got {threshold!r}."
+        )
+
+
+def _sums(codes: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    # Sums of counts below 2**53 are exact in the floats that bincount adds.
+    return np.bincount(codes, counts).astype(np.int64)

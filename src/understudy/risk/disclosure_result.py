@@ -5,20 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from understudy.data.frames import Backend, Frame
-from understudy.data.levels import Value
+from understudy.data.levels import Value, in_words
 from understudy.errors import ParameterError, did_you_mean
-from understudy.results import Result, to_plain
-from understudy.risk.disclosure_checks import OneWayCheck, TwoWayCheck
-from understudy.risk.key_tally import RATES, Exclusions, Tally
-from understudy.risk.level_values import plain_level, shown_level
+from understudy.results import Line, Result, to_plain
+from understudy.risk.exclusions import Exclusions
+from understudy.risk.key_tally import RATES, Tally
 from understudy.risk.scenario import Scenario
 from understudy.wording import percent
-
-if TYPE_CHECKING:
-    from understudy.charts.number_line import Line
 
 Interval = tuple[float, float]
 NUMBERS = ("n_original", "n_synthetic", *RATES, "max_cell", "mean_cell")
@@ -26,6 +22,104 @@ NUMBERS = ("n_original", "n_synthetic", *RATES, "max_cell", "mean_cell")
 REPU = ("repU", "unique in both tables")
 DISCO = ("DiSCO", "a single, correct value")
 """What the two main figures are called, and what they count."""
+
+
+@dataclass(frozen=True)
+class OneWayCheck:
+    """The sensitive value that is disclosed most often.
+
+    Parameters
+    ----------
+    level : value
+        The value as Python has it; None for missing.
+    records : int
+        Original records, without those that are left out.
+    level_records : int
+        Those of them that have the value.
+    disclosed : int
+        All records that DiSCO counts.
+    level_disclosed : int
+        Those of them that have the value.
+    flagged : bool
+        Whether there are so many of them, and they are so large a share of all, that it is worth
+        a look.
+    """
+
+    level: Value
+    records: int
+    level_records: int
+    disclosed: int
+    level_disclosed: int
+    flagged: bool
+
+    @property
+    def level_share(self) -> float:
+        """The value's share of the original records."""
+        return self.level_records / self.records
+
+    @property
+    def disclosed_share(self) -> float:
+        """The value's share of the disclosed records."""
+        return self.level_disclosed / self.disclosed
+
+    def __str__(self) -> str:
+        return (
+            f"{shown_level(self.level)} makes up {self.level_disclosed:,} of {self.disclosed:,} "
+            f"disclosed values ({percent(self.disclosed_share)}) and {percent(self.level_share)} "
+            f"of all original values.{' This is worth a look.' if self.flagged else ''}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the check as plain values."""
+        return {
+            **to_plain(self),
+            "level": plain_level(self.level),
+            "level_share": self.level_share,
+            "disclosed_share": self.disclosed_share,
+        }
+
+
+@dataclass(frozen=True)
+class TwoWayCheck:
+    """A level of one key that tells the sensitive value by itself, most of the time.
+
+    Parameters
+    ----------
+    key : str
+        The key.
+    key_level, level : value
+        The key's level and the sensitive value; None for missing.
+    disclosed : int
+        Records with both that DiSCO counts, in cells that are large enough.
+    both_records : int
+        Original records with both; none is left out here.
+    key_records : int
+        Original records with the key's level; none is left out here.
+    """
+
+    key: str
+    key_level: Value
+    level: Value
+    disclosed: int
+    both_records: int
+    key_records: int
+
+    @property
+    def share(self) -> float:
+        """How many of the original records with the key's level have the sensitive value."""
+        return self.both_records / self.key_records
+
+    def __str__(self) -> str:
+        return (
+            f"{shown_level(self.level)} is disclosed for {self.disclosed:,} records in which "
+            f"{self.key!r} is {shown_level(self.key_level)}. {percent(self.share)} of all original "
+            f"records with this {self.key!r} have it anyway."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the check as plain values."""
+        levels = {name: plain_level(getattr(self, name)) for name in ("key_level", "level")}
+        return {**to_plain(self), **levels, "share": self.share}
 
 
 @dataclass(frozen=True)
@@ -178,9 +272,7 @@ class Disclosure(Result):
 
     def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return all figures as a table of one row."""
-        import polars as pl
-
-        return self._framed(pl.DataFrame([self._figures()]), backend)
+        return self._framed([self._figures()], backend)
 
     def _figures(self) -> dict[str, float]:
         return {name: getattr(self, name) for name in NUMBERS}
@@ -220,12 +312,10 @@ class Disclosure(Result):
             )
         return text
 
-    __str__ = summary
-
-    def _lines(self) -> Sequence[Line]:
-        return _lines_of(
-            self._figures().__getitem__, self.control.disco if self.control else math.nan
-        )
+    def lines(self) -> Sequence[Line]:
+        """Return repU and DiSCO beside their references."""
+        control = self.control.disco if self.control else math.nan
+        return _lines_of(self._figures().__getitem__, control)
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,24 +371,44 @@ class Disclosures(Result):
             f"over a constant guess is {100 * self.mean('disco_gain'):.2f} points."
         )
 
-    __str__ = summary
-
-    def _lines(self) -> Sequence[Line]:
+    def lines(self) -> Sequence[Line]:
+        """Return the means of repU and DiSCO beside their references."""
         controls = [one.control.disco for one in self.results if one.control]
         return _lines_of(self.mean, math.fsum(controls) / len(controls) if controls else math.nan)
 
 
 def _lines_of(figure: Callable[[str], float], control: float) -> Sequence[Line]:
-    """Return repU and DiSCO beside their references."""
-    from understudy.charts.number_line import Line
-
-    disco = {
-        "baseline": figure("disco_baseline"),
-        "synthetic": figure("disco"),
-        "original": figure("dorig"),
-        "control": control,
-    }
+    baseline, disco, original, gain = map(
+        figure, ("disco_baseline", "disco", "dorig", "disco_gain")
+    )
     return [
-        Line(*REPU, {"synthetic": figure("repu"), "original": figure("uio")}),
-        Line(*DISCO, disco),
+        Line(*REPU, synthetic=figure("repu"), original=figure("uio")),
+        Line(*DISCO, baseline, disco, original, control, gain),
     ]
+
+
+def shown_level(value: Value) -> str:
+    """Return a level for a sentence: text in quotes, and other values in words.
+
+    Examples
+    --------
+    >>> shown_level("no"), shown_level(2.0), shown_level(None)
+    ("'no'", '2', 'missing')
+    """
+    return repr(value) if isinstance(value, str) else in_words(value)
+
+
+def plain_level(value: Value) -> str | float | None:
+    """Return a level as JSON knows it: what is no text, number or boolean as text.
+
+    Examples
+    --------
+    >>> import datetime as dt
+    >>> plain_level(dt.date(2020, 1, 31)), plain_level(2.5), plain_level(None)
+    ('2020-01-31', 2.5, None)
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return in_words(value)

@@ -1,4 +1,4 @@
-"""The counts behind repU, DiSCO and their relatives, and the records that are left out of them.
+"""Records of each table by key and sensitive value: the counts behind repU, DiSCO and others.
 
 What is disclosive is decided on the whole tables. Records are then taken out of each count, and
 the denominators stay: that is how synthpop does it, so that figures can be compared.
@@ -7,27 +7,20 @@ the denominators stay: that is how synthpop does it, so that figures can be comp
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import check_whole
-from understudy.data.frames import Backend, Frame
-from understudy.data.levels import Levels
-from understudy.errors import ParameterError, did_you_mean
-from understudy.results import Result
-from understudy.risk.baseline import Baseline
-from understudy.risk.key_cells import KeyCells
-from understudy.risk.level_values import find_level
-from understudy.risk.scenario import Scenario
+from understudy.counting import group_ids
+from understudy.data.coded import Coded
+from understudy.data.joint_coding import CodedTables
+from understudy.risk.exclusions import COUNTED, Exclusions, Rules
+from understudy.risk.scenario import Baseline
 
-COUNTED = ("original", "synthetic", "dorig", "dsyn", "is_", "dis", "disco", "disdio")
-"""What is counted, by cell: the two tables, and the records behind each measure."""
-STEPS = ("excluded level", "missing target", "missing key", "excluded pair", "large cell")
-"""The reasons for which records are left out, in the order in which they act."""
+Counts = NDArray[np.int64]
 RATES = (
     *("uio", "uis", "uiois", "repu", "dorig", "dsyn", "is_", "dis", "disco", "disdio"),
     *("base_cap", "cap_d", "cap_s", "dcap", "tcap_dis", "tcap_is"),
@@ -37,182 +30,72 @@ RATES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Exclusions(Result):
-    """How many records each step left out of each count, and how many remain.
+class KeyCells:
+    """Counts of several tables, for each key and sensitive value that any of them holds.
+
+    A *key* is a combination of the key columns' values, a *cell* a key with a sensitive value.
 
     Parameters
     ----------
-    left_out : ndarray of int64, shape (8, 5)
-        For each of the counts in `COUNTED`, what each of the `STEPS` took away.
-    remaining : ndarray of int64, shape (8,)
-        What is left of each count.
+    key : ndarray of int64
+        The number of each cell's key; keys are numbered from 0 in the order of their codes.
+    value : ndarray of int64
+        The code of each cell's sensitive value.
+    keys : int
+        How many different keys there are.
+    counts : tuple of ndarray of int64
+        For each table, its records in each cell.
+    cell_of : tuple of ndarray of int64
+        For each table, the cell of each record.
+    examples : Coded
+        One record for each cell, with all columns.
     """
 
-    left_out: NDArray[np.int64]
-    remaining: NDArray[np.int64]
+    key: Counts
+    value: Counts
+    keys: int
+    counts: tuple[Counts, ...]
+    cell_of: tuple[Counts, ...]
+    examples: Coded
 
-    def to_frame(self, *, backend: Backend | None = None) -> Frame:
-        """Return a table with a row for each count and a column for each step."""
-        import polars as pl
+    @classmethod
+    def of(cls, tables: Sequence[Coded], keys: Sequence[str], sensitive: str) -> KeyCells:
+        """Count tables that were coded alike.
 
-        steps = {step: self.left_out[:, place] for place, step in enumerate(STEPS)}
-        frame = pl.DataFrame({"count": COUNTED, **steps, "remaining": self.remaining})
-        return self._framed(frame, backend)
-
-    def to_dict(self) -> dict[str, dict[str, int]]:
-        """Return the same as plain values, by count."""
-        rows = np.column_stack([self.left_out, self.remaining]).tolist()
-        names = (*STEPS, "remaining")
-        return {
-            count: dict(zip(names, row, strict=True))
-            for count, row in zip(COUNTED, rows, strict=True)
-        }
-
-    def summary(self) -> str:
-        """Say how many original records were left out."""
-        left_out = int(self.left_out[0].sum())
-        total = left_out + int(self.remaining[0])
-        return f"{left_out:,} of {total:,} original records are left out."
-
-    __str__ = summary
-
-
-@dataclass(frozen=True, eq=False)
-class Rules:
-    """Which cells are left out, in codes.
-
-    Parameters
-    ----------
-    levels : frozenset of int
-        Sensitive values.
-    missing_target : int or None
-        The code of a missing sensitive value, if such records are left out.
-    missing_keys : dict
-        The code of missing in each key whose missing values are left out.
-    pairs : tuple of (str, int, int)
-        Key, its code, and the code of the sensitive value.
-    largest_cell : int or None
-        Cells with more records than this are left out.
-    """
-
-    levels: frozenset[int] = frozenset()
-    missing_target: int | None = None
-    missing_keys: Mapping[str, int] | None = None
-    pairs: tuple[tuple[str, int, int], ...] = ()
-    largest_cell: int | None = None
-
-    def apply(
-        self, cells: KeyCells, tables: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], Exclusions]:
-        """Return the tables of counts without the records that are left out."""
-        left_out = np.zeros((len(tables), len(STEPS)), np.int64)
-        for place, mask in enumerate(self._masks(cells)):
-            if mask is not None:
-                left_out[:, place] = tables[:, mask].sum(axis=1)
-                tables = np.where(mask, 0, tables)
-        if self.largest_cell is not None:
-            large = tables > self.largest_cell
-            left_out[:, -1] = np.where(large, tables, 0).sum(axis=1)
-            tables = np.where(large, 0, tables)
-        return tables, Exclusions(left_out, tables.sum(axis=1))
-
-    def _masks(self, cells: KeyCells) -> list[NDArray[np.bool_] | None]:
-        masks: list[NDArray[np.bool_] | None] = [None] * 4
-        if self.levels:
-            masks[0] = np.isin(cells.value, list(self.levels))
-        if self.missing_target is not None:
-            masks[1] = cells.value == self.missing_target
-        if self.missing_keys:
-            masks[2] = np.any(
-                [cells.examples[name] == code for name, code in self.missing_keys.items()], axis=0
-            )
-        if self.pairs:
-            masks[3] = np.any(
-                [
-                    (cells.examples[name] == code) & (cells.value == value)
-                    for name, code, value in self.pairs
-                ],
-                axis=0,
-            )
-        return masks
-
-
-@dataclass(frozen=True)
-class Wishes:
-    """What a user wants to leave out, in values; see `disclosure` for what they mean."""
-
-    missing_target: bool = True
-    missing_keys: bool | Mapping[str, bool] = True
-    exclude_levels: Sequence[object] = ()
-    exclude: Sequence[tuple[str, object, object]] = ()
-    largest_cell: int | None = None
-
-    def in_codes(self, scenario: Scenario, levels: Mapping[str, Levels]) -> Rules:
-        """Return the rules in codes; raises ParameterError for what is no column or level."""
-        target = scenario.sensitive
-
-        def code(name: str, value: object) -> int:
-            return find_level(name, levels[name], value)
-
-        left_out = _listed("exclude_levels", self.exclude_levels, "levels, such as ['a', None]")
-        if not isinstance(self.missing_target, bool | np.bool_):
-            raise ParameterError(
-                f"missing_target must be True or False; got {self.missing_target!r}. False leaves "
-                f"out the records in which {target!r} is missing."
-            )
-        keep = self._kept_keys(scenario)
-        missing = {name: levels[name].missing for name in scenario.keys if not keep[name]}
-        if self.largest_cell is not None:
-            check_whole("largest_cell", self.largest_cell, 1)
-        return Rules(
-            frozenset(code(target, value) for value in left_out),
-            None if self.missing_target else levels[target].missing,
-            {name: place for name, place in missing.items() if place is not None},
-            tuple(
-                (key, code(key, own), code(target, value))
-                for key, own, value in self._pairs(scenario)
-            ),
-            self.largest_cell,
+        Examples
+        --------
+        >>> table = Coded.from_arrays({"age": [0, 0, 1, 0], "ill": [1, 0, 0, 1]})
+        >>> cells = KeyCells.of([table], ["age"], "ill")
+        >>> cells.key.tolist(), cells.value.tolist(), cells.counts[0].tolist()
+        ([0, 0, 1], [0, 1, 0], [1, 2, 1])
+        """
+        stacked = Coded.concatenate(tables)
+        keyed = group_ids(stacked, keys)
+        values = stacked[sensitive]
+        pairs = Coded(
+            ("key", "value"), (keyed.ids, values), (keyed.count, stacked.cardinality(sensitive))
+        )
+        cells = group_ids(pairs, pairs.names)
+        ends = np.cumsum([len(table) for table in tables])[:-1]
+        cell_of = tuple(np.split(cells.ids.astype(np.int64), ends))
+        return cls(
+            keyed.ids[cells.representatives].astype(np.int64),
+            values[cells.representatives].astype(np.int64),
+            keyed.count,
+            tuple(np.bincount(part, minlength=cells.count) for part in cell_of),
+            cell_of,
+            stacked.take(cells.representatives),
         )
 
-    def _kept_keys(self, scenario: Scenario) -> dict[str, bool]:
-        wanted = self.missing_keys
-        if isinstance(wanted, bool | np.bool_):
-            return dict.fromkeys(scenario.keys, bool(wanted))
-        if not isinstance(wanted, Mapping):
-            raise ParameterError(
-                "missing_keys must be True or False, or a mapping of keys to True or False, such "
-                f"as {{{scenario.keys[0]!r}: False}}; got {wanted!r}."
-            )
-        for name, keep in wanted.items():
-            _check_key("missing_keys", name, scenario)
-            if not isinstance(keep, bool | np.bool_):
-                raise ParameterError(
-                    f"missing_keys of {name!r} must be True or False; got {keep!r}."
-                )
-        return {name: bool(wanted.get(name, True)) for name in scenario.keys}
+    @cached_property
+    def starts(self) -> Counts:
+        """The first cell of each key: cells are in the order of keys, then of values."""
+        changes = np.flatnonzero(self.key[1:] != self.key[:-1]) + 1
+        return np.concatenate([np.zeros(min(self.keys, 1), np.int64), changes])
 
-    def _pairs(self, scenario: Scenario) -> list[tuple[str, object, object]]:
-        what = "(key, level of the key, level of the sensitive attribute)"
-        pairs = _listed("exclude", self.exclude, what)
-        for pair in pairs:
-            if not isinstance(pair, list | tuple) or len(pair) != 3:
-                raise ParameterError(f"exclude must be a list of {what}; got {pair!r}.")
-            _check_key("exclude", pair[0], scenario)
-        return pairs
-
-
-def _listed(argument: str, given: object, what: str) -> list[Any]:
-    """Return what a user gives as a list."""
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise ParameterError(f"{argument} must be a list of {what}; got {given!r}.")
-    return list(given)
-
-
-def _check_key(argument: str, name: str, scenario: Scenario) -> None:
-    if name not in scenario.keys:
-        hint = did_you_mean(str(name), scenario.keys)
-        raise ParameterError(f"{argument}: {name!r} is not among the keys.{hint}")
+    def per_key(self, counts: Counts) -> Counts:
+        """Return the sums of the cells' counts over each key."""
+        return np.add.reduceat(counts, self.starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -346,3 +229,30 @@ class Tally:
             "constant": (self["dis"] > 0) & (cells.value == self.constant),
         }
         return {name: held[cells.cell_of[self.table]] for name, held in by_cell.items()}
+
+
+def copied_records_of(
+    tables: CodedTables, columns: Sequence[str] | None = None
+) -> tuple[float, int]:
+    """Return the share of the original's one-of-a-kind records that the release holds.
+
+    The second number is how many these records are; without any, the share is nan. All of the
+    columns must agree: those given, or else all.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [30, 30, 40, 50], "job": ["a", "a", "b", "c"]})
+    >>> tables = CodedTables.of({"original": original, "synthetic": original[2:3]})
+    >>> copied_records_of(tables)  # of (40, b) and (50, c), one
+    (0.5, 2)
+    """
+    both = tables.select(("original", "synthetic"), columns)
+    original, synthetic = both["original"], both["synthetic"]
+    # Columns of many levels first: they tell most records apart.
+    names = sorted(both.columns, key=original.cardinality, reverse=True)
+    groups = group_ids(Coded.concatenate([original, synthetic]), names)
+    own = np.bincount(groups.ids[: len(original)], minlength=groups.count) == 1
+    released = np.bincount(groups.ids[len(original) :], minlength=groups.count) > 0
+    alone = int(own.sum())
+    return (int((own & released).sum()) / alone if alone else math.nan), alone

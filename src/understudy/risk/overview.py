@@ -2,53 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 from understudy.data.frames import Backend, Frame
-from understudy.results import Result
-from understudy.risk.attacker_results import Attackers
+from understudy.results import Line, Result, to_plain
+from understudy.risk.attacker_votes import Attackers
 from understudy.risk.attackers import attackers_on
 from understudy.risk.attribution import attributions
 from understudy.risk.attribution_result import TITLES, Attribution, Unmatched
 from understudy.risk.disclosure import disclosure_of
-from understudy.risk.disclosure_result import DISCO, REPU, Disclosure
+from understudy.risk.disclosure_result import Disclosure
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
-
-if TYPE_CHECKING:
-    from understudy.charts import number_line
-
-
-@dataclass(frozen=True)
-class Line:
-    """One measure beside what it is compared with; shares of records, nan where there is none.
-
-    Parameters
-    ----------
-    measure, meaning : str
-        Its name, and what is counted, in words.
-    baseline : float
-        Without the release.
-    synthetic : float
-        With it.
-    original : float
-        With the original data themselves.
-    control : float
-        With the release, for people who are not in the data.
-    gain : float
-        What the release adds to the baseline.
-    """
-
-    measure: str
-    meaning: str
-    baseline: float
-    synthetic: float
-    original: float
-    control: float
-    gain: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,93 +41,32 @@ class Overview(Result):
 
     def lines(self) -> Iterator[Line]:
         """Yield each measure beside its references."""
-        for rule, (name, meaning) in TITLES.items():
-            found = self.attribution[rule]
-            yield Line(
-                name,
-                meaning,
-                found.baseline,
-                found.accuracy,
-                found.original.accuracy,
-                found.control.accuracy if found.control is not None else math.nan,
-                found.gain,
-            )
-        if self.attackers is not None:
-            models = self.attackers
-            scores = {
-                "vote": (models.ensemble, f"{models.voters} classifiers"),
-                "mean": (models.mean, "on average"),
-                "best": (models.maximum, f"best model: {models.best}"),
-            }
-            for name, (score, meaning) in scores.items():
-                yield Line(
-                    name,
-                    meaning,
-                    models.baseline,
-                    score.accuracy,
-                    score.original,
-                    score.control,
-                    score.gain,
-                )
-        told = self.disclosure
+        for rule in TITLES:
+            yield from self.attribution[rule].lines()
+        models = self.attackers
+        if models is not None:
+            yield models.line("vote", f"{models.voters} classifiers", models.ensemble)
+            yield models.line("mean", "on average", models.mean)
+            yield models.line("best", f"best model: {models.best}", models.maximum)
         keys = len(self.scenario.keys)
         # The other lines are about fewer keys.
         knowing = f", all {keys} keys" if (self.scenario.known or keys) < keys else ""
-        yield Line(
-            REPU[0],
-            f"{REPU[1]}{knowing}",
-            math.nan,
-            told.repu,
-            told.uio,
-            math.nan,
-            math.nan,
-        )
-        yield Line(
-            DISCO[0],
-            f"{DISCO[1]}{knowing}",
-            told.disco_baseline,
-            told.disco,
-            told.dorig,
-            told.control.disco if told.control is not None else math.nan,
-            told.disco_gain,
-        )
+        for line in self.disclosure.lines():
+            yield replace(line, meaning=f"{line.meaning}{knowing}")
 
     def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return a row for each measure, beside its references."""
-        import polars as pl
-
-        return self._framed(pl.DataFrame([asdict(line) for line in self.lines()]), backend)
+        return self._framed([asdict(line) for line in self.lines()], backend)
 
     def summary(self) -> str:
         """Return the results in sentences, those of each attack on a line."""
         results = [self.attribution["nearest"], self.attackers, self.disclosure]
         return "\n".join(result.summary() for result in results if result is not None)
 
-    __str__ = summary
-
-    def _lines(self) -> Sequence[number_line.Line]:
-        from understudy.charts import number_line
-
-        return [
-            number_line.Line(
-                line.measure,
-                line.meaning,
-                {
-                    role: getattr(line, role)
-                    for role in ("baseline", "synthetic", "original", "control")
-                },
-            )
-            for line in self.lines()
-        ]
-
     def to_dict(self) -> dict[str, Any]:
         """Return all results as plain values, with None for nan."""
         return {
-            "scenario": {
-                "keys": list(self.scenario.keys),
-                "sensitive": self.scenario.sensitive,
-                "known": self.scenario.known,
-            },
+            "scenario": to_plain(self.scenario),
             "attribution": {rule: found.to_dict() for rule, found in self.attribution.items()},
             "attackers": self.attackers.to_dict() if self.attackers is not None else None,
             "disclosure": self.disclosure.to_dict(),

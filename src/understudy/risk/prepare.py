@@ -55,21 +55,10 @@ def prepare(
     groups: Mapping[str, int] | None = None,
     special: Mapping[str, Sequence[float]] | None = None,
 ) -> Prepared:
-    """Check the tables of an attack and code them alike.
+    """Check the tables of an attack, and code them alike.
 
-    Parameters
-    ----------
-    original : frame
-        The original table.
-    syntheses : sequence of frames
-        One or more synthetic tables.
-    scenario : Scenario
-        Keys and sensitive attribute.
-    control : frame, optional
-        Records like the original's that were not used for the synthesis.
-    groups, special : mapping, optional
-        Numeric columns to put in groups, and their numbers that are not grouped; see
-        `understudy.data.joint_coding.code_together`.
+    `groups` and `special` are numeric columns to put in groups, and their numbers that are not
+    grouped.
 
     Raises
     ------
@@ -96,20 +85,10 @@ def prepared_from(
     groups: Mapping[str, int] | None = None,
     special: Mapping[str, Sequence[float]] | None = None,
 ) -> Prepared:
-    """Make ready for an attack what is coded already.
+    """Make ready for an attack what is coded already; see `prepare`.
 
-    Parameters
-    ----------
-    tables : CodedTables
-        The tables "original", "synthetic" (or "synthetic 1", "synthetic 2", ...) and perhaps
-        "control"; others are left out.
-    scenario, groups, special
-        As in `prepare`.
-
-    Raises
-    ------
-    ParameterError, DataError
-        As in `prepare`.
+    The tables are "original", "synthetic" (or "synthetic 1", "synthetic 2", ...) and perhaps
+    "control"; others are left out.
     """
     made = [name for name in tables.encoded if name.startswith("synthetic")]
     used = [name for name in tables.encoded if name in ("original", "control", *made)]

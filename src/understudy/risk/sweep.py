@@ -14,9 +14,8 @@ from understudy.arguments import is_whole
 from understudy.data.frames import Backend, Frame
 from understudy.errors import ParameterError, did_you_mean
 from understudy.progress import track
-from understudy.results import Result, to_plain
-from understudy.risk.key_cells import KeyCells
-from understudy.risk.key_tally import RATES, Tally
+from understudy.results import Result
+from understudy.risk.key_tally import RATES, KeyCells, Tally
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
 from understudy.wording import percent, quoted
@@ -153,26 +152,17 @@ class Sweep(Result):
 
     def to_frame(self, *, backend: Backend | None = None) -> Frame:
         """Return a table with a row for each set of keys."""
-        import polars as pl
-
         rows = [
             {"keys": list(one.keys), "size": len(one.keys), "distinct": one.distinct, **one.values}
             for one in self.sets
         ]
-        return self._framed(pl.DataFrame(rows), backend)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, nan as None."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
+        return self._framed(rows, backend)
 
     def summary(self) -> str:
         """Say how each measure varies, a line for each."""
         sets = "1 set" if len(self.sets) == 1 else f"{len(self.sets):,} sets"
         lines = [f"{sets} of keys for {self.sensitive!r}."]
         return "\n".join([*lines, *map(str, self.summaries.values())])
-
-    __str__ = summary
 
 
 def sweep(  # noqa: PLR0913  # two tables, the sets of keys, and how values are coded

@@ -26,9 +26,9 @@ from understudy.errors import (
     UnderstudyError,
 )
 from understudy.synthesis.blocks import Block, RandomState, plan_blocks, seed_of
-from understudy.synthesis.model_file import ModelContent, read_model, write_model
-from understudy.synthesis.parameters import Parametrized
+from understudy.synthesis.model_file import read_model, write_model
 from understudy.synthesis.sampler import SamplingTable
+from understudy.synthesis.settings import Parametrized
 
 RARE_BELOW = 5
 """A count of fewer records than this may tell something of a single person."""
@@ -63,10 +63,6 @@ class Synthesizer(Parametrized, ABC):
     exact: ClassVar[bool] = False
     """Whether it works on the numbers themselves, each with its own code, and not on bins."""
 
-    per_column: ClassVar[tuple[str, ...]] = ()
-    """The parameters that can be given for single columns, as a mapping."""
-
-    random_state: RandomState
     decode: Decoding = "interpolate"
 
     codec_: Codec
@@ -78,6 +74,12 @@ class Synthesizer(Parametrized, ABC):
         super().__init_subclass__(**kwargs)
         if "method" in cls.__dict__:
             METHODS[cls.method] = cls
+
+    def __init__(
+        self, *, decode: Decoding = "interpolate", random_state: RandomState = None
+    ) -> None:
+        self.decode = decode
+        self.random_state = random_state
 
     def fit(self, data: Frame | FileStream, schema: Schema | None = None) -> Self:
         """Learn from a table.
@@ -139,9 +141,8 @@ class Synthesizer(Parametrized, ABC):
         frame or list of frames
             Of the kind and types that were given to `fit`; a list if `copies` is more than one.
         """
-        self._require_fit()
         copies = check_whole("copies", copies, 1)
-        seed = seed_of(self.random_state if random_state is None else random_state)
+        seed = self._draw_seed(random_state)
         tables = []
         for copy in range(copies):
             pieces: list[dict[str, pa.Array]] = []
@@ -155,9 +156,7 @@ class Synthesizer(Parametrized, ABC):
 
     def sample_coded(self, n: int | None = None, random_state: RandomState = None) -> Coded:
         """Draw synthetic records as codes: those that `sample` would turn into values."""
-        self._require_fit()
-        seed = seed_of(self.random_state if random_state is None else random_state)
-        blocks = self._blocks(n, seed, 0)
+        blocks = self._blocks(n, self._draw_seed(random_state), 0)
         return Coded.concatenate([self._draw(block, block.generator()) for block in blocks])
 
     def sample_to(
@@ -175,14 +174,16 @@ class Synthesizer(Parametrized, ABC):
         The file holds the same rows as `sample` gives for the same seed; `copy` counts the tables
         of ``sample(copies=...)`` from 0.
         """
-        self._require_fit()
-        seed = seed_of(self.random_state if random_state is None else random_state)
-        blocks = self._blocks(n, seed, copy)
+        blocks = self._blocks(n, self._draw_seed(random_state), copy)
 
         def produce(sink: Any) -> None:  # noqa: ANN401  # takes Arrow tables
             self._engine().write_over(blocks, self._draw_frame, sink)
 
         return write_tables(produce, path, overwrite=overwrite, dialect=dialect)
+
+    def _draw_seed(self, random_state: RandomState) -> np.random.SeedSequence:
+        self._require_fit()
+        return seed_of(self.random_state if random_state is None else random_state)
 
     def _engine(self) -> LocalEngine:
         """Return what runs the blocks; the rows do not depend on it."""
@@ -314,16 +315,15 @@ class Synthesizer(Parametrized, ABC):
         """
         self._require_fit()
         cells, rare = self.cells()
-        content = ModelContent(
-            method=self.method,
-            params=self._plain_params(),
-            rows=self.n_rows_,
-            rare_cells={"below": RARE_BELOW, "cells": rare, "of": cells},
-            codec=self.codec_.to_plain(),
-            arrays=self._state()
-            | {f"{_CODEC}{name}": array for name, array in self.codec_.to_arrays().items()},
-        )
-        return write_model(content, path, overwrite=overwrite)
+        description = {
+            "method": self.method,
+            "params": self._plain_params(),
+            "rows": self.n_rows_,
+            "rare_cells": {"below": RARE_BELOW, "cells": rare, "of": cells},
+            "codec": self.codec_.to_plain(),
+        }
+        coding = {f"{_CODEC}{name}": array for name, array in self.codec_.to_arrays().items()}
+        return write_model(description, self._state() | coding, path, overwrite=overwrite)
 
     def cells(self) -> tuple[int, int]:
         """Return how many cells with records the model rests on, and how many hold fewer than 5."""
@@ -338,23 +338,24 @@ class Synthesizer(Parametrized, ABC):
 
         ``Synthesizer.load`` reads a model of any method; a subclass only its own.
         """
-        content = read_model(path)
-        found = METHODS.get(str(content.method))
+        header, arrays = read_model(path)
+        method = header.get("method")
+        found = METHODS.get(str(method))
         if found is None:
             raise ModelFileError(
-                f"{path} holds a model of the method {content.method!r}, which is not known here."
+                f"{path} holds a model of the method {method!r}, which is not known here."
             )
         if not issubclass(found, cls):
             raise ModelFileError(
                 f"{path} holds a model of {found.__name__}, not of {cls.__name__}."
             )
         try:
-            model = found(**content.params)
-            own = {k: a for k, a in content.arrays.items() if not k.startswith(_CODEC)}
-            values = {k.removeprefix(_CODEC): a for k, a in content.arrays.items() if k not in own}
-            model.codec_ = Codec.from_plain(content.codec, values)
+            model = found(**header["params"])
+            own = {k: a for k, a in arrays.items() if not k.startswith(_CODEC)}
+            values = {k.removeprefix(_CODEC): a for k, a in arrays.items() if k not in own}
+            model.codec_ = Codec.from_plain(header["codec"], values)
             model.schema_ = model.codec_.schema
-            model.n_rows_ = content.rows
+            model.n_rows_ = int(header["rows"])
             model._restore(own)  # noqa: SLF001  # a subclass of this class
         except (
             ArithmeticError,
@@ -366,6 +367,16 @@ class Synthesizer(Parametrized, ABC):
         ) as error:
             raise ModelFileError(f"{path} is damaged: {error}.") from error
         return model
+
+    def _counts_by_column(self, counts: NDArray[Any]) -> tuple[NDArray[np.int64], ...]:
+        """Return counts of a model file column by column, or raise if they do not fit."""
+        sizes = self.codec_.cardinalities
+        if counts.shape != (sum(sizes),):
+            raise ValueError(f"{len(counts)} counts for {sum(sizes)} codes")
+        found = np.split(counts.astype(np.int64, casting="safe"), np.cumsum(sizes)[:-1])
+        if any(own.min(initial=0) < 0 or own.sum() != self.n_rows_ for own in found):
+            raise ValueError(f"counts that do not sum to {self.n_rows_} records")
+        return tuple(found)
 
     def _plain_params(self) -> dict[str, Any]:
         """Return the parameters in values that JSON can hold."""

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from understudy.counting import Source, marginal_counts
 from understudy.data import Coded
-from understudy.data.bins import Decoding
 from understudy.data.coded import code_dtype
 from understudy.synthesis.base import Synthesizer
-from understudy.synthesis.blocks import Block, RandomState
+from understudy.synthesis.blocks import Block
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 
 
@@ -50,12 +49,6 @@ class Independent(Synthesizer):
 
     counts_: tuple[NDArray[np.int64], ...]
 
-    def __init__(
-        self, *, decode: Decoding = "interpolate", random_state: RandomState = None
-    ) -> None:
-        self.decode = decode
-        self.random_state = random_state
-
     def _fit(self, source: Source, rng: np.random.Generator) -> None:  # noqa: ARG002  # nothing is drawn
         self.counts_ = marginal_counts(source)
 
@@ -87,13 +80,7 @@ class Independent(Synthesizer):
         return {"counts": np.concatenate(self.counts_)}
 
     def _restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        sizes = self.codec_.cardinalities
-        counts = arrays["counts"].astype(np.int64, casting="safe")
-        if counts.shape != (sum(sizes),):
-            raise ValueError(f"{len(counts)} counts for {sum(sizes)} codes")
-        self.counts_ = tuple(np.split(counts, np.cumsum(sizes)[:-1]))
-        if any(c.min(initial=0) < 0 or c.sum() != self.n_rows_ for c in self.counts_):
-            raise ValueError(f"counts that do not sum to {self.n_rows_} records")
+        self.counts_ = self._counts_by_column(arrays["counts"])
 
     def _cells(self) -> list[NDArray[np.int64]]:
         return list(self.counts_)
@@ -119,12 +106,6 @@ class Uniform(Synthesizer):
     """
 
     method: ClassVar[str] = "random"
-
-    def __init__(
-        self, *, decode: Decoding = "interpolate", random_state: RandomState = None
-    ) -> None:
-        self.decode = decode
-        self.random_state = random_state
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:
         """Learn nothing: the codec knows the domain."""

@@ -7,7 +7,6 @@ import json
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,37 +23,27 @@ HEADER = "model.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the same model gives the same bytes at any time
 
 
-@dataclass(frozen=True)
-class ModelContent:
-    """What a model file holds."""
-
-    method: str
-    params: dict[str, Any]
-    rows: int
-    rare_cells: dict[str, int]
-    codec: dict[str, Any]
-    arrays: Mapping[str, NDArray[Any]]
-
-
-def write_model(content: ModelContent, path: str | Path, *, overwrite: bool = False) -> Path:
-    """Write a model file, whole or not at all."""
+def write_model(
+    description: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    path: str | Path,
+    *,
+    overwrite: bool = False,
+) -> Path:
+    """Write a model file, whole or not at all: a description that JSON can hold, and arrays."""
     header = {
         "format": FORMAT,
         "version": VERSION,
         "understudy": __version__,
         "note": "Confidential: a model holds counts of the original records, and some of their "
         "numbers as cut points.",
-        "method": content.method,
-        "params": content.params,
-        "rows": content.rows,
-        "rare_cells": content.rare_cells,
-        "codec": content.codec,
+        **description,
     }
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         text = json.dumps(header, ensure_ascii=False, allow_nan=False, indent=1, default=_plain)
         _add(archive, HEADER, text.encode())
-        for name, array in content.arrays.items():
+        for name, array in arrays.items():
             member = io.BytesIO()
             np.lib.format.write_array(member, array, allow_pickle=False)
             _add(archive, f"{name}.npy", member.getvalue())
@@ -72,27 +61,18 @@ def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
     archive.writestr(entry, data)
 
 
-def read_model(path: str | Path) -> ModelContent:
-    """Read a model file; raise if it is damaged, of another kind, or of a newer format."""
+def read_model(path: str | Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return a model file's header and arrays; raise if it is damaged, or not one we can read."""
     path = Path(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            header = _read_header(archive, path)
-            arrays = {
+            return _read_header(archive, path), {
                 name.removesuffix(".npy"): np.lib.format.read_array(
                     io.BytesIO(archive.read(name)), allow_pickle=False
                 )
                 for name in archive.namelist()
                 if name.endswith(".npy")
             }
-            return ModelContent(
-                method=header["method"],
-                params=header["params"],
-                rows=int(header["rows"]),
-                rare_cells=header["rare_cells"],
-                codec=header["codec"],
-                arrays=arrays,
-            )
     except FileNotFoundError:
         raise ModelFileError(f"There is no file {path}.") from None
     except OSError as error:

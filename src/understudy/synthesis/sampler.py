@@ -25,15 +25,10 @@ IMPOSSIBLE = -2
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Where some records stand in a table.
+    """Where some records stand in a table: the code that is drawn, and those that decide it.
 
-    Parameters
-    ----------
-    values : ndarray of int64
-        The code that is drawn; `ABSENT` or `IMPOSSIBLE` where there is none.
-    parents : tuple of ndarray
-        The codes that decide from which records it is drawn. If no record has them all, the last
-        ones are dropped until some record has the rest.
+    `values` are `ABSENT` or `IMPOSSIBLE` where there is none. If no record has all the codes of
+    `parents`, the last ones are dropped until some record has the rest.
     """
 
     values: NDArray[np.int64]

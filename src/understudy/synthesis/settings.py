@@ -1,7 +1,7 @@
-"""Parameters of a synthesizer from a TOML file, for all columns and for single ones.
+"""Parameters of a synthesizer: as scikit-learn has them, and from a TOML file.
 
-The names of a synthesizer's parameters stand at the top; a table ``[columns.NAME]`` holds those
-that one column has for itself::
+In a file, the names of a synthesizer's parameters stand at the top; a table ``[columns.NAME]``
+holds those that one column has for itself::
 
     minbucket = 10
     rules = ["if marital == 'single' then years_married = 0"]
@@ -13,16 +13,62 @@ that one column has for itself::
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from understudy.errors import ParameterError, did_you_mean
-from understudy.synthesis.base import Synthesizer
 from understudy.toml_file import read_toml
 
 _COLUMNS = "columns"
+
+
+class Parametrized:
+    """A class whose constructor arguments are its parameters, stored under the same names."""
+
+    per_column: ClassVar[tuple[str, ...]] = ()
+    """The parameters that can be given for single columns, as a mapping."""
+
+    @classmethod
+    def parameter_names(cls) -> tuple[str, ...]:
+        """Return the names of the parameters, in the order of the constructor."""
+        return tuple(name for name in inspect.signature(cls).parameters if name != "self")
+
+    @classmethod
+    def no_parameter(cls, name: str) -> str:
+        """Return the sentence that there is no such parameter, with those that there are."""
+        names = cls.parameter_names()
+        listed = ", ".join(names)
+        return (
+            f"{cls.__name__} has no parameter {name!r}; it has {listed}.{did_you_mean(name, names)}"
+        )
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # scikit-learn's form
+        """Return the parameters that the synthesizer was made with."""
+        return {name: getattr(self, name) for name in self.parameter_names()}
+
+    def set_params(self, **params: Any) -> Self:  # noqa: ANN401  # any parameter
+        """Change parameters; they count from the next `fit` on."""
+        for name, value in params.items():
+            if name not in self.parameter_names():
+                raise ParameterError(self.no_parameter(name))
+            setattr(self, name, value)
+        return self
+
+    def clone(self) -> Self:
+        """Return an unfitted synthesizer with the same parameters."""
+        return type(self)(**self.get_params())
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        changed = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if value is not defaults[name].default and value != defaults[name].default
+        ]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
 
 @dataclass(frozen=True)
@@ -55,7 +101,7 @@ class Settings:
             )
         return cls(content, columns, str(path))
 
-    def parameters(self, method: type[Synthesizer], given: Mapping[str, Any]) -> dict[str, Any]:
+    def parameters(self, method: type[Parametrized], given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters of a synthesizer: those `given` count more than the file's.
 
         What the file says of a single column counts more than what is given for all.
@@ -76,15 +122,14 @@ class Settings:
             for name, value in own.items():
                 single.setdefault(name, {})[column] = value
         for name, values in single.items():
-            overall = found.get(name)
-            if isinstance(overall, Mapping):
-                values = dict(overall) | values  # noqa: PLW2901  # both forms may be used together
-            elif overall is not None:
-                values = {"*": overall} | values  # noqa: PLW2901
-            found[name] = values
+            # Both forms may be used together.
+            others = found.get(name)
+            if not isinstance(others, Mapping):
+                others = {} if others is None else {"*": others}
+            found[name] = {**others, **values}
         return found
 
-    def _check(self, method: type[Synthesizer]) -> None:
+    def _check(self, method: type[Parametrized]) -> None:
         for name in self.overall:
             if name not in method.parameter_names():
                 raise ParameterError(f"{self.source}: {method.no_parameter(name)}")

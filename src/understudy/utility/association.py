@@ -6,9 +6,10 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from understudy.arguments import check_whole
@@ -20,7 +21,7 @@ from understudy.data.joint_coding import CodedTables
 from understudy.data.levels import Levels
 from understudy.errors import ParameterError, unknown_columns
 from understudy.progress import track
-from understudy.results import Result, to_plain
+from understudy.results import Line, Result
 from understudy.utility.pair_measures import (
     Kind,
     Matrix,
@@ -30,13 +31,13 @@ from understudy.utility.pair_measures import (
     measure_of,
     pearson,
 )
-from understudy.utility.tables import both_tables, compared
+from understudy.utility.tables import COMPARED, compared, tables_of
 from understudy.wording import quoted
 
 
 @dataclass(frozen=True, eq=False)
 class Association(Result):
-    """How columns hang together in a synthetic table and in the original; `association` makes it.
+    """How columns are associated in a synthetic table and in the original; `association` makes it.
 
     Parameters
     ----------
@@ -60,6 +61,9 @@ class Association(Result):
     reasons : dict
         Why a value is nan: by pair, as in ``"age, sex"``, or by figure.
     """
+
+    SERIES: ClassVar = {"baseline": "Expected by chance", "synthetic": "This release"}
+    AXIS = "Difference from the original"
 
     columns: tuple[str, ...]
     kinds: dict[str, Kind]
@@ -98,35 +102,34 @@ class Association(Result):
             of it (see `MatrixComparison`), `reason` if it is undefined, and `pearson_original` and
             `pearson_synthetic` on the places of levels. What is undefined is null.
         """
-        import polars as pl
-
-        places = list(combinations(range(len(self.columns)), 2))
-        at = tuple(np.array(places, np.int64).reshape(-1, 2).T)
-        pairs = [(self.columns[first], self.columns[second]) for first, second in places]
-        values = {
-            "original": self.measured.original[at],
-            "synthetic": self.measured.synthetic[at],
-            "difference": self.measured.difference[at],
-            "expected": self.measured.expected[at],
-            "pearson_original": self.pearson.original[at],
-            "pearson_synthetic": self.pearson.synthetic[at],
-        }
-        texts: dict[str, Sequence[str | None]] = {
-            "first": [first for first, _ in pairs],
-            "second": [second for _, second in pairs],
-            "measure": [measure_of(self.kinds[one], self.kinds[other]) for one, other in pairs],
-            "reason": [self.reasons.get(pair_key(pair)) for pair in pairs],
-        }
-        order = (*("first", "second", "measure"), *list(values)[:4], "reason", *list(values)[4:])
+        at = np.triu_indices(len(self.columns), k=1)
+        pairs = list(combinations(self.columns, 2))
         frame = pl.DataFrame(
-            {name: pl.Series(held, dtype=pl.String) for name, held in texts.items()} | values
+            {
+                "first": [first for first, _ in pairs],
+                "second": [second for _, second in pairs],
+                "measure": [measure_of(self.kinds[one], self.kinds[other]) for one, other in pairs],
+                "original": self.measured.original[at],
+                "synthetic": self.measured.synthetic[at],
+                "difference": self.measured.difference[at],
+                "expected": self.measured.expected[at],
+                "reason": [self.reasons.get(pair_key(pair)) for pair in pairs],
+                "pearson_original": self.pearson.original[at],
+                "pearson_synthetic": self.pearson.synthetic[at],
+            },
+            schema_overrides=dict.fromkeys(("first", "second", "measure", "reason"), pl.String),
         )
-        frame = frame.with_columns(pl.col(list(values)).fill_nan(None)).select(order)
-        return self._framed(frame, backend)
+        return self._framed(frame.fill_nan(None), backend)
+
+    def lines(self) -> list[Line]:
+        """Return the mean difference beside what sampling alone gives."""
+        found = self.measured
+        about = f"mean difference from the original over {found.pairs:,} pairs of columns"
+        return [Line("Strength of association", about, found.expected_mean, found.mean)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, with None for nan."""
-        found: dict[str, Any] = to_plain(self)
+        found = super().to_dict()
         for name in ("measured", "strength", "pearson"):
             found[name] = getattr(self, name).to_dict()
         return found
@@ -137,17 +140,10 @@ class Association(Result):
         if found.largest_pair is None:
             return "No association of two columns is defined in both tables."
         at = tuple(self.columns.index(name) for name in found.largest_pair)
-        chance = (
-            ""
-            if math.isnan(found.expected_mean)
-            else f" Random samples of the original differ by {found.expected_mean:.3f}."
-        )
-        possible = math.comb(len(self.columns), 2)
-        undefined = (
-            f" For {possible - found.pairs:,} other pairs it is undefined."
-            if possible > found.pairs
-            else ""
-        )
+        chance = f" Random samples of the original differ by {found.expected_mean:.3f}."
+        chance = "" if math.isnan(found.expected_mean) else chance
+        others = math.comb(len(self.columns), 2) - found.pairs
+        undefined = f" For {others:,} other pairs it is undefined." if others else ""
         return (
             f"The strength of association of two columns (0 for none, 1 or -1 for the strongest) "
             f"differs from the original's by {found.mean:.3f} on average over {found.pairs:,} "
@@ -156,9 +152,6 @@ class Association(Result):
             f"synthetic data.{undefined}"
         )
 
-    def __str__(self) -> str:
-        return self.summary()
-
 
 def pair_key(pair: Sequence[str]) -> str:
     """Return the key of a pair of columns in `Association.reasons`."""
@@ -166,8 +159,8 @@ def pair_key(pair: Sequence[str]) -> str:
 
 
 def association(
-    original: Frame,
-    synthetic: Frame,
+    original: Frame | CodedTables,
+    synthetic: Frame | None = None,
     *,
     columns: str | Sequence[str] | None = None,
     categorical: Collection[str] = (),
@@ -175,12 +168,13 @@ def association(
     bootstraps: int = 20,
     random_state: int = 0,
 ) -> Association:
-    """Compare how strongly each pair of columns hangs together with the original.
+    """Compare how strongly each pair of columns is associated with the original.
 
     Parameters
     ----------
     original, synthetic : frame
-        The tables, of pandas, polars or pyarrow; they may differ in their number of rows.
+        The tables, of pandas, polars or pyarrow; they may differ in their number of rows. Tables
+        that are coded already stand for both, as `CodedTables` in place of the original.
     columns : str or sequence of str, optional
         The columns to compare; all those of the original by default.
     categorical : collection of str
@@ -229,45 +223,24 @@ def association(
     >>> association(original, synthetic, bootstraps=0).measured.difference[0, 1]
     np.float64(-1.0)
     """
-    return association_of(
-        both_tables(original, synthetic),
-        columns=columns,
-        categorical=categorical,
-        corrected=corrected,
-        bootstraps=bootstraps,
-        random_state=random_state,
-    )
-
-
-def association_of(
-    tables: CodedTables,
-    *,
-    columns: str | Sequence[str] | None = None,
-    categorical: Collection[str] = (),
-    corrected: bool = False,
-    bootstraps: int = 20,
-    random_state: int = 0,
-) -> Association:
-    """Return the same as `association`, for the tables "original" and "synthetic" of `tables`."""
     check_whole("bootstraps", bootstraps, 0)
     check_whole("random_state", random_state, 0)
-    both = compared(tables, columns)
+    both = compared(tables_of(original, synthetic), columns)
     names = both.columns
     if isinstance(categorical, str) or not isinstance(categorical, Collection):
-        raise ParameterError(f"categorical is a list of columns; got {categorical!r}.")
+        raise ParameterError(f"categorical must be a list of columns; got {categorical!r}.")
     if problems := unknown_columns(categorical, names):
         raise ParameterError(f"categorical: {' '.join(problems)}")
-    original, synthetic = both["original"], both["synthetic"]
+    tables = real, made = both["original"], both["synthetic"]
     scales = tuple(
-        _scale(both.levels[name], original[name], as_number=name not in categorical)
-        for name in names
+        _scale(both.levels[name], real[name], as_number=name not in categorical) for name in names
     )
-    first, second = (_measured(held, scales, corrected=corrected) for held in (original, synthetic))
+    first, second = (_measured(held, scales, corrected=corrected) for held in tables)
     rng = np.random.default_rng(random_state)
-    rows_drawn = (rng.integers(len(original), size=len(synthetic)) for _ in range(bootstraps))
+    rows_drawn = (rng.integers(len(real), size=len(made)) for _ in range(bootstraps))
     samples = np.array(
         [
-            _measured(original.take(rows), scales, corrected=corrected)
+            _measured(real.take(rows), scales, corrected=corrected)
             for rows in track(rows_drawn, "drawing samples of the original", bootstraps)
         ]
     ).reshape(bootstraps, 2, len(names), len(names))
@@ -276,22 +249,22 @@ def association_of(
         own, other, drawn = first[which], second[which], samples[:, which]
         if not signed:
             own, other, drawn = np.abs(own), np.abs(other), np.abs(drawn)
-        return MatrixComparison.of(names, own, other, drawn, tables.backend)
+        return MatrixComparison.of(names, own, other, drawn, both.backend)
 
     measured = comparison(0)
     return Association(
         names,
         {name: scale.kind for name, scale in zip(names, scales, strict=True)},
-        len(original),
-        len(synthetic),
+        len(real),
+        len(made),
         corrected,
         bootstraps,
         random_state,
         measured,
         comparison(0, signed=False),
         comparison(1),
-        _reasons(measured, (original, synthetic), scales, bootstraps),
-        _backend=tables.backend,
+        _reasons(measured, tables, scales, bootstraps),
+        _backend=both.backend,
     )
 
 
@@ -355,8 +328,12 @@ def _reasons(
 ) -> dict[str, str]:
     """Say why values are undefined."""
     still = {
-        table: [not scale.varies(codes) for codes, scale in zip(coded.columns, scales, strict=True)]
-        for table, coded in zip(("original", "synthetic"), tables, strict=True)
+        table: [
+            name
+            for name, codes, scale in zip(coded.names, coded.columns, scales, strict=True)
+            if not scale.varies(codes)
+        ]
+        for table, coded in zip(COMPARED, tables, strict=True)
     }
     reasons = {}
     for first, second in combinations(range(len(scales)), 2):
@@ -365,15 +342,15 @@ def _reasons(
             if measure_of(scales[first].kind, scales[second].kind) == "cramers_v"
             else "one of them does not vary where both are known"
         )
+        pair = measured.columns[first], measured.columns[second]
         texts = []
-        for table, matrix in (("original", measured.original), ("synthetic", measured.synthetic)):
-            if np.isnan(matrix[first, second]):
-                names = [repr(measured.columns[at]) for at in (first, second) if still[table][at]]
+        for table, constant in still.items():
+            if np.isnan(getattr(measured, table)[first, second]):
+                names = [repr(name) for name in pair if name in constant]
                 have = "has" if len(names) == 1 else "have"
                 what = f"{' and '.join(names)} {have} a single value" if names else hidden
                 texts.append(f"{what} in the {table} table")
         if texts:
-            pair = measured.columns[first], measured.columns[second]
             reasons[pair_key(pair)] = "; ".join(texts)
     if not measured.pairs:
         reasons["mean"] = "there is no pair of columns whose association is defined in both tables"

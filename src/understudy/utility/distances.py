@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.counting.groups import group_ids, joint_codes
+from understudy.counting.tables import group_ids, joint_codes
 from understudy.data.coded import Coded
 
 Counts = NDArray[np.int64]
@@ -19,18 +19,8 @@ def paired_counts(
 ) -> Iterator[tuple[Counts, Counts]]:
     """Yield, for each set of columns, how often its combinations occur in either table.
 
-    Parameters
-    ----------
-    original, synthetic : Coded
-        Tables that are coded alike.
-    sets : iterable of sequence of str
-        The sets of columns.
-
-    Yields
-    ------
-    tuple of ndarray
-        The counts in the original and in the synthetic table, of the same combinations. Some that
-        occur in neither may be among them, but never more than are quickly passed over.
+    The tables are coded alike. Combinations that occur in neither may be among them, but never
+    more than are quickly passed over.
     """
     both = Coded.concatenate([original, synthetic])
     rows = len(original)
@@ -63,11 +53,6 @@ def total_variation(first: Counts, second: Counts) -> float:
 
     This is the share of the records that would have to move from one cell to another.
 
-    Parameters
-    ----------
-    first, second : ndarray
-        Counts of the same cells.
-
     Examples
     --------
     >>> total_variation(np.array([3, 1]), np.array([1, 1]))
@@ -77,14 +62,7 @@ def total_variation(first: Counts, second: Counts) -> float:
 
 
 def expected_distance(counts: Counts, size: int) -> float:
-    r"""Return the mean total variation distance of samples that are drawn from a table.
-
-    Parameters
-    ----------
-    counts : ndarray
-        Counts of the cells of the table.
-    size : int
-        How many records each sample has, drawn with replacement.
+    r"""Return the mean distance of samples of `size` records, drawn with replacement from a table.
 
     Notes
     -----

@@ -6,9 +6,10 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+import polars as pl
 
 from understudy.arguments import check_whole, is_whole
 from understudy.data.frames import Backend, Frame
@@ -16,13 +17,10 @@ from understudy.data.groups import Grouped, Groups, code_in_groups
 from understudy.data.joint_coding import CodedTables
 from understudy.errors import ParameterError, unknown_columns
 from understudy.progress import track
-from understudy.results import Result, to_plain
+from understudy.results import Line, Result, to_plain
 from understudy.utility.distances import expected_distance, paired_counts, total_variation
-from understudy.utility.tables import both_tables, compared
-from understudy.wording import percent, quoted
-
-if TYPE_CHECKING:
-    import polars as pl
+from understudy.utility.tables import compared, tables_of
+from understudy.wording import percent, quoted, times
 
 MOST_TABLES = 2_000
 """All tables of three of up to 23 columns."""
@@ -132,6 +130,9 @@ class Marginals(Result):
         Why a value is nan, or what was left out.
     """
 
+    SERIES: ClassVar = {"baseline": "Chance alone", "synthetic": "This release"}
+    AXIS = "Share of records that would have to change"
+
     columns: tuple[str, ...]
     records: int
     synthetic_records: int
@@ -169,8 +170,6 @@ class Marginals(Result):
         ParameterError
             If the column was not compared.
         """
-        import polars as pl
-
         if problems := unknown_columns([column], self.columns):
             raise ParameterError(problems[0])
         labels = self._grouped.labels(column)
@@ -192,21 +191,15 @@ class Marginals(Result):
         return self._framed(self._rows(), backend)
 
     def _rows(self) -> pl.DataFrame:
-        import polars as pl
-
-        tables = self._tables
-        return pl.DataFrame(
-            {
-                "way": pl.Series([len(table.columns) for table in tables], dtype=pl.UInt32),
-                "columns": pl.Series(
-                    [list(table.columns) for table in tables], dtype=pl.List(pl.String)
-                ),
-                "cells": pl.Series([table.cells for table in tables], dtype=pl.UInt32),
-                "distance": pl.Series([table.distance for table in tables], dtype=pl.Float64),
-                "expected": pl.Series([table.expected for table in tables], dtype=pl.Float64),
-                "ratio": pl.Series([table.ratio for table in tables], dtype=pl.Float64),
-            }
-        ).with_columns(pl.col("ratio").fill_nan(None))
+        rows = [
+            (len(one.columns), one.columns, one.cells, one.distance, one.expected, one.ratio)
+            for one in self._tables
+        ]
+        schema: dict[str, Any] = {"way": pl.UInt32, "columns": pl.List(pl.String)}
+        schema |= {"cells": pl.UInt32} | dict.fromkeys(
+            ("distance", "expected", "ratio"), pl.Float64
+        )
+        return pl.DataFrame(rows, schema, orient="row").fill_nan(None)
 
     def worst(
         self,
@@ -239,7 +232,7 @@ class Marginals(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all but the single tables as plain values, with None for nan."""
-        found: dict[str, Any] = to_plain(self)
+        found = super().to_dict()
         for way, result in zip(found["ways"], self.ways, strict=True):
             for table, held in zip(way["worst"], result.worst, strict=True):
                 table["ratio"] = to_plain(held.ratio)
@@ -253,22 +246,37 @@ class Marginals(Result):
         way = next((way for way in defined if way.way == 2), defined[0])
         worst = way.worst[0]
         one = "one column" if way.way == 1 else f"{way.way} columns"
-        times = "" if math.isnan(way.ratio) else f", so this is {way.ratio:.2f} times as much"
+        much = "" if math.isnan(way.ratio) else f", so this is {way.ratio:.2f} times as much"
         return (
             f"{percent(way.mean)} of the synthetic records would have to change for the tables of "
             f"{one} to have the original's shares (mean of {way.tables:,} tables). A random sample "
-            f"of the original differs by {percent(way.expected)}{times}. The worst table is "
+            f"of the original differs by {percent(way.expected)}{much}. The worst table is "
             f"{quoted(worst.columns)} with {percent(worst.distance)}, where chance alone gives "
             f"{percent(worst.expected)}."
         )
 
-    def __str__(self) -> str:
-        return self.summary()
+    def lines(self) -> list[Line]:
+        """Return the mean distance for each number of columns beside what chance gives."""
+        return [
+            distance_line(way.way, way.tables, way.mean, way.expected, way.ratio)
+            for way in self.ways
+        ]
+
+
+def distance_line(way: int, tables: int, mean: float, expected: float, ratio: float) -> Line:
+    """Return the distance of the tables of some columns beside chance's, for a number line."""
+    names = {1: "Single columns", 2: "Pairs of columns", 3: "Three columns at once"}
+    return Line(
+        names.get(way, f"{way} columns at once"),
+        f"{tables:,} tables, {times(ratio)} what chance gives",
+        expected,
+        mean,
+    )
 
 
 def marginals(  # noqa: PLR0913  # all but the tables have defaults
-    original: Frame,
-    synthetic: Frame,
+    original: Frame | CodedTables,
+    synthetic: Frame | None = None,
     *,
     ways: int | Collection[int] = (1, 2, 3),
     columns: str | Sequence[str] | None = None,
@@ -282,7 +290,8 @@ def marginals(  # noqa: PLR0913  # all but the tables have defaults
     Parameters
     ----------
     original, synthetic : frame
-        The tables, of pandas, polars or pyarrow; they may differ in their number of rows.
+        The tables, of pandas, polars or pyarrow; they may differ in their number of rows. Tables
+        that are coded already stand for both, as `CodedTables` in place of the original.
     ways : int or collection of int
         Of how many columns tables are made: 1 for each column by itself, 2 for pairs, and so on.
     columns : str or sequence of str, optional
@@ -330,32 +339,11 @@ def marginals(  # noqa: PLR0913  # all but the tables have defaults
     >>> result[2].mean, result[2].expected
     (0.25, 0.31640625)
     """
-    return marginals_of(
-        both_tables(original, synthetic),
-        ways=ways,
-        columns=columns,
-        groups=groups,
-        special=special,
-        most_tables=most_tables,
-        random_state=random_state,
-    )
-
-
-def marginals_of(
-    tables: CodedTables,
-    *,
-    ways: int | Collection[int] = (1, 2, 3),
-    columns: str | Sequence[str] | None = None,
-    groups: Groups = None,
-    special: Mapping[str, Sequence[float]] | None = None,
-    most_tables: int = MOST_TABLES,
-    random_state: int = 0,
-) -> Marginals:
-    """Return the same as `marginals`, for the tables "original" and "synthetic" of `tables`."""
     chosen = _checked_ways(ways)
     check_whole("most_tables", most_tables, 1)
     check_whole("random_state", random_state, 0)
-    both = code_in_groups(compared(tables, columns), groups=groups, special=special)
+    tables = compared(tables_of(original, synthetic), columns)
+    both = code_in_groups(tables, groups=groups, special=special)
     names = both.original.names
     rng = np.random.default_rng(random_state)
     reasons = {}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from understudy.counting import ContingencyTable
@@ -72,7 +73,7 @@ class MatrixComparison(Result):
         original: Matrix,
         synthetic: Matrix,
         samples: Matrix,
-        backend: Backend = "polars",
+        backend: Backend,
     ) -> MatrixComparison:
         """Compare two matrices, beside those of bootstrap samples, stacked in `samples`."""
         moved = np.abs(samples - original)
@@ -117,30 +118,25 @@ class MatrixComparison(Result):
 
         What is undefined is null. The frame is of the kind that went in, or of `backend`.
         """
-        import polars as pl
-
         count = len(self.columns)
-        values = {
-            "original": self.original,
-            "synthetic": self.synthetic,
-            "difference": self.difference,
-            "expected": self.expected,
-        }
         frame = pl.DataFrame(
             {
-                "first": pl.Series(np.repeat(self.columns, count).tolist(), dtype=pl.String),
-                "second": pl.Series(list(self.columns) * count, dtype=pl.String),
-                **{name: matrix.reshape(-1) for name, matrix in values.items()},
+                "first": np.repeat(self.columns, count).tolist(),
+                "second": list(self.columns) * count,
+                "original": self.original.reshape(-1),
+                "synthetic": self.synthetic.reshape(-1),
+                "difference": self.difference.reshape(-1),
+                "expected": self.expected.reshape(-1),
             }
         )
-        return self._framed(frame.with_columns(pl.col(list(values)).fill_nan(None)), backend)
+        return self._framed(frame.fill_nan(None), backend)
 
     def __str__(self) -> str:
         return f"{self.pairs:,} pairs of columns differ by {self.mean:.3f} on average."
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, matrices as lists of rows, with None for nan."""
-        found: dict[str, Any] = to_plain(self)
+        found = super().to_dict()
         found["difference"] = self.difference
         for name in ("original", "synthetic", "expected", "difference"):
             found[name] = to_plain(np.asarray(found[name]).tolist())

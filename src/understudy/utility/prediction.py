@@ -20,10 +20,10 @@ from understudy.data.joint_coding import CodedTables
 from understudy.data.levels import Levels
 from understudy.errors import ParameterError, did_you_mean, unknown_columns
 from understudy.learning.classifiers import CLASSIFIERS, MANY_LEVELS, Codes, Model
-from understudy.learning.jobs import Guesses, Job
-from understudy.learning.processes import mapped
+from understudy.learning.jobs import Guesses, Job, mapped
 from understudy.progress import track
 from understudy.utility.prediction_result import (
+    TRAININGS,
     Comparison,
     HeldOut,
     MeanAccuracy,
@@ -32,9 +32,8 @@ from understudy.utility.prediction_result import (
     mean_interval,
     paired_interval,
 )
-from understudy.utility.tables import content_order
+from understudy.utility.tables import content_order, tables_of
 
-TRAININGS = ("synthetic", "real")
 MOST_NUMBERS = 20
 """A target with more different numbers than this is not a set of classes."""
 TREES = 100
@@ -42,8 +41,8 @@ TREES = 100
 
 
 def prediction(  # noqa: PLR0913  # the tables, the task, and who learns it
-    original: Frame,
-    synthetic: Frame,
+    original: Frame | CodedTables,
+    synthetic: Frame | None = None,
     *,
     target: str,
     test: Frame | None = None,
@@ -60,7 +59,8 @@ def prediction(  # noqa: PLR0913  # the tables, the task, and who learns it
     Parameters
     ----------
     original, synthetic : frame
-        The original table and the release.
+        The original table and the release. Tables that are coded already stand for all, as
+        `CodedTables` in place of the original.
     target : str
         The column to predict: labels, or a few different numbers.
     test : frame, optional
@@ -132,35 +132,7 @@ def prediction(  # noqa: PLR0913  # the tables, the task, and who learns it
     >>> result.mean.synthetic, result.mean.real, result.baseline
     (1.0, 1.0, 0.5)
     """
-    tables = {"original": original, "synthetic": synthetic}
-    if test is not None:
-        tables["test"] = test
-    return prediction_of(
-        CodedTables.of(tables, ()),
-        target=target,
-        test_share=test_share,
-        features=features,
-        classifiers=classifiers,
-        positive=positive,
-        groups=groups,
-        processes=processes,
-        random_state=random_state,
-    )
-
-
-def prediction_of(  # noqa: PLR0913  # as `prediction`
-    tables: CodedTables,
-    *,
-    target: str,
-    test_share: float = 0.3,
-    features: str | Sequence[str] | None = None,
-    classifiers: Literal["papers", "modern"] | Mapping[str, Any] = "papers",
-    positive: object = None,
-    groups: Mapping[str, int] | None = None,
-    processes: int = 1,
-    random_state: int = 0,
-) -> Prediction:
-    """Return the same as `prediction`, for tables of these names; "test" may be missing."""
+    tables = tables_of(original, synthetic, test=test)
     models = chosen_models(classifiers)
     check_whole("processes", processes, 1)
     seed = check_seed(random_state)
@@ -184,19 +156,7 @@ def prediction_of(  # noqa: PLR0913  # as `prediction`
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """The coded tables of a prediction: two to learn from, and the test records.
-
-    Parameters
-    ----------
-    target : str
-        What is predicted.
-    features : tuple of str
-        From what it is predicted.
-    synthetic, real, test : Coded
-        The tables.
-    levels : mapping
-        What the codes of each column stand for.
-    """
+    """What is predicted from what: two coded tables to learn from, and the test records."""
 
     target: str
     features: tuple[str, ...]
@@ -280,8 +240,8 @@ def _split(
     total = math.floor(len(table) * share + 0.5) if real and 0 < share < 1 else 0
     if not 0 < total < len(table):
         raise ParameterError(
-            f"test_share lies between 0 and 1, and leaves records on both sides; got {share!r} of "
-            f"{len(table):,} records."
+            "test_share must lie between 0 and 1, and leave records on both sides; got "
+            f"{share!r} of {len(table):,} records."
         )
     rows = np.random.default_rng(seed).permutation(content_order(table))
     rows = rows[np.argsort(table[target][rows], kind="stable")]
@@ -314,19 +274,17 @@ def _absent_classes(task: _Task) -> dict[str, str]:
     reasons = {}
     if len(task.labels) == 1:
         reasons["target"] = f"{task.target!r} has one class, so there is nothing to predict."
-    synthetic, real, test = (task.counts(table) for table in (task.synthetic, task.real, task.test))
+    where = [
+        (
+            task.synthetic,
+            "synthetic record has it, so classifiers that learn from these never predict it",
+        ),
+        (task.real, "real training record has it, so classifiers that learn from these never do"),
+        (task.test, "test record has it, so its recall and F2 are undefined"),
+    ]
+    counts = [(task.counts(table), text) for table, text in where]
     for place, label in enumerate(task.labels):
-        absent = []
-        if not synthetic[place]:
-            absent.append(
-                "no synthetic record has it, so classifiers that learn from these never predict it"
-            )
-        if not real[place]:
-            absent.append(
-                "no real training record has it, so classifiers that learn from these never do"
-            )
-        if not test[place]:
-            absent.append("no test record has it, so its recall and F2 are undefined")
+        absent = [f"no {text}" for records, text in counts if not records[place]]
         if absent:
             text = "; ".join(absent)
             reasons[f"class {label}"] = f"{text[0].upper()}{text[1:]}."
@@ -335,11 +293,6 @@ def _absent_classes(task: _Task) -> dict[str, str]:
 
 def papers_models(trees: int = TREES) -> dict[str, Model]:
     """Return the five classifiers of the paper on networks, with standard settings.
-
-    Parameters
-    ----------
-    trees : int
-        How many trees the random forest has.
 
     Examples
     --------
@@ -358,13 +311,7 @@ def _without_lookup(preset: str) -> dict[str, Model]:
 
 
 def chosen_models(classifiers: str | Mapping[str, Any]) -> dict[str, Model]:
-    """Return the classifiers of a preset, or a user's own after a check.
-
-    Raises
-    ------
-    ParameterError
-        If there is no such preset, or an estimator is no classifier.
-    """
+    """Return the classifiers of a preset, or a user's own after a check."""
     if isinstance(classifiers, Mapping) and classifiers:
         return {name: _own_model(name, estimator) for name, estimator in classifiers.items()}
     presets = {"papers": papers_models, "modern": lambda: _without_lookup("strong")}
@@ -432,7 +379,7 @@ def _result(
 ) -> Prediction:
     reasons = _absent_classes(task)
     compared = {}
-    right: dict[str, list[NDArray[np.bool_]]] = {training: [] for training in TRAININGS}
+    right = []
     for name in models:
         hits, sides = [], []
         for training in TRAININGS:
@@ -443,15 +390,14 @@ def _result(
             else:
                 sides.append(Trained.of(task.truth, guess, task.labels))
                 hits.append(guess == task.truth)
+        interval = math.nan, math.nan
         if len(hits) == len(TRAININGS):
-            for training, hit in zip(TRAININGS, hits, strict=True):
-                right[training].append(hit)
+            right.append(hits)
             only = int((hits[0] & ~hits[1]).sum()), int((hits[1] & ~hits[0]).sum())
             interval = paired_interval(*only, len(task.test))
-        else:
-            interval = math.nan, math.nan
-        difference = sides[0].accuracy - sides[1].accuracy
-        compared[name] = Comparison(sides[0], sides[1], difference, interval)
+        synthetic, real = sides
+        difference = synthetic.accuracy - real.accuracy
+        compared[name] = Comparison(synthetic, real, difference, interval)
     failed = [name for name, one in compared.items() if math.isnan(one.difference)]
     if failed:
         reasons["mean"] = f"It leaves out classifiers that failed: {', '.join(failed)}."
@@ -473,10 +419,11 @@ def _result(
     )
 
 
-def _mean(right: Mapping[str, Sequence[NDArray[np.bool_]]]) -> MeanAccuracy:
-    if not right["real"]:
+def _mean(right: Sequence[Sequence[NDArray[np.bool_]]]) -> MeanAccuracy:
+    """Return the mean over classifiers, given which records are right after either training."""
+    if not right:
         return MeanAccuracy(math.nan, math.nan, math.nan, (math.nan, math.nan))
-    synthetic, real = (np.mean(right[training], axis=0) for training in TRAININGS)
+    synthetic, real = np.mean(right, axis=0)
     apart = synthetic - real
     return MeanAccuracy(
         float(synthetic.mean()), float(real.mean()), float(apart.mean()), mean_interval(apart)

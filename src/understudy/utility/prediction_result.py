@@ -6,23 +6,22 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from understudy.arguments import check_choice
 from understudy.data.frames import Backend, Frame
 from understudy.errors import ParameterError
 from understudy.intervals import wilson_interval
-from understudy.results import Result, to_plain
+from understudy.results import Line, Result
 from understudy.wording import percent, signed_points
-
-if TYPE_CHECKING:
-    from understudy.charts.number_line import Line
 
 HeldOut = Literal["given", "split"]
 Training = Literal["synthetic", "real"]
+TRAININGS: tuple[str, ...] = get_args(Training)
 Z = NormalDist().inv_cdf(0.975)
 
 
@@ -229,6 +228,13 @@ class Prediction(Result):
         Why a value is nan, or what to bear in mind.
     """
 
+    SERIES: ClassVar = {
+        "baseline": "Always the most frequent class",
+        "synthetic": "Trained on the release",
+        "original": "Trained on real records",
+    }
+    AXIS = "Share of correct predictions"
+
     target: str
     features: tuple[str, ...]
     labels: tuple[str, ...]
@@ -249,63 +255,36 @@ class Prediction(Result):
         With a positive class there are its precision, recall and F2 too. The frame is of the kind
         that went in, or of `backend`.
         """
-        import polars as pl
-
         rows = []
         for name, one in self.classifiers.items():
-            row: dict[str, Any] = {
-                "classifier": name,
-                "baseline": self.baseline,
-                "real": one.real.accuracy,
-                "synthetic": one.synthetic.accuracy,
-                "difference": one.difference,
-                "low": one.interval[0],
-                "high": one.interval[1],
-            }
+            row = self._row(name, one.real.accuracy, one.synthetic.accuracy, one)
             if self.positive is not None:
                 for training in ("real", "synthetic"):
-                    score = self._positive(getattr(one, training))
-                    row |= {
-                        f"{training}_{measure}": getattr(score, measure, math.nan)
-                        for measure in ("precision", "recall", "f2")
-                    }
+                    classes = getattr(one, training).classes
+                    score = next((item for item in classes if item.label == self.positive), None)
+                    for measure in ("precision", "recall", "f2"):
+                        row[f"{training}_{measure}"] = getattr(score, measure, math.nan)
             rows.append(row)
-        low, high = self.mean.interval
-        mean = {
-            "classifier": "mean",
-            "baseline": self.baseline,
-            "real": self.mean.real,
-            "synthetic": self.mean.synthetic,
-            "difference": self.mean.difference,
-            "low": low,
-            "high": high,
-        }
-        return self._framed(pl.DataFrame([*rows, mean]).fill_nan(None), backend)
+        rows.append(self._row("mean", self.mean.real, self.mean.synthetic, self.mean))
+        return self._framed(pl.DataFrame(rows).fill_nan(None), backend)
 
-    def _positive(self, trained: Trained) -> ClassScore | None:
-        found = [score for score in trained.classes if score.label == self.positive]
-        return found[0] if found else None
+    def _row(
+        self, name: str, real: float, synthetic: float, apart: Comparison | MeanAccuracy
+    ) -> dict[str, Any]:
+        row = {"classifier": name, "baseline": self.baseline, "real": real, "synthetic": synthetic}
+        low, high = apart.interval
+        return row | {"difference": apart.difference, "low": low, "high": high}
 
     def per_class(self, *, backend: Backend | None = None) -> Frame:
         """Return a row for each classifier, training table and class; undefined is null."""
-        import polars as pl
-
         rows = [
-            {"classifier": name, "training": training}
-            | {
-                "class": score.label,
-                "records": score.records,
-                "predicted": score.predicted,
-                "right": score.right,
-                "precision": score.precision,
-                "recall": score.recall,
-                "f2": score.f2,
-            }
+            {"classifier": name, "training": training, **vars(score)}
             for name, one in self.classifiers.items()
             for training in ("real", "synthetic")
             for score in getattr(one, training).classes
         ]
-        return self._framed(pl.DataFrame(rows).fill_nan(None), backend)
+        frame = pl.DataFrame(rows).rename({"label": "class"}, strict=False)
+        return self._framed(frame.fill_nan(None), backend)
 
     def confusion(
         self,
@@ -330,10 +309,8 @@ class Prediction(Result):
         ParameterError
             If there is no such classifier or table.
         """
-        import polars as pl
-
         check_choice("classifier", classifier, self.classifiers)
-        if training not in ("synthetic", "real"):
+        if training not in TRAININGS:
             raise ParameterError(f"training is 'synthetic' or 'real'; got {training!r}.")
         counts = getattr(self.classifiers[classifier], training).confusion
         content = {
@@ -343,26 +320,13 @@ class Prediction(Result):
         frame = pl.DataFrame({"class": self.labels[: len(counts)]} | content)
         return self._framed(frame, backend)
 
-    def _lines(self) -> list[Line]:
-        from understudy.charts.number_line import Line
-
+    def lines(self) -> list[Line]:
+        """Return each classifier beside its references."""
+        about = "Share of test records predicted correctly"
         return [
-            Line(
-                name,
-                "Share of test records predicted correctly",
-                {
-                    "baseline": self.baseline,
-                    "synthetic": one.synthetic.accuracy,
-                    "original": one.real.accuracy,
-                },
-            )
+            Line(name, about, self.baseline, one.synthetic.accuracy, one.real.accuracy)
             for name, one in self.classifiers.items()
         ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values, with None for nan."""
-        found: dict[str, Any] = to_plain(self)
-        return found
 
     def summary(self) -> str:
         """Return the result in a few sentences."""
@@ -387,6 +351,3 @@ class Prediction(Result):
             f"real data, they do so for {percent(mean.real)}{apart}. Always predicting the most "
             f"frequent class is right for {percent(self.baseline)}.{caveat}"
         )
-
-    def __str__(self) -> str:
-        return self.summary()

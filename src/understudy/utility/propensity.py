@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from understudy.arguments import as_names, check_seed, check_whole
@@ -16,10 +17,10 @@ from understudy.data.frames import Backend, Frame
 from understudy.data.joint_coding import CodedTables
 from understudy.errors import ParameterError, did_you_mean
 from understudy.progress import track
-from understudy.results import Result, to_plain
+from understudy.results import Line, Result
 from understudy.utility.propensity_models import Logistic, Model, Tree, shared_indicators
-from understudy.utility.tables import both_tables, compared, content_order
-from understudy.wording import percent
+from understudy.utility.tables import compared, content_order, tables_of
+from understudy.wording import percent, times
 
 MODELS = ("cart", "logistic")
 IN_WORDS = {"cart": "a decision tree", "logistic": "a logistic regression"}
@@ -119,6 +120,9 @@ class Propensity(Result):
         Why a value is nan, or what was left out.
     """
 
+    SERIES: ClassVar = {"baseline": "By chance", "synthetic": "This release"}
+    AXIS = "Share of pairs told apart"
+
     columns: tuple[str, ...]
     records: int
     synthetic_records: int
@@ -135,8 +139,6 @@ class Propensity(Result):
 
         The frame is of the kind that went in, or of `backend`.
         """
-        import polars as pl
-
         rows = []
         for name, model in self.models.items():
             nulls = {"permutation": model.permutation, "analytic": model.analytic}
@@ -159,35 +161,41 @@ class Propensity(Result):
             ]
         return self._framed(pl.DataFrame(rows).fill_nan(None), backend)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values, with None for nan."""
-        found: dict[str, Any] = to_plain(self)
-        return found
+    def lines(self) -> list[Line]:
+        """Return the area under the curve of each model beside what chance gives."""
+        return [
+            Line(
+                _capital(IN_WORDS[name]),
+                f"pMSE {times(model.permutation.ratio)} what chance gives",
+                model.permuted_auc,
+                model.auc,
+            )
+            for name, model in self.models.items()
+        ]
 
     def summary(self) -> str:
         """Return the result in a sentence or two."""
         return " ".join(_in_words(IN_WORDS[name], model) for name, model in self.models.items())
 
-    def __str__(self) -> str:
-        return self.summary()
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _in_words(name: str, model: Discrimination) -> str:
-    found = f"{name} tells which table a record is from in {percent(model.accuracy)} of cases"
-    found = found[0].upper() + found[1:]
+    right = percent(model.accuracy)
+    found = f"{_capital(name)} tells which table a record is from in {right} of cases"
     if math.isnan(model.permuted_accuracy):
         return f"{found}; guessing is right in 50%."
     ratio = model.permutation.ratio
-    times = (
-        "" if math.isnan(ratio) else f" (its pMSE is {ratio:.2f} times that of shuffled records)"
-    )
+    much = "" if math.isnan(ratio) else f" (its pMSE is {ratio:.2f} times that of shuffled records)"
     chance = percent(model.permuted_accuracy)
-    return f"{found}. With the records shuffled between the tables, it is right in {chance}{times}."
+    return f"{found}. With the records shuffled between the tables, it is right in {chance}{much}."
 
 
 def propensity(  # noqa: PLR0913  # the tables, the models, and how chance is measured
-    original: Frame,
-    synthetic: Frame,
+    original: Frame | CodedTables,
+    synthetic: Frame | None = None,
     *,
     models: str | Sequence[str] = MODELS,
     columns: str | Sequence[str] | None = None,
@@ -205,7 +213,8 @@ def propensity(  # noqa: PLR0913  # the tables, the models, and how chance is me
     Parameters
     ----------
     original, synthetic : frame
-        The original table and the release.
+        The original table and the release. Tables that are coded already stand for both, as
+        `CodedTables` in place of the original.
     models : sequence of {"cart", "logistic"}
         A decision tree, which finds differences of any kind, and a logistic regression, which
         finds differences of means and shares.
@@ -274,33 +283,11 @@ def propensity(  # noqa: PLR0913  # the tables, the models, and how chance is me
     >>> round(result.models["logistic"].pmse, 3)
     0.25
     """
-    return propensity_of(
-        both_tables(original, synthetic),
-        models=models,
-        columns=columns,
-        interactions=interactions,
-        permutations=permutations,
-        most_records=most_records,
-        random_state=random_state,
-    )
-
-
-def propensity_of(
-    tables: CodedTables,
-    *,
-    models: str | Sequence[str] = MODELS,
-    columns: str | Sequence[str] | None = None,
-    interactions: bool = False,
-    permutations: int = 25,
-    most_records: int = 50_000,
-    random_state: int = 0,
-) -> Propensity:
-    """Return the same as `propensity`, for the tables "original" and "synthetic" of `tables`."""
     chosen = _chosen(models)
     check_whole("permutations", permutations, 0)
     check_whole("most_records", most_records, 2)
     seed = check_seed(random_state)
-    both = compared(tables, columns)
+    both = compared(tables_of(original, synthetic), columns)
     both = both.select(columns=sorted(both.columns))
     codes, labels = _records(both, most_records, seed)
     reasons = _reasons(both, len(labels), interactions=interactions, models=chosen)
@@ -326,7 +313,7 @@ def propensity_of(
         interactions=bool(interactions),
         models=found,
         reasons=reasons,
-        _backend=tables.backend,
+        _backend=both.backend,
     )
 
 

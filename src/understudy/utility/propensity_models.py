@@ -40,16 +40,10 @@ class Model(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """A decision tree that is shown each level by its place in order.
+    """A decision tree that is shown each level by its place in order; missing numbers are NaN.
 
-    For a tree this is as good as the number itself, which scikit-learn would round.
-
-    Parameters
-    ----------
-    features : ndarray
-        A row for each record; missing numbers are NaN.
-    seed : int
-        Decides between splits that are equally good.
+    For a tree this is as good as the number itself, which scikit-learn would round. The seed
+    decides between splits that are equally good.
     """
 
     features: NDArray[np.float64]
@@ -80,12 +74,7 @@ class Tree:
 class Logistic:
     """A logistic regression on numbers and on an indicator for each other level.
 
-    Parameters
-    ----------
-    features : ndarray
-        A row for each record.
-    parameters : int
-        Coefficients that can be told apart, the intercept among them.
+    `parameters` are the coefficients that can be told apart, the intercept among them.
     """
 
     features: NDArray[np.float64]
@@ -93,13 +82,7 @@ class Logistic:
 
     @classmethod
     def of(cls, codes: Codes, levels: Sequence[Levels], *, interactions: bool = False) -> Logistic:
-        """Show coded records to a logistic regression.
-
-        Raises
-        ------
-        ParameterError
-            If there are too many interactions.
-        """
+        """Show coded records to a logistic regression; raise if interactions are too many."""
         blocks = _main_effects(codes, levels)
         if interactions:
             blocks += _products(blocks)

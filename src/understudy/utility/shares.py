@@ -40,14 +40,7 @@ class ColumnShares:
 def column_shares_of(
     tables: CodedTables, columns: Sequence[str] | None = None
 ) -> tuple[ColumnShares, ...]:
-    """Return the shares of the values of each column in the original and in a release.
-
-    Parameters
-    ----------
-    tables : CodedTables
-        The tables "original" and "synthetic", perhaps among others.
-    columns : sequence of str, optional
-        The columns; all by default.
+    """Return the shares of the values of each column, all by default, in original and release.
 
     Examples
     --------
@@ -68,13 +61,8 @@ def _shares(name: str, levels: Levels, original: Codes, synthetic: Codes) -> Col
     counts = np.bincount(synthetic, minlength=len(levels))
     shown = np.flatnonzero(counts)
     found = _labelled(levels, counts, shown)
-    labels, place = found.names, found.place
-    if len(shown) > MOST_LABELS and levels.missing is not None:
-        held = bool(counts[levels.missing])
-        place[levels.missing] = len(labels) if held else -1
-        labels = [*labels, levels.label(levels.missing)] if held else labels
-    labels = [*labels, NOT_SHOWN]
-    place = np.where(place < 0, len(labels) - 1, place)
+    labels = [*found.names, NOT_SHOWN]
+    place = np.where(found.place < 0, len(labels) - 1, found.place)
     before, after = (
         np.bincount(place[codes], minlength=len(labels)) / len(codes)
         for codes in (original, synthetic)
@@ -87,9 +75,13 @@ def _shares(name: str, levels: Levels, original: Codes, synthetic: Codes) -> Col
 def _labelled(levels: Levels, counts: NDArray[np.int64], shown: NDArray[np.intp]) -> Grouping:
     if len(shown) <= MOST_LABELS:
         return _by_value(levels, shown)
-    if levels.numbers is not None:
-        return round_groups(levels, counts)
-    return _by_runs(levels, shown) if levels.are_times else _by_frequency(levels, counts)
+    if levels.numbers is None and not levels.are_times:
+        return _by_frequency(levels, counts)
+    found = _by_runs(levels, shown) if levels.numbers is None else round_groups(levels, counts)
+    if levels.missing is None or not counts[levels.missing]:
+        return found
+    found.place[levels.missing] = len(found.names)
+    return Grouping(found.place, [*found.names, levels.label(levels.missing)])
 
 
 def _by_value(levels: Levels, shown: NDArray[np.intp]) -> Grouping:

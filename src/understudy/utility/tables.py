@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import as_names
-from understudy.counting.groups import joint_codes
+from understudy.counting.tables import joint_codes
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import CodedTables
@@ -17,33 +17,27 @@ from understudy.errors import ParameterError
 COMPARED = ("original", "synthetic")
 
 
-def both_tables(original: Frame, synthetic: Frame) -> CodedTables:
-    """Return both tables with all columns of the original, to be coded when they are used."""
-    return CodedTables.of({"original": original, "synthetic": synthetic}, ())
+def tables_of(original: Frame | CodedTables, synthetic: Frame, **others: Frame) -> CodedTables:
+    """Return the tables by their names, to be coded when they are used; None is none.
+
+    `original` may be all of them, coded already: an audit does so, and each is coded once.
+    """
+    if isinstance(original, CodedTables):
+        return original
+    given = {name: table for name, table in others.items() if table is not None}
+    return CodedTables.of({"original": original, "synthetic": synthetic, **given}, ())
 
 
 def compared(tables: CodedTables, columns: str | Sequence[str] | None) -> CodedTables:
     """Return the original and the synthetic table with the columns to compare.
 
-    Parameters
-    ----------
-    tables : CodedTables
-        The tables "original" and "synthetic", perhaps among others.
-    columns : str or sequence of str, optional
-        The columns; by default those of `tables`, or else all those of the original.
-
-    Raises
-    ------
-    ParameterError
-        If there is no column, or a table lacks one.
-    DataError
-        If a table has no rows.
+    By default these are the columns of `tables`, or else all those of the original.
 
     Examples
     --------
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": [31], "sex": ["f"]})
-    >>> compared(both_tables(table, table), None).columns
+    >>> compared(tables_of(table, table), None).columns
     ('age', 'sex')
     """
     names = tables.columns or tables.encoded["original"].names

@@ -10,8 +10,7 @@ from understudy.risk.attackers import attackers
 from understudy.risk.attribution_result import Unmatched
 from understudy.risk.overview import Overview, overview
 from understudy.risk.strong.attack import strong_attacker
-from understudy.worlds.cells import CELLS
-from understudy.worlds.releases import KEYS, RECORD, TARGET, Release
+from understudy.worlds.releases import CELLS, KEYS, RECORD, TARGET, Release
 
 if TYPE_CHECKING:
     import polars as pl
@@ -76,16 +75,9 @@ CLASSIFIERS, STRONG = MEASURES[3], MEASURES[-1]
 def scores_of(
     release: Release, original: pl.DataFrame, *, classifiers: bool = True
 ) -> Mapping[Measure, float]:
-    """Return the score of each measure for one release.
+    """Return the score of each measure for one release of the simulated data.
 
-    Parameters
-    ----------
-    release : Release
-        The table, and what it was drawn from.
-    original : polars.DataFrame
-        The simulated data.
-    classifiers : bool
-        Whether to train classifiers, which take more time than all else.
+    Classifiers take more time than all else.
     """
     found = overview(original, release.table, keys=KEYS, sensitive=TARGET, classifiers=None)
     attack = strong_attacker(

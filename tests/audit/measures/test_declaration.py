@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from pathlib import Path
 
 import pytest
 from rich.console import Console
+from typer.testing import CliRunner
 
 import understudy
-from understudy.audit import Audit
+from understudy import cli
+from understudy.audit import Audit, measures
 from understudy.audit.gate import check, figure_names
 from understudy.audit.measures import MEASURES, figure_kinds, registered
 from understudy.audit.measures.declaration import (
@@ -89,6 +92,16 @@ def test_in_the_terminal(found, alone):
     assert "Toy: by playing" in several
 
 
+def test_in_the_overview_of_an_attack(people, tmp_path):
+    people.write_csv(tmp_path / "people.csv")
+    arguments = ["attack", *[str(tmp_path / "people.csv")] * 2, "--keys", "age", "--sensitive"]
+    with registered(TOY):
+        result = CliRunner().invoke(cli.app, [*arguments, "ill", "--classifiers", "none"])
+    assert result.exit_code == 0, result.output
+    assert "Toy measure" in result.stdout
+    assert "Toy measure" not in CliRunner().invoke(cli.app, [*arguments, "ill"]).stdout
+
+
 def test_in_the_file_for_programs(found):
     release = json.loads(found.to_json())["findings"]["releases"][0]
     assert "toy" in [figure["measure"] for figure in release["figures"]]
@@ -138,3 +151,16 @@ def test_names_are_different():
     assert len(set(names)) == len(names)
     jobs = [measure.name for measure in MEASURES]
     assert len(set(jobs)) == len(jobs)
+
+
+def test_every_module_is_found_by_itself():
+    modules = {path.stem for path in Path(measures.__file__).parent.glob("*.py")}
+    declaring = {name for name in modules if name not in ("__init__", "declaration")}
+    found = {
+        name
+        for name in declaring
+        for value in vars(importlib.import_module(f"{measures.__name__}.{name}")).values()
+        if value in MEASURES
+    }
+    assert found == declaring
+    assert [measure.place for measure in MEASURES] == sorted({one.place for one in MEASURES})

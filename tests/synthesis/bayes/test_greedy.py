@@ -9,7 +9,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.counting import Information, LocalEngine, joint_counts
@@ -339,7 +339,6 @@ def test_ten_thousand_levels_take_memory_in_proportion_to_the_rows():
     assert peak < 1000 * rows
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**32), parents=st.integers(1, 4))
 def test_neither_rows_nor_labels_matter(seed, parents):
     coded = random_table(seed, 6)

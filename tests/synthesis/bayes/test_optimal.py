@@ -12,13 +12,6 @@ import pytest
 from understudy.errors import ParameterError
 from understudy.progress import reporting
 from understudy.synthesis.bayes import optimal
-from understudy.synthesis.bayes.annealing_kernels import (
-    append_greedily,
-    climb,
-    move,
-    move_gain,
-    order_gain,
-)
 from understudy.synthesis.bayes.constraints import build_constraints
 from understudy.synthesis.bayes.genetic import fixed_point, genetic_search
 from understudy.synthesis.bayes.optimal import (
@@ -31,7 +24,15 @@ from understudy.synthesis.bayes.optimal import (
     total_weight,
     upper_bound,
 )
-from understudy.synthesis.bayes.optimal_kernels import heaviest_sparse_graph, lowest_bit
+from understudy.synthesis.bayes.optimal_kernels import (
+    append_greedily,
+    climb,
+    heaviest_sparse_graph,
+    lowest_bit,
+    move,
+    move_gain,
+    order_gain,
+)
 
 
 def names(d):

@@ -141,7 +141,6 @@ def small_tables(draw):
     return frame, inferred
 
 
-@settings(max_examples=60)
 @given(
     table=small_tables(),
     minbucket=st.sampled_from([1, 3]),

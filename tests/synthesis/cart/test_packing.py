@@ -305,7 +305,7 @@ def test_a_header_that_does_not_fit_the_trees(saved, tmp_path, part, change):
     refused(tmp_path, header, arrays)
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(sorted(SETTINGS)),
     array=st.sampled_from(["feature", "threshold", "children", "ordered", "orders", "donors"]),

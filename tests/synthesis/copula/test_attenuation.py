@@ -11,8 +11,8 @@ from understudy.synthesis.copula.attenuation import (
     _solve,
     latent_correlations,
 )
-from understudy.synthesis.copula.margins import Margin
-from understudy.synthesis.copula.rectangles import log_rectangle
+from understudy.synthesis.copula.correlation import Margin
+from understudy.synthesis.copula.model import log_rectangle
 
 MARGINS = {
     "even": [500, 500],

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from understudy import Coded
 from understudy.errors import ParameterError
 from understudy.synthesis.copula import nearest_correlation
-from understudy.synthesis.copula.correlation import score_correlations
-from understudy.synthesis.copula.margins import Margin, score_bits
+from understudy.synthesis.copula.correlation import Margin, score_bits, score_correlations
 
 
 class Batches:

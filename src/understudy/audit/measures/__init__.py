@@ -1,19 +1,16 @@
-"""All measures of an audit, in the order in which they are shown.
+"""All measures of an audit.
 
-A new measure is one module here with its `Measure`, and its line in `MEASURES`. Terminal, report,
-JSON, gate, comparison, explanations and the table of trust go through this list.
+A new measure is one module here, with its `Measure`: it is found by itself. Terminal, report, JSON,
+gate, comparison, explanations and the table of trust go through `MEASURES`.
 """
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from understudy.audit.measures.anonymity import ANONYMITY
-from understudy.audit.measures.association import ASSOCIATION
-from understudy.audit.measures.attribution import ATTRIBUTION
-from understudy.audit.measures.classifiers import CLASSIFIERS, CLASSIFIERS_PAPERS
-from understudy.audit.measures.copies import COPIES
 from understudy.audit.measures.declaration import (
     GROUPS,
     Column,
@@ -21,13 +18,6 @@ from understudy.audit.measures.declaration import (
     Measure,
     Question,
 )
-from understudy.audit.measures.disclosure import DISCLOSURE
-from understudy.audit.measures.marginals import MARGINALS, SHARES
-from understudy.audit.measures.network import NETWORK
-from understudy.audit.measures.prediction import PREDICTION
-from understudy.audit.measures.propensity import PROPENSITY, PROPENSITY_INTERACTIONS
-from understudy.audit.measures.records import RECORDS
-from understudy.audit.measures.strong import STRONG, STRONG_RECORD
 from understudy.audit.task import LEVELS, Given, Task
 
 __all__ = [
@@ -40,24 +30,19 @@ __all__ = [
     "registered",
 ]
 
-MEASURES: list[Measure] = [
-    ATTRIBUTION,
-    RECORDS,
-    CLASSIFIERS,
-    CLASSIFIERS_PAPERS,
-    DISCLOSURE,
-    COPIES,
-    STRONG,
-    STRONG_RECORD,
-    ANONYMITY,
-    ASSOCIATION,
-    PREDICTION,
-    MARGINALS,
-    SHARES,
-    PROPENSITY,
-    PROPENSITY_INTERACTIONS,
-    NETWORK,
-]
+
+def _declared() -> list[Measure]:
+    """Return what the modules of this package declare, in the order in which it is shown."""
+    modules = [
+        importlib.import_module(f"{__name__}.{found.name}")
+        for found in pkgutil.iter_modules(__path__)
+    ]
+    values = [value for module in modules for value in vars(module).values()]
+    measures = dict.fromkeys(value for value in values if isinstance(value, Measure))
+    return sorted(measures, key=lambda measure: measure.place)
+
+
+MEASURES: list[Measure] = _declared()
 
 
 @contextmanager
@@ -92,7 +77,7 @@ def main_figures(question: Question) -> tuple[str, ...]:
 
 
 def columns() -> list[Column]:
-    """Return the columns of releases side by side; those under one heading stand together."""
+    """Return the columns of releases side by side, by heading; those with references come first."""
     found = [column for measure in MEASURES for column in measure.columns]
     groups = list(dict.fromkeys([*GROUPS, *(column.group for column in found)]))
-    return sorted(found, key=lambda column: groups.index(column.group))
+    return sorted(found, key=lambda one: (groups.index(one.group), one.original is None))

@@ -50,4 +50,5 @@ ANONYMITY = Measure(
         "doi:10.1109/ICDE.2007.367856",
     ),
     part=Part("anonymity", "k, l and t", 5),
+    place=90,
 )

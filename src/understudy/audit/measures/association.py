@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from understudy.audit.findings import AssociationFindings
+from understudy.audit.findings import AssociationFindings, ReleaseFindings
 from understudy.audit.measures.declaration import (
     BIG_DATA,
     Collected,
     Explanation,
     Measure,
     Part,
+    Use,
     mean,
 )
 from understudy.audit.synthesis import Synthesis
-from understudy.utility.association import Association, association_of
+from understudy.utility.association import Association, association
 from understudy.utility.pair_measures import Matrix
 
 
 def _run(synthesis: Synthesis) -> Association:
-    return association_of(
+    return association(
         synthesis.tables, columns=synthesis.columns, random_state=synthesis.task.seed
     )
 
@@ -45,6 +46,12 @@ def _rows(matrix: Matrix) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in matrix.tolist())
 
 
+def _use(release: ReleaseFindings) -> Use:
+    found = release.utility.association
+    if found is not None:
+        yield "association", found.mean_difference, found.expected_difference
+
+
 ASSOCIATION = Measure(
     "association",
     "comparing associations",
@@ -53,6 +60,7 @@ ASSOCIATION = Measure(
     level="standard",
     numbers={"association": ("mean_difference", "largest_difference", "expected_difference")},
     values=lambda release: [("association", release.utility.association)],
+    use=_use,
     found=lambda release: release.utility.association,
     explanation=Explanation(
         "Association",
@@ -62,4 +70,5 @@ ASSOCIATION = Measure(
         BIG_DATA,
     ),
     part=Part("association", "Association", 6),
+    place=120,
 )

@@ -112,4 +112,5 @@ ATTRIBUTION = Measure(
         Trust("GCAP", "record", ("D3",)),
     ),
     columns=(guessed("gcap", "GCAP", "by looking up the keys in the release"),),
+    place=10,
 )

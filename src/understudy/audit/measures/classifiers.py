@@ -20,7 +20,7 @@ from understudy.audit.measures.declaration import (
 )
 from understudy.audit.synthesis import Synthesis
 from understudy.audit.task import MeasureSet, Preset
-from understudy.risk.attacker_results import Attackers, Score
+from understudy.risk.attacker_votes import Attackers, Score
 from understudy.risk.attackers import attackers_on
 
 TRAINED: dict[tuple[MeasureSet, Preset], int] = {
@@ -171,6 +171,7 @@ CLASSIFIERS = Measure(
         guessed("vote", "Vote", "by a vote of classifiers trained on the release"),
         guessed("mean_attacker", "Mean", "by one of these classifiers, on average"),
     ),
+    place=30,
 )
 CLASSIFIERS_PAPERS = Measure(
     "classifiers_papers",
@@ -193,4 +194,5 @@ CLASSIFIERS_PAPERS = Measure(
             "papers_mean_attacker", "Mean, papers", "by one of the papers' classifiers, on average"
         ),
     ),
+    place=40,
 )

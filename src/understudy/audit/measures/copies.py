@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from understudy.audit.findings import NAN
 from understudy.audit.measures.declaration import Collected, Measure
 from understudy.audit.synthesis import Synthesis
-from understudy.risk.copies import copied_records_of
+from understudy.risk.key_tally import copied_records_of
 
 
 def _collect(_first: Synthesis, found: Sequence[tuple[float, int]]) -> Collected:
@@ -22,4 +22,5 @@ COPIES = Measure(
     "looking for copies",
     lambda synthesis: copied_records_of(synthesis.tables, synthesis.columns),
     _collect,
+    place=60,
 )

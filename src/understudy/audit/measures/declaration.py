@@ -26,6 +26,8 @@ Question = Literal["records", "ordinary", "strongest"]
 and the strongest one learn?"""
 
 Value = Callable[[ReleaseFindings], float]
+Use = Iterable[tuple[str, float, float]]
+"""Figures of use: a name, the value, and what it would be if nothing were lost."""
 REFERENCES = ("baseline", "synthetic", "original", "control", "gain", "spread")
 """What stands beside each other for every figure of risk: the fields of `Figure`."""
 GUESSED, STRONGEST, COUNTED, USE = "Guessed correctly, %", "Strong attacker", "Counted, %", "Use"
@@ -158,6 +160,8 @@ class Measure:
         Measures one synthesis.
     collect : callable
         Turns the first synthesis and the results of all into findings.
+    place : int
+        Decides the order in which measures are shown; the last if not given.
     level : {"quick", "standard", "full"}
         The smallest set of measures that it belongs to.
     needed : callable
@@ -170,6 +174,8 @@ class Measure:
         Names of its further figures for the gate, by group.
     values : callable
         Takes these from a release, as (group, object with such fields or mapping).
+    use : callable
+        Takes its figures of use from a release.
     found : callable
         Tells whether a release has anything of it.
     """
@@ -178,12 +184,14 @@ class Measure:
     doing: str
     run: Callable[[Synthesis], Any]
     collect: Callable[[Synthesis, Sequence[Any]], Collected]
+    place: int = 1_000
     level: MeasureSet = "quick"
     needed: Callable[[Task, Given], bool] = lambda _task, _given: True
     first_only: bool = False
     figures: tuple[FigureKind, ...] = ()
     numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     values: Callable[[ReleaseFindings], Iterable[tuple[str, object]]] = lambda _release: ()
+    use: Callable[[ReleaseFindings], Use] = lambda _release: ()
     found: Callable[[ReleaseFindings], object] = lambda _release: None
     explanation: Explanation | None = None
     part: Part | None = None

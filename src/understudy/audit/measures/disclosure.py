@@ -152,4 +152,5 @@ DISCLOSURE = Measure(
             in_terminal=False,
         ),
     ),
+    place=50,
 )

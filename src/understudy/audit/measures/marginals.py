@@ -16,14 +16,14 @@ from understudy.audit.measures.declaration import (
     mean,
 )
 from understudy.audit.synthesis import Synthesis
-from understudy.utility.marginals import Marginals, marginals_of
+from understudy.utility.marginals import Marginals, marginals
 from understudy.utility.shares import column_shares_of
 from understudy.wording import one_digit
 
 
 def _run(synthesis: Synthesis) -> Marginals:
     task = synthesis.task
-    return marginals_of(
+    return marginals(
         synthesis.tables,
         ways=(1, 2) if task.measures == "quick" else (1, 2, 3),
         columns=synthesis.columns,
@@ -59,6 +59,9 @@ MARGINALS = Measure(
     _collect,
     numbers={f"marginals.{way}": ("mean", "expected", "ratio") for way in (1, 2, 3, 4)},
     values=lambda release: [(f"marginals.{way.way}", way) for way in release.utility.marginals],
+    use=lambda release: [
+        (f"marginals_{way.way}", way.mean, way.expected) for way in release.utility.marginals
+    ],
     found=lambda release: release.utility.shares or release.utility.marginals,
     explanation=Explanation(
         "Shares and distances",
@@ -76,6 +79,7 @@ MARGINALS = Measure(
             one_digit,
         ),
     ),
+    place=100,
 )
 SHARES = Measure(
     "shares",
@@ -83,4 +87,5 @@ SHARES = Measure(
     lambda synthesis: column_shares_of(synthesis.tables, synthesis.columns),
     lambda _first, found: Collected(utility={"shares": found[0]}),
     first_only=True,
+    place=110,
 )

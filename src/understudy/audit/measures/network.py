@@ -42,4 +42,5 @@ NETWORK = Measure(
         BIG_DATA,
     ),
     part=Part("network", "The network", 10),
+    place=160,
 )

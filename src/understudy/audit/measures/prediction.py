@@ -21,11 +21,12 @@ from understudy.audit.measures.declaration import (
     Explanation,
     Measure,
     Part,
+    Use,
     mean,
 )
 from understudy.audit.synthesis import Synthesis
 from understudy.data.joint_coding import CodedTables, EncodedTable
-from understudy.utility.prediction import prediction_of
+from understudy.utility.prediction import prediction
 from understudy.utility.prediction_result import Comparison, Prediction, Trained
 from understudy.utility.shares import NOT_SHOWN
 
@@ -215,7 +216,7 @@ def _run(synthesis: Synthesis) -> Prediction:
             test = None  # the control table was made for the attacks alone
         else:
             features = known
-    return prediction_of(
+    return prediction(
         prediction_tables(synthesis, test=test is not None),
         target=task.target,
         test_share=TEST_SHARE,
@@ -257,6 +258,12 @@ def _values(release: ReleaseFindings) -> list[tuple[str, object]]:
     return [("prediction", {name: getattr(found, field) for name, field in GATE.items()})]
 
 
+def _use(release: ReleaseFindings) -> Use:
+    found = release.utility.prediction
+    if found is not None:
+        yield "prediction", found.mean_synthetic, found.mean_real
+
+
 PREDICTION = Measure(
     "prediction",
     "predicting the target",
@@ -266,6 +273,7 @@ PREDICTION = Measure(
     needed=lambda task, _given: task.target is not None,
     numbers={"prediction": tuple(GATE)},
     values=_values,
+    use=_use,
     found=lambda release: release.utility.prediction,
     explanation=Explanation(
         "Prediction",
@@ -286,4 +294,5 @@ PREDICTION = Measure(
             original=_field("mean_real"),
         ),
     ),
+    place=150,
 )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from understudy.audit.findings import PropensityFindings
-from understudy.audit.measures.declaration import Collected, Explanation, Measure, Part, mean
+from understudy.audit.findings import PropensityFindings, ReleaseFindings
+from understudy.audit.measures.declaration import Collected, Explanation, Measure, Part, Use, mean
 from understudy.audit.synthesis import Synthesis
 from understudy.audit.task import MeasureSet
-from understudy.utility.propensity import Propensity, propensity_of
+from understudy.utility.propensity import Propensity, propensity
 
 PERMUTATIONS: dict[MeasureSet, int] = {"standard": 25, "full": 100}
 TOLD_APART = 20_000
@@ -18,7 +18,7 @@ INTERACTIONS = "logistic with interactions"
 
 
 def _run(synthesis: Synthesis, permutations: int | None = None, **more: Any) -> Propensity:  # noqa: ANN401
-    return propensity_of(
+    return propensity(
         synthesis.tables,
         columns=synthesis.columns,
         permutations=permutations or PERMUTATIONS[synthesis.task.measures],
@@ -56,6 +56,13 @@ def _collect(_first: Synthesis, found: Sequence[Propensity]) -> Collected:
     return Collected(utility={"propensity": findings_of(found)}, notes=notes)
 
 
+def _use(release: ReleaseFindings) -> Use:
+    for model in release.utility.propensity:
+        name = model.model.replace(" ", "_")
+        yield f"propensity_{name}_ratio", model.ratio, 1.0
+        yield f"propensity_{name}_auc", model.auc, model.auc_by_chance
+
+
 PROPENSITY = Measure(
     "propensity",
     "telling the tables apart",
@@ -70,6 +77,7 @@ PROPENSITY = Measure(
         (f"propensity.{model.model.replace(' ', '_')}", model)
         for model in release.utility.propensity
     ],
+    use=_use,
     found=lambda release: release.utility.propensity,
     explanation=Explanation(
         "Propensity",
@@ -81,6 +89,7 @@ PROPENSITY = Measure(
         "synthetic data. Journal of the Royal Statistical Society A 181. doi:10.1111/rssa.12358",
     ),
     part=Part("propensity", "Telling apart", 8),
+    place=130,
 )
 PROPENSITY_INTERACTIONS = Measure(
     "propensity_interactions",
@@ -90,4 +99,5 @@ PROPENSITY_INTERACTIONS = Measure(
         utility={"propensity": findings_of(found, {"logistic": INTERACTIONS})}
     ),
     level="full",
+    place=140,
 )

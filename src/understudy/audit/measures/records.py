@@ -149,4 +149,5 @@ RECORDS = Measure(
     first_only=True,
     found=lambda release: release.attribution or release.worst,
     part=Part("people", "Who is exposed", 2),
+    place=20,
 )

@@ -234,6 +234,7 @@ STRONG = Measure(
             in_terminal=False,
         ),
     ),
+    place=70,
 )
 STRONG_RECORD = Measure(
     "strong_record",
@@ -251,4 +252,5 @@ STRONG_RECORD = Measure(
         "and the figure says so.",
         REITER,
     ),
+    place=80,
 )

@@ -19,14 +19,12 @@ from understudy.audit.measures.declaration import FigureKind
 from understudy.charts.chart import Chart
 from understudy.charts.number_line import Line, Words, number_line
 from understudy.report.names import model_name, models_in_words
+from understudy.results import Result
+from understudy.utility.marginals import Marginals, distance_line
+from understudy.utility.prediction_result import Prediction
+from understudy.utility.propensity import Propensity
 from understudy.wording import listed, times
 
-RISK_SERIES = {
-    "baseline": "Without the release",
-    "synthetic": "With the release",
-    "original": "With the original data",
-    "control": "People who are not in the data",
-}
 MOST_SUBSETS = 20
 """Sets of keys in a chart; more could not be read."""
 
@@ -63,7 +61,7 @@ def figures_chart(release: ReleaseFindings, sensitive: str) -> Chart | None:
         "Measure",
         "Share of the people in the data",
     )
-    return number_line(words, lines, RISK_SERIES)
+    return number_line(words, lines, Result.SERIES)
 
 
 def _of_whom(sensitive: str) -> str:
@@ -98,7 +96,7 @@ def subsets_chart(subsets: Sequence[SubsetRisk]) -> Chart | None:
         "Known columns",
         "Share of correct guesses",
     )
-    return number_line(words, lines, RISK_SERIES, shown=MOST_SUBSETS)
+    return number_line(words, lines, Result.SERIES, shown=MOST_SUBSETS)
 
 
 def _least_gain_last(subset: SubsetRisk) -> float:
@@ -120,7 +118,7 @@ def strong_chart(before: float, after: float) -> Chart | None:
         "best guess of that value",
         {"baseline": before, "synthetic": after},
     )
-    return number_line(words, [line], RISK_SERIES)
+    return number_line(words, [line], Result.SERIES)
 
 
 def disclosure_chart(found: DisclosureFindings) -> Chart | None:
@@ -159,13 +157,8 @@ def disclosure_chart(found: DisclosureFindings) -> Chart | None:
 
 def distances_chart(ways: Sequence[WayFindings]) -> Chart | None:
     """Return a line for tables of one, two and three columns: their distance and chance's."""
-    names = {1: "Single columns", 2: "Pairs of columns", 3: "Three columns at once"}
     lines = [
-        Line(
-            names.get(way.way, f"{way.way} columns at once"),
-            f"{way.tables:,} tables, {times(way.ratio)} what chance gives",
-            {"baseline": way.expected, "synthetic": way.mean},
-        )
+        distance_line(way.way, way.tables, way.mean, way.expected, way.ratio).drawn()
         for way in ways
     ]
     words = Words(
@@ -174,9 +167,9 @@ def distances_chart(ways: Sequence[WayFindings]) -> Chart | None:
         "The share of records that would have to change for the counts to agree. A new sample of "
         "the same people would reach the square; a dot near it is as good as can be.",
         "Tables of",
-        "Share of records that would have to change",
+        Marginals.AXIS,
     )
-    return number_line(words, lines, {"baseline": "Chance alone", "synthetic": "This release"})
+    return number_line(words, lines, Marginals.SERIES)
 
 
 def propensity_chart(models: Sequence[PropensityFindings]) -> Chart | None:
@@ -196,9 +189,9 @@ def propensity_chart(models: Sequence[PropensityFindings]) -> Chart | None:
         "(AUC). The square is what a model reaches if it cannot tell the tables apart: the "
         "nearer, the better.",
         "Model",
-        "Share of pairs told apart",
+        Propensity.AXIS,
     )
-    return number_line(words, lines, {"baseline": "By chance", "synthetic": "This release"})
+    return number_line(words, lines, Propensity.SERIES)
 
 
 def prediction_chart(prediction: PredictionFindings) -> Chart | None:
@@ -221,15 +214,10 @@ def prediction_chart(prediction: PredictionFindings) -> Chart | None:
         "Each line is a classifier, trained once on the release and once on real records. The "
         "nearer the circle is to the diamond, the better the release stands in for the original.",
         "Classifier",
-        "Share of correct predictions",
+        Prediction.AXIS,
         gap=("synthetic", "original"),
     )
-    series = {
-        "baseline": "Always the most frequent class",
-        "synthetic": "Trained on the release",
-        "original": "Trained on real records",
-    }
-    return number_line(words, lines, series)
+    return number_line(words, lines, Prediction.SERIES)
 
 
 def comparison_charts(findings: Findings) -> tuple[Chart, ...]:
@@ -259,7 +247,7 @@ def comparison_charts(findings: Findings) -> tuple[Chart, ...]:
             "Release",
             "Share of the people in the data",
         )
-        chart = number_line(words, lines, RISK_SERIES)
+        chart = number_line(words, lines, Result.SERIES)
         if chart is not None:
             charts.append(chart)
     return tuple(charts[:_MOST_COMPARED])

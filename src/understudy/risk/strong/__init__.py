@@ -1,6 +1,6 @@
 """The strong attacker, who knows the synthesizer and every record but one.
 
-What is asked (`question`, `candidates`), what is believed (`beliefs`) and what comes out (`result`)
+What is asked (`candidates`), what is believed (`beliefs`) and what comes out (`result`)
 are the same for all attacks. Likelihoods differ: that of our own models is exact (`fixed`, `refit`,
 `whole_record`), that of any other tool is simulated (`simulated`).
 """

@@ -14,10 +14,9 @@ from understudy.data.coded import Coded
 from understudy.data.frames import Frame, Layout
 from understudy.errors import DataError, NoDensityError, ParameterError
 from understudy.progress import track
-from understudy.risk.strong.beliefs import Beliefs, Prior, prior_name
+from understudy.risk.strong.beliefs import Beliefs, Listed, Prior, Question, prior_name
 from understudy.risk.strong.candidates import WHOLE, Candidates, check_records, read_unknown
 from understudy.risk.strong.fixed import FixedLikelihood
-from understudy.risk.strong.question import Listed, Question
 from understudy.risk.strong.refit import RefitLikelihood
 from understudy.risk.strong.release import Release
 from understudy.risk.strong.result import StrongAttack

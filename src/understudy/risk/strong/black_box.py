@@ -13,22 +13,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from understudy.arguments import check_whole
+from understudy.arguments import check_whole, is_number
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame, Layout, to_narwhals
 from understudy.data.joint_coding import Levels, code_together
 from understudy.errors import DataError, ParameterError
 from understudy.progress import track
-from understudy.risk.strong.beliefs import Prior, normalised, prior_name
-from understudy.risk.strong.candidate_values import CandidateValues, find_candidates
-from understudy.risk.strong.candidates import WHOLE, check_records, read_columns, read_unknown
-from understudy.risk.strong.cells import Cells
+from understudy.risk.strong.beliefs import Listed, Prior, Question, normalised, prior_name
+from understudy.risk.strong.candidates import (
+    WHOLE,
+    CandidateValues,
+    check_records,
+    find_candidates,
+    read_columns,
+    read_unknown,
+)
 from understudy.risk.strong.command import Command
-from understudy.risk.strong.question import Listed, Question
 from understudy.risk.strong.result import StrongAttack
-from understudy.risk.strong.simulated import Likelihood, SimulatedLikelihood
-from understudy.risk.strong.simulator import Simulator, Synthesize, Worlds, plan_worlds
-from understudy.risk.strong.store import SimulationStore
+from understudy.risk.strong.simulated import Likelihood, SimulatedLikelihood, SimulationStore
+from understudy.risk.strong.simulator import Cells, Simulator, Synthesize, Worlds, plan_worlds
 from understudy.synthesis.blocks import RandomState, seed_of
 from understudy.wording import counted, quoted
 
@@ -198,9 +201,8 @@ def _checked_groups(groups: object, columns: Sequence[str]) -> dict[str, int]:
     return dict(groups)
 
 
-def _check_smoothing(smoothing: object) -> None:
-    number = isinstance(smoothing, int | float | np.number) and not isinstance(smoothing, bool)
-    if not number or not 0 < smoothing < math.inf:  # type: ignore[operator]  # a number by now
+def _check_smoothing(smoothing: float) -> None:
+    if not (is_number(smoothing) and 0 < smoothing < math.inf):
         raise ParameterError(
             f"smoothing must be a number above 0; got {smoothing!r}. Without it, a cell that the "
             "simulations happen to miss would be impossible."

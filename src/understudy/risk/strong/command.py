@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 
+from understudy.arguments import is_number
 from understudy.data.dialect import MISSING, Dialect, detect
 from understudy.data.files import read, write
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend, to_narwhals
 from understudy.errors import DataError, ParameterError, did_you_mean
-from understudy.risk.strong.candidate_values import plain_values
+from understudy.risk.strong.candidates import plain_values
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,8 +69,7 @@ class Command:
         self.text = text
         self.timeout = timeout
         self._pieces = _split(text)
-        number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-        if timeout is not None and not (number and 0 < timeout < math.inf):
+        if timeout is not None and not (is_number(timeout) and 0 < timeout < math.inf):
             raise ParameterError(
                 f"timeout must be a number of seconds above 0, or None; got {timeout!r}."
             )

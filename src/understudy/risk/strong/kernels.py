@@ -79,18 +79,9 @@ def locate(  # noqa: C901  # calls with arrays would take much longer
     nodes: NDArray[np.int32],
     cells: NDArray[np.int32],
 ) -> None:
-    """Find the nodes and cells of records.
+    """Find the nodes and cells of records, levels by records; -1 for what neither table has.
 
-    Parameters
-    ----------
-    tally : Tally
-        The table.
-    values : ndarray of int64
-        The value of each record; below 0 if it takes no part.
-    parents : ndarray of int64, shape (parents, records)
-        The parents' codes.
-    nodes, cells : ndarray of int32, shape (levels, records)
-        Filled; -1 for what neither the original nor the release has.
+    `values` are below 0 for records that take no part; `parents` are codes, parents by records.
     """
     sizes, cardinality = tally.sizes, tally.cardinality
     child_keys, child_index = tally.child_keys, tally.child_index
@@ -148,20 +139,10 @@ def add_shifts(  # noqa: C901, PLR0912, PLR0915  # calls with arrays would take 
 ) -> None:
     """Add how the log likelihood of the release moves if a candidate takes a record's place.
 
-    The likelihood is that of the table's draws; it is finite with the record in place.
-
-    Parameters
-    ----------
-    tally : Tally
-        The table.
-    own, other : Standing
-        The original records, and the candidates that may stand in their place.
-    pairs : tuple of two ndarrays of int64
-        Which record i, and which candidate c.
-    logs : ndarray of float64
-        The logarithms of 0 (any number), 1, 2, ..; up to one more than there are records.
-    total : ndarray of float64
-        What is added to; minus infinity for a world in which the release is impossible.
+    The likelihood is that of the table's draws; it is finite with the record in place. `own` are
+    the original records, `other` the candidates, and `pairs` which record i and which candidate c.
+    `logs` are the logarithms of 0 (any number), 1, 2, ..; up to one more than there are records.
+    The total is minus infinity for a world in which the release is impossible.
     """
     node_counts, cell_counts = tally.node_counts, tally.cell_counts
     own_values, own_nodes, own_cells = own
@@ -260,12 +241,8 @@ def add_predictions(
 ) -> None:
     """Add to `total` the log probability of each candidate, from all records but the pair's own.
 
-    Half a record is spread evenly over all values, so that none is excluded.
-
-    Parameters
-    ----------
-    tally, own, other, pairs, total
-        As in `add_shifts`.
+    Half a record is spread evenly over all values, so that none is excluded. All is as in
+    `add_shifts`.
     """
     node_counts, cell_counts = tally.node_counts, tally.cell_counts
     own_values, own_nodes, _ = own

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from understudy.counting import group_ids
 from understudy.data.coded import Coded, Codes
 from understudy.errors import ParameterError, UnderstudyError
-from understudy.learning.processes import mapped
+from understudy.learning.jobs import mapped
 from understudy.progress import quietly, track
 from understudy.risk.strong.candidates import Candidates
 from understudy.risk.strong.release import Release

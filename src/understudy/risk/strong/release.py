@@ -24,15 +24,10 @@ _BY_CHANCE = math.log(1e-9)
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """The original and the synthetic records, coded alike.
+    """The original and the synthetic records, in the codes of the model.
 
-    Parameters
-    ----------
-    original, synthetic : Coded
-        The records in the codes of the model.
-    withheld : tuple of str
-        Columns that the release does not show, though the model draws them: they are not in it,
-        or hold the same value everywhere. Their synthetic codes are 0, and mean nothing.
+    Columns are `withheld` if the release does not show them, though the model draws them: they are
+    not in it, or hold the same value everywhere. Their synthetic codes are 0, and mean nothing.
     """
 
     original: Coded

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,8 @@ from numpy.typing import NDArray
 from understudy.arguments import check_whole
 from understudy.data.frames import Backend, Frame
 from understudy.errors import ParameterError
-from understudy.results import Result, draw_number_line, html_table, to_plain
+from understudy.results import Line, Result, draw_number_line, html_table, to_plain
 from understudy.wording import counted, percent, quoted, sentence
-
-if TYPE_CHECKING:
-    from understudy.charts.number_line import Line
 
 CERTAIN = 1e-12
 """A posterior this close to 1 counts as certain: all other worlds together are a rounding error."""
@@ -244,19 +241,14 @@ class StrongAttack(Result):
             f"{self.max_gain:.2f} at most."
         )
 
-    def __str__(self) -> str:
-        return self.summary()
-
-    def _lines(self) -> list[Line]:
-        from understudy.charts.number_line import Line
-
-        values = {"baseline": self.accuracy_before, "synthetic": self.accuracy_after}
+    def lines(self) -> list[Line]:
+        """Return the share of right guesses, without the release and with it."""
         about = f"Share of records whose {named(self.unknown)} the attacker guesses"
-        return [Line("Guessed correctly", about, values)]
+        return [Line("Guessed correctly", about, self.accuracy_before, self.accuracy_after)]
 
     def _repr_html_(self) -> str:
         """Return the number line and the most exposed records, without what tells their values."""
-        drawn = draw_number_line("Strong attacker", self._lines())
+        drawn = draw_number_line("Strong attacker", self.lines())
         table = html_table(self.to_frame(worst_first=True, values=False, backend="polars"))
         return f"<div><p>{html.escape(self.summary())}</p>{drawn}{table}</div>"
 

@@ -1,19 +1,161 @@
-"""The log likelihood of a release in each world, estimated from simulated syntheses.
+"""Simulated syntheses: kept in a file, and made a log likelihood of the release in each world.
 
-Runs of one world differ as chance gives, or more because the fit itself is random; the likelihood
-allows for that.
+The file is text, so that an interrupted attack can go on: a first line that says which attack it
+belongs to, and a line of JSON for each simulation, with the numbers of its cells and the rows in
+each. It holds no values, but the counts of many syntheses of the true table: it is as confidential
+as these. Runs of one world differ as chance gives, or more because the fit itself is random; the
+likelihood allows for that.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.risk.strong.cells import CellCounts, Cells
+from understudy.data.files import check_writable
+from understudy.errors import DataError
+from understudy.risk.strong.simulator import CellCounts, Cells
+from understudy.wording import counted
+
+_FORMAT = "understudy simulations 1"
+
+
+class SimulationStore:
+    """The finished simulations of one attack, in a file that grows with each.
+
+    The fingerprint is a hash of all that the simulations depend on; `kept` counts the simulations
+    that were found in the file, and added.
+
+    Raises
+    ------
+    DataError
+        If the file is of another kind or belongs to another attack, or cannot be written.
+    """
+
+    def __init__(self, path: str | Path, fingerprint: str, *, worlds: int, cells: int) -> None:
+        self.path = Path(path)
+        self._worlds, self._cells = worlds, cells
+        header = {"format": _FORMAT, "attack": fingerprint, "worlds": worlds, "cells": cells}
+        self._header = json.dumps(header).encode() + b"\n"
+        self._end = 0
+        self.kept = 0
+        self._file: BinaryIO | None = None
+        check_writable(self.path, overwrite=True)
+        if self.path.exists():
+            self._check_header()
+
+    def _check_header(self) -> None:
+        try:
+            with self.path.open("rb") as file:
+                first = file.readline(len(self._header) + 1000)
+        except OSError as error:
+            raise DataError(f"{self.path} cannot be read: {error.strerror}.") from error
+        if first == self._header:
+            self._end = len(first)
+            return
+        if not first.endswith(b"\n") and self._header.startswith(first):
+            return  # stopped in the middle of its first line, or before: there is nothing in it
+        try:
+            ours = json.loads(first)["format"].startswith("understudy simulations")
+        except (ValueError, TypeError, KeyError, AttributeError):
+            ours = False
+        if not ours:
+            raise DataError(f"{self.path} is not a file of simulations. Give resume another name.")
+        raise DataError(
+            f"{self.path} keeps the simulations of another attack: its tables, records, "
+            "candidates, cells, groups, seed or command differ. Give resume another name, or "
+            "remove the file."
+        )
+
+    def finished(self) -> Iterator[tuple[int, int, CellCounts]]:
+        """Yield world, run and counts of what the file holds, each world and run once.
+
+        A last line that is not whole, as a crash leaves it, is not counted.
+        """
+        if not self._end:
+            return
+        seen: set[tuple[int, int]] = set()
+        with self.path.open("rb") as file:
+            file.seek(self._end)
+            for line in file:
+                found = self._parsed(line)
+                if found is None:
+                    if file.read(1):
+                        raise DataError(
+                            f"{self.path} is damaged after {counted(len(seen), 'simulation')}. "
+                            "Remove the file, or what follows."
+                        )
+                    return
+                self._end += len(line)
+                if found[:2] not in seen:
+                    seen.add(found[:2])
+                    self.kept = len(seen)
+                    yield found
+
+    def _parsed(self, line: bytes) -> tuple[int, int, CellCounts] | None:
+        """Return what a line says, or None if it is not whole."""
+        if not line.endswith(b"\n"):
+            return None
+        try:
+            world, run, cells, counts = json.loads(line)
+            found = CellCounts(np.array(cells), np.array(counts))
+        except (ValueError, TypeError):
+            return None
+        whole = (
+            type(world) is type(run) is int
+            and 0 <= world < self._worlds
+            and run >= 0
+            and found.cells.shape == found.counts.shape
+            and all(
+                part.dtype == np.int64 and part.ndim == 1 for part in (found.cells, found.counts)
+            )
+            and 0 <= int(found.cells.min()) <= int(found.cells.max()) < self._cells
+            and int(found.counts.min()) > 0
+        )
+        return (world, run, found) if whole else None
+
+    def __enter__(self) -> Self:
+        """Open the file to add to it, after what `finished` found to be whole."""
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+            self._file = os.fdopen(descriptor, "r+b")
+            self._file.truncate(self._end)
+            self._file.seek(self._end)
+            if not self._end:
+                self._write(self._header)
+        except OSError as error:
+            raise DataError(f"{self.path} cannot be written: {error.strerror}.") from error
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def add(self, world: int, run: int, found: CellCounts) -> None:
+        """Keep a simulation; it is in the file when this returns."""
+        entry: list[Any] = [world, run, found.cells.tolist(), found.counts.tolist()]
+        try:
+            self._write(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
+        except OSError as error:
+            raise DataError(f"{self.path} cannot be written: {error.strerror}.") from error
+        self.kept += 1
+
+    def _write(self, line: bytes) -> None:
+        if self._file is None:
+            raise DataError(f"{self.path} is not open.")
+        self._file.write(line)
+        self._file.flush()
+
 
 FEWEST_EXPECTED = 5
 """Cells with fewer rows expected in a run are merged: chi-square does not hold for them."""
@@ -36,12 +178,9 @@ class RunCounts:
 class Dispersion:
     """How much runs of a world differ.
 
-    Parameters
-    ----------
-    factor : float
-        How many times more than counts of one multinomial differ by chance; nan if unknown.
-    concentration : float
-        That of a Dirichlet distribution of the fits' shares; infinite if all fits count as alike.
+    `factor` is how many times more than counts of one multinomial differ by chance; nan if unknown.
+    `concentration` is that of a Dirichlet distribution of the fits' shares; infinite if all fits
+    count as alike.
     """
 
     factor: float
@@ -52,16 +191,8 @@ class Dispersion:
 class Likelihood:
     """How likely a release is in each world.
 
-    Parameters
-    ----------
-    logs : ndarray of float64
-        The log likelihood of each world.
-    without : ndarray of float64
-        The same without each of the runs, a row for each world. A single run has none.
-    dispersion : Dispersion
-        How much the runs of a world differ.
-    unreached : ndarray of int64
-        Cells of the release that no run of a world reached, for each world.
+    `logs` are the log likelihoods; `without` the same without each of the runs, worlds by runs
+    (none for a single run); `unreached` how many cells of the release no run of a world reached.
     """
 
     logs: NDArray[np.float64]
@@ -91,8 +222,7 @@ class SimulatedLikelihood:
         self._place[cells.released.cells] = np.arange(len(cells.released.cells))
         self._worlds = worlds
         self._runs = runs
-        self._partial: dict[int, dict[int, tuple[NDArray[np.integer], int]]] = {}
-        self._finished: dict[int, RunCounts] = {}
+        self._found: dict[tuple[int, int], tuple[NDArray[np.integer], int]] = {}
 
     def add(self, world: int, run: int, found: CellCounts) -> None:
         """Take in one simulation, once; runs beyond the last are not counted."""
@@ -102,26 +232,16 @@ class SimulatedLikelihood:
         # All runs are kept until the end, so in as little space as they need.
         row = np.zeros(len(self._times), np.min_scalar_type(int(found.counts.max())))
         row[place[place >= 0]] = found.counts[place >= 0]
-        partial = self._partial.setdefault(world, {})
-        partial[run] = row, int(found.counts.sum())
-        if len(partial) == self._runs:
-            rows, totals = zip(*(partial[number] for number in range(self._runs)), strict=True)
-            self._finished[world] = RunCounts(np.stack(rows), np.array(totals, np.int64))
-            del self._partial[world]
+        self._found[world, run] = row, int(found.counts.sum())
 
     def missing(self) -> list[tuple[int, int]]:
         """Return the worlds and runs that are still to come, world by world."""
-        return [
-            (world, run)
-            for world in range(self._worlds)
-            if world not in self._finished
-            for run in range(self._runs)
-            if run not in self._partial.get(world, ())
-        ]
+        every = product(range(self._worlds), range(self._runs))
+        return [one for one in every if one not in self._found]
 
     def result(self) -> Likelihood:
         """Return the log likelihoods, when all simulations are there."""
-        worlds = [self._finished[world] for world in range(self._worlds)]
+        worlds = [self._runs_of(world) for world in range(self._worlds)]
         dispersion = find_dispersion(worlds)
         logs = np.empty(self._worlds)
         without = np.empty((self._worlds, self._runs if self._runs > 1 else 0))
@@ -136,19 +256,22 @@ class SimulatedLikelihood:
                 )
         return Likelihood(logs, without, dispersion, unreached)
 
+    def _runs_of(self, world: int) -> RunCounts:
+        found = [self._found[world, run] for run in range(self._runs)]
+        return RunCounts(
+            np.stack([row for row, _ in found]), np.array([total for _, total in found])
+        )
+
     def _logs(
         self, counts: NDArray[np.int64], totals: NDArray[np.int64], concentration: float
     ) -> NDArray[np.float64]:
-        summed: NDArray[np.float64]
         if math.isinf(concentration):
             shares = np.log(counts + self._smoothing) - np.log(totals + self._spread)[:, None]
-            summed = (shares * self._times).sum(axis=1)
-            return summed
+            return np.asarray((shares * self._times).sum(axis=1))
         from scipy.special import gammaln
 
         weights = concentration * (counts + self._smoothing) / (totals + self._spread)[:, None]
-        summed = (gammaln(self._times + weights) - gammaln(weights)).sum(axis=1)
-        return summed
+        return np.asarray((gammaln(self._times + weights) - gammaln(weights)).sum(axis=1))
 
 
 def find_dispersion(worlds: Iterable[RunCounts]) -> Dispersion:

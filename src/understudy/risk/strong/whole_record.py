@@ -20,9 +20,8 @@ from understudy.counting import marginal_counts
 from understudy.data.coded import Coded
 from understudy.errors import ParameterError
 from understudy.progress import track
-from understudy.risk.strong.beliefs import Beliefs, attribute_logs
+from understudy.risk.strong.beliefs import Beliefs, Question, attribute_logs
 from understudy.risk.strong.candidates import Candidates
-from understudy.risk.strong.counts import TableCounts, columns_of
 from understudy.risk.strong.elimination import (
     Factor,
     log_total,
@@ -31,8 +30,7 @@ from understudy.risk.strong.elimination import (
     most_probable,
 )
 from understudy.risk.strong.elimination_order import Plan, plan_elimination
-from understudy.risk.strong.fixed import FixedLikelihood
-from understudy.risk.strong.question import Question
+from understudy.risk.strong.fixed import FixedLikelihood, TableCounts, columns_of
 from understudy.risk.strong.result import StrongAttack
 
 if TYPE_CHECKING:
@@ -53,23 +51,14 @@ def by_elimination(question: Question, likelihood: FixedLikelihood) -> StrongAtt
         )
     first, number = question.distinct(release.original, {*likelihood.columns, *question.unknown})
     attack = _Elimination(question, likelihood)
-    verdicts = [
-        attack.verdict(release.original.take(slice(row, row + 1)))
-        for row in track(first.tolist(), "Attacking records")
+    found = [
+        attack.beliefs(release.original.take(slice(row, row + 1)), place)
+        for place, row in enumerate(track(first.tolist(), "Attacking records"))
     ]
-    beliefs = Beliefs(
-        np.array([verdict.prior for verdict in verdicts]),
-        np.array([verdict.posterior for verdict in verdicts]),
-        np.arange(len(verdicts)),
-        np.array([verdict.right_before for verdict in verdicts]),
-        np.array([verdict.guess == verdict.truth for verdict in verdicts]),
-        np.array([verdict.rank for verdict in verdicts]),
-        tuple(np.array(own) for own in zip(*(v.marginals for v in verdicts), strict=True)),
-    ).take(number)
+    beliefs = Beliefs.concatenate([one for one, _ in found]).take(number)
     labels = question.labels.values()
     guesses = [
-        ", ".join(own[code] for own, code in zip(labels, verdict.guess, strict=True))
-        for verdict in verdicts
+        ", ".join(own[code] for own, code in zip(labels, guess, strict=True)) for _, guess in found
     ]
     reasons = {}
     if np.isnan(beliefs.rank).any():
@@ -82,19 +71,6 @@ def by_elimination(question: Question, likelihood: FixedLikelihood) -> StrongAtt
         reasons=reasons,
         notes=(*release.notes(), *likelihood.notes()),
     )
-
-
-@dataclass(frozen=True)
-class _Verdict:
-    """What is believed of one record."""
-
-    truth: tuple[int, ...]
-    guess: tuple[int, ...]
-    prior: float
-    posterior: float
-    right_before: bool
-    rank: float
-    marginals: tuple[NDArray[np.float64], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,8 +169,8 @@ class _Elimination:
             for place, name in enumerate(self.question.unknown)
         ]
 
-    def verdict(self, record: Coded) -> _Verdict:
-        """Return what is believed of one record, a table of one row."""
+    def beliefs(self, record: Coded, number: int) -> tuple[Beliefs, tuple[int, ...]]:
+        """Return what is believed of one record, a table of one row, and the guess."""
         truth = tuple(int(record[name][0]) for name in self.question.unknown)
         before_plan, plan = self._plans
         before = self._prior_factors(record)
@@ -205,15 +181,18 @@ class _Elimination:
             guessed = self._most_frequent(record)
         else:
             guessed = most_probable(before_plan, before).assignment
-        return _Verdict(
-            truth,
-            best.assignment,
-            _probability(log_weight(before, truth) - log_total(before_plan, before)),
-            _probability(log_weight(factors, truth) - sums.log_total),
-            guessed == truth,
-            math.nan if rank is None else float(rank),
-            sums.probabilities,
+        before_truth = log_weight(before, truth) - log_total(before_plan, before)
+        after_truth = log_weight(factors, truth) - sums.log_total
+        believed = Beliefs(
+            np.array([_probability(before_truth)]),
+            np.array([_probability(after_truth)]),
+            np.array([number]),
+            np.array([guessed == truth]),
+            np.array([best.assignment == truth]),
+            np.array([math.nan if rank is None else float(rank)]),
+            tuple(own[None] for own in sums.probabilities),
         )
+        return believed, best.assignment
 
     @cached_property
     def _frequent(self) -> tuple[Candidates, NDArray[np.int64]]:

@@ -118,14 +118,9 @@ def build_constraints(  # the constraining arguments of BayesNet
         if places[parent] not in must[places[child]]:
             must[places[child]].append(places[parent])
     _check_required(names, must, most)
+    needed = tuple(tuple(sorted(parents)) for parents in must.values())
     first = _first(places, order, protected, root)
-    constraints = Constraints(
-        names,
-        most,
-        allowed,
-        tuple(tuple(sorted(must[place])) for place in range(len(names))),
-        first,
-    )
+    constraints = Constraints(names, most, allowed, needed, first)
     _check_order(constraints)
     return constraints
 

@@ -8,19 +8,20 @@ edges.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from understudy.errors import ParameterError
 from understudy.progress import track
+from understudy.synthesis.bayes.constraints import Constraints
+from understudy.synthesis.bayes.genetic_kernels import (
+    Individual,
+    Rules,
+    initialize,
+    measure,
+    next_generation,
+)
 from understudy.synthesis.bayes.network import Structure
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from understudy.synthesis.bayes.constraints import Constraints
-    from understudy.synthesis.bayes.genetic_kernels import Individual, Rules
 
 # Bits after the point of the whole numbers that stand for mutual information. Sums of 2**18 edges
 # of 32 bits still fit into 64.
@@ -29,15 +30,10 @@ FIXED_POINT = 40
 
 @dataclass(frozen=True, eq=False)
 class GeneticResult:
-    """What the genetic search found, and how it got there.
+    """The fittest network of the last generation, and how the search got there.
 
-    Parameters
-    ----------
-    structure : Structure
-        The fittest network of the last generation.
-    best, mean : ndarray of float64, shape (generations + 1,)
-        The largest and the mean fitness, in bits, of the first generation and of each that
-        followed.
+    `best` and `mean` are the largest and the mean fitness, in bits, of the first generation and of
+    each that followed.
     """
 
     structure: Structure
@@ -127,10 +123,7 @@ def genetic_search(  # the four parameters of the paper
     >>> genetic_search(information, rules, np.random.default_rng(0)).structure
     Structure(order=(0, 1, 2), parents=((), (0,), (1,)))
     """
-    from understudy.synthesis.bayes.genetic_kernels import initialize, measure, next_generation
-
     rate = 1 / max(len(constraints), 1) if mutation_rate is None else mutation_rate
-    _check_parameters(population, elite, rate, generations)
     weights, rules = fixed_point(information), build_rules(constraints)
     state = rng.integers(2**64, size=1, dtype=np.uint64)
     old, new = (blank_population(constraints, rules, population) for _ in range(2))
@@ -163,21 +156,8 @@ def fittest_of(scores: NDArray[np.int64], elite: int) -> NDArray[np.int64]:
     return len(scores) - 1 - np.argsort(-scores[::-1], kind="stable")[:elite]
 
 
-def _check_parameters(population: int, elite: int, rate: float, generations: int) -> None:
-    if not 1 <= elite <= population:
-        raise ParameterError(
-            f"elite must be at least 1 and at most population, {population}; got {elite}."
-        )
-    if not 0 <= rate <= 1:
-        raise ParameterError(f"mutation_rate must be a share between 0 and 1; got {rate}.")
-    if generations < 0:
-        raise ParameterError(f"generations must be at least 0; got {generations}.")
-
-
 def build_rules(constraints: Constraints) -> Rules:
     """Return constraints in the form in which the kernels read them."""
-    from understudy.synthesis.bayes.genetic_kernels import Rules
-
     allowed = constraints.allowed & ~np.eye(len(constraints), dtype=bool)
     edges = [
         (child, parent) for child, found in enumerate(constraints.required) for parent in found
@@ -193,8 +173,6 @@ def build_rules(constraints: Constraints) -> Rules:
 
 def blank_population(constraints: Constraints, rules: Rules, population: int) -> Individual:
     """Return individuals that hold what never changes: the first attributes, required parents."""
-    from understudy.synthesis.bayes.genetic_kernels import Individual
-
     d = len(constraints)
     rest = [place for place in range(d) if place not in constraints.first]
     order = np.array([*constraints.first, *rest], np.int64)

@@ -8,17 +8,20 @@ compiled code: the tests call every operator, and check what it must preserve.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from understudy.counting.compiling import announce_compilation
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 announce_compilation()
+
+Ints: TypeAlias = NDArray[np.int64]
+Flags: TypeAlias = NDArray[np.bool_]
+State: TypeAlias = NDArray[np.uint64]
+"""The state of the generator, one number."""
 
 Whole = int | np.int64
 """A whole number, as Python and as the kernels have it."""
@@ -48,10 +51,10 @@ class Rules(NamedTuple):
         How many attributes at the beginning of the order never move.
     """
 
-    allowed: NDArray[np.bool_]
-    sizes: NDArray[np.int64]
-    pinned: NDArray[np.int64]
-    required: NDArray[np.int64]
+    allowed: Flags
+    sizes: Ints
+    pinned: Ints
+    required: Ints
     start: int
 
 
@@ -66,12 +69,12 @@ class Individual(NamedTuple):
         Candidate parents of each attribute, as many as `Rules.sizes` says, then -1.
     """
 
-    order: NDArray[np.int64]
-    candidates: NDArray[np.int64]
+    order: Ints
+    candidates: Ints
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def random_word(state: NDArray[np.uint64]) -> np.uint64:
+def random_word(state: State) -> np.uint64:
     """Return 64 random bits: one step of SplitMix64 (Steele et al. 2014)."""
     state[0] += _STEP
     word = state[0]
@@ -81,19 +84,19 @@ def random_word(state: NDArray[np.uint64]) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def random_below(state: NDArray[np.uint64], bound: Whole) -> np.int64:
+def random_below(state: State, bound: Whole) -> np.int64:
     """Return a whole number from 0 to `bound` - 1, each as likely up to `bound` / 2**32."""
     return np.int64(((random_word(state) >> _HALF_WORD) * np.uint64(bound)) >> _HALF_WORD)
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def random_unit(state: NDArray[np.uint64]) -> np.float64:
+def random_unit(state: State) -> np.float64:
     """Return a number that is at least 0 and below 1."""
     return np.float64(random_word(state) >> _BELOW_MANTISSA) * 2.0**-53
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def ranks(order: NDArray[np.int64]) -> NDArray[np.int64]:
+def ranks(order: Ints) -> Ints:
     """Return the place of each attribute in the order."""
     places = np.empty_like(order)
     for place in range(len(order)):
@@ -102,7 +105,7 @@ def ranks(order: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def fitness(individual: Individual, weights: NDArray[np.int64]) -> np.int64:
+def fitness(individual: Individual, weights: Ints) -> np.int64:
     """Return the sum of the weights of all edges from a candidate to an attribute after it.
 
     Candidates that do not stand before their attribute are ignored: this is also how the network
@@ -118,7 +121,7 @@ def fitness(individual: Individual, weights: NDArray[np.int64]) -> np.int64:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def shuffle(order: NDArray[np.int64], rules: Rules, state: NDArray[np.uint64]) -> None:
+def shuffle(order: Ints, rules: Rules, state: State) -> None:
     """Put the attributes that may move into a random order, required parents before children.
 
     Each place takes one of the attributes that can stand there, with equal chance; if nothing is
@@ -142,13 +145,7 @@ def shuffle(order: NDArray[np.int64], rules: Rules, state: NDArray[np.uint64]) -
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def unused(
-    child: Whole,
-    members: NDArray[np.int64],
-    rules: Rules,
-    order: NDArray[np.int64],
-    found: NDArray[np.int64],
-) -> int:
+def unused(child: Whole, members: Ints, rules: Rules, order: Ints, found: Ints) -> int:
     """Write the attributes of `order` that `child` could have as further candidates to `found`.
 
     Returns
@@ -169,21 +166,12 @@ def unused(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def initialize(population: Individual, rules: Rules, state: NDArray[np.uint64]) -> None:
+def initialize(population: Individual, rules: Rules, state: State) -> None:
     """Fill the first generation: the listing Initialization.
 
     Orders are random, and so are the candidates from before each attribute. Where too few stand
-    before, all of them are candidates, and so are random ones from behind.
-
-    Parameters
-    ----------
-    population : Individual
-        The orders, each with the attributes of `Constraints.first` in front, and the candidates,
-        each with the required parents in front and -1 elsewhere; changed in place.
-    rules : Rules
-        What the individuals keep to.
-    state : ndarray of uint64, shape (1,)
-        The state of the generator.
+    before, all of them are candidates, and so are random ones from behind. The population comes
+    with the attributes of `Constraints.first` and the required parents in front, and -1 elsewhere.
     """
     found = np.empty(population.order.shape[1], np.int64)
     for number in range(len(population.order)):
@@ -213,9 +201,7 @@ def combine(first: Individual, second: Individual, point: Whole, child: Individu
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def crossover(
-    first: Individual, second: Individual, child: Individual, state: NDArray[np.uint64]
-) -> None:
+def crossover(first: Individual, second: Individual, child: Individual, state: State) -> None:
     """Mix two individuals: the listing Crossover.
 
     The order is the first parent's. So are the candidates of the columns before a random point,
@@ -225,9 +211,7 @@ def crossover(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def order_flip(
-    individual: Individual, rules: Rules, rate: float, state: NDArray[np.uint64]
-) -> None:
+def order_flip(individual: Individual, rules: Rules, rate: float, state: State) -> None:
     """Change the order a little: the listing Order Flip.
 
     Each place in turn exchanges attributes with a random place, with chance `rate`. An exchange
@@ -247,7 +231,7 @@ def order_flip(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def swap(individual: Individual, rules: Rules, rate: float, state: NDArray[np.uint64]) -> None:
+def swap(individual: Individual, rules: Rules, rate: float, state: State) -> None:
     """Repair candidates that stand behind their attribute, and mutate some: the listing Swap.
 
     A candidate from behind is exchanged for a random unused attribute from before, as long as
@@ -277,7 +261,7 @@ def member(population: Individual, number: Whole) -> Individual:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def measure(population: Individual, weights: NDArray[np.int64], scores: NDArray[np.int64]) -> None:
+def measure(population: Individual, weights: Ints, scores: Ints) -> None:
     """Write the fitness of each individual of the population to `scores`."""
     for number in range(len(scores)):
         scores[number] = fitness(member(population, number), weights)
@@ -285,35 +269,18 @@ def measure(population: Individual, weights: NDArray[np.int64], scores: NDArray[
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def next_generation(
-    old: Individual,
-    new: Individual,
-    fittest: NDArray[np.int64],
-    rules: Rules,
-    rate: float,
-    state: NDArray[np.uint64],
+    old: Individual, new: Individual, fittest: Ints, rules: Rules, rate: float, state: State
 ) -> None:
     """Keep the elite, in front, and add mutated descendants of it: the listing Next Generation.
 
     A descendant is a copy of a random member of the elite, or, with chance `rate`, a crossover of
-    it with another member; Order Flip and Swap follow.
-
-    Parameters
-    ----------
-    old, new : Individual
-        The populations: the one that is read, and the one that is written.
-    fittest : ndarray of int64, shape (elite,)
-        The elite: positions in `old`.
-    rules : Rules
-        What the individuals keep to.
-    rate : float
-        The mutation rate.
-    state : ndarray of uint64, shape (1,)
-        The state of the generator.
+    it with another member; Order Flip and Swap follow. `fittest` has the places of the elite in
+    `old`.
     """
     elite = len(fittest)
     for number in range(elite):
         kept = member(old, fittest[number])
-        combine(kept, kept, 0, member(new, number))
+        combine(kept, kept, np.int64(0), member(new, number))
     for number in range(elite, len(new.order)):
         child, one = member(new, number), random_below(state, elite)
         first = member(new, one)
@@ -321,6 +288,6 @@ def next_generation(
             other = (one + 1 + random_below(state, elite - 1)) % elite
             crossover(first, member(new, other), child, state)
         else:
-            combine(first, first, 0, child)
+            combine(first, first, np.int64(0), child)
         order_flip(child, rules, rate, state)
         swap(child, rules, rate, state)

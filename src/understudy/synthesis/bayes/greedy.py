@@ -8,27 +8,26 @@ parents that many sets have in common, so that histograms fit the fastest cache.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from understudy.counting.engine import Engine, LocalEngine, in_order
-from understudy.counting.groups import checked_codes, group_ids
 from understudy.counting.information import Information
+from understudy.counting.tables import checked_codes, group_ids
+from understudy.data.coded import Coded
 from understudy.errors import ParameterError
 from understudy.progress import track
+from understudy.synthesis.bayes.constraints import Constraints
+from understudy.synthesis.bayes.kernels import CELLS, group_rows, grouped_total, score_families
 from understudy.synthesis.bayes.network import Structure
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from understudy.data.coded import Coded
-    from understudy.synthesis.bayes.constraints import Constraints
 
 Parents: TypeAlias = tuple[int, ...]
 Families: TypeAlias = Mapping[Parents, Sequence[int]]
@@ -50,15 +49,7 @@ _THREADS_PAY = 2**22
 
 @dataclass(frozen=True)
 class GreedyResult:
-    """What the greedy search found, and what it took.
-
-    Parameters
-    ----------
-    structure : Structure
-        The network.
-    scorings : int
-        How many pairs of a child and a set of parents were scored.
-    """
+    """The network that was found, and how many pairs of a child and parents were scored for it."""
 
     structure: Structure
     scorings: int
@@ -134,10 +125,7 @@ def greedy_search(
 
 
 def _next(
-    constraints: Constraints,
-    placed: Sequence[int],
-    losses: Sequence[int],
-    rng: np.random.Generator,
+    constraints: Constraints, placed: Sequence[int], losses: Sequence[int], rng: np.random.Generator
 ) -> int:
     """Return the attribute to place next: the one with the least loss, the first one of several."""
     if len(placed) < len(constraints.first):
@@ -212,7 +200,9 @@ class _Scorer:
         """Yield the score of each child and parent set; `newest` is in all the sets."""
         work = len(self.coded) * sum(map(len, families.values()))
         threads = self.threads if work >= _THREADS_PAY else 1
-        with closing(in_order(_call, self._calls(newest, families, threads), threads)) as results:
+        with closing(
+            in_order(operator.call, self._calls(newest, families, threads), threads)
+        ) as results:
             for scored in results:
                 yield from scored
 
@@ -241,8 +231,6 @@ class _Scorer:
 
         The newest attribute comes first, for it is in all sets: one order of the rows serves many.
         """
-        from understudy.synthesis.bayes.kernels import CELLS
-
         ordered = (newest, *(place for place in parents if place != newest))
         widest = max(self.levels[child] for child in children)
         cells = math.prod(self.levels[place] for place in ordered[-_COUNTED:]) * widest
@@ -271,8 +259,6 @@ class _Scorer:
         self, stack: NDArray[np.uint8], bounds: NDArray[np.int64], shared: Parents, piece: Families
     ) -> list[Scored]:
         """Score families of narrow columns, given the rows sorted by the parents they share."""
-        from understudy.synthesis.bayes.kernels import score_families
-
         others = np.full((len(piece), _COUNTED), len(stack) - 1, np.int64)
         for row, parents in zip(others, piece, strict=True):
             counted = [place for place in parents if place not in shared]
@@ -304,8 +290,6 @@ class _Scorer:
 
     def _score_grouped(self, parents: Parents, children: Sequence[int]) -> list[Scored]:
         """Score a family of columns of any width, from the groups of rows with equal parents."""
-        from understudy.synthesis.bayes.kernels import group_rows, grouped_total
-
         groups = group_ids(self.coded, [self.coded.names[place] for place in parents])
         members = np.bincount(groups.ids, minlength=groups.count).astype(np.uint32)
         order, ends = np.empty(len(groups.ids), np.uint32), np.empty(groups.count, np.int64)
@@ -322,7 +306,3 @@ class _Scorer:
         return [
             (parents, child, score) for child, score in zip(children, scores.tolist(), strict=True)
         ]
-
-
-def _call(work: Callable[[], list[Scored]]) -> list[Scored]:
-    return work()

@@ -8,18 +8,23 @@ kernel has a NumPy twin in its test.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from understudy.counting.compiling import announce_compilation
 from understudy.counting.kernels import scaled_c_log2_c
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
 announce_compilation()
+
+Ints: TypeAlias = NDArray[np.int64]
+UInts8: TypeAlias = NDArray[np.uint8]
+UInts16: TypeAlias = NDArray[np.uint16]
+UInts32: TypeAlias = NDArray[np.uint32]
+Terms: TypeAlias = tuple[Ints, int]
+"""`Information.table` and `Information.shift`."""
 
 # Rows whose cells are numbered in one vectorized sweep; the buffer stays in the L1 cache.
 _SWEEP = 2048
@@ -37,7 +42,7 @@ _LISTED_ROWS = 2**19
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _term(count: int, table: NDArray[np.int64], shift: int) -> np.int64:
+def _term(count: int, table: Ints, shift: int) -> np.int64:
     """Return the entropy term of a count, from the table if it is there."""
     if count < len(table):
         return np.int64(table[np.uint64(count)])
@@ -45,25 +50,14 @@ def _term(count: int, table: NDArray[np.int64], shift: int) -> np.int64:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _place(
-    places: NDArray[np.uint16],
-    high: NDArray[np.unsignedinteger],
-    low: NDArray[np.uint8],
-    width: int,
-) -> None:
+def _place(places: UInts16, high: NDArray[np.unsignedinteger], low: UInts8, width: int) -> None:
     """Give each row the number of its cell (high, low)."""
     for i in range(len(high)):
         places[i] = np.uint16(high[i]) * np.uint16(width) + np.uint16(low[i])
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _number(
-    codes: NDArray[np.uint16],
-    bound: int,
-    counts: NDArray[np.uint32],
-    numbers: NDArray[np.uint16],
-    members: NDArray[np.uint32],
-) -> int:
+def _number(codes: UInts16, bound: int, counts: UInts32, numbers: UInts16, members: UInts32) -> int:
     """Renumber the codes that occur from 0 without gaps, in place, and return how many there are.
 
     `counts` is 0 before and after; `members` becomes the number of rows of each code.
@@ -96,12 +90,12 @@ def _number(
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def _full_total(
-    codes: NDArray[np.uint16],
-    column: NDArray[np.uint8],
+    codes: UInts16,
+    column: UInts8,
     shape: tuple[int, int],
-    counts: NDArray[np.uint32],
-    places: NDArray[np.uint16],
-    terms: tuple[NDArray[np.int64], int],
+    counts: UInts32,
+    places: UInts16,
+    terms: Terms,
 ) -> np.int64:
     """Return the total of the cells (code, value of the column), counting all rows."""
     table, shift = terms
@@ -134,9 +128,7 @@ def _full_total(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _list_rare(
-    column: NDArray[np.uint8], rows: NDArray[np.uint32], values: NDArray[np.uint8]
-) -> int:
+def _list_rare(column: UInts8, rows: UInts32, values: UInts8) -> int:
     """List the rows whose value is not the most common one, and return how many these are.
 
     If there is no room for them, because no value is common enough, or if there are too few rows
@@ -164,13 +156,13 @@ def _list_rare(
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def _rare_total(
-    codes: NDArray[np.uint16],
-    rows: NDArray[np.uint32],
-    values: NDArray[np.uint8],
+    codes: UInts16,
+    rows: UInts32,
+    values: UInts8,
     width: int,
-    members: NDArray[np.uint32],
-    counts: NDArray[np.uint32],
-    terms: tuple[NDArray[np.int64], int],
+    members: UInts32,
+    counts: UInts32,
+    terms: Terms,
 ) -> np.int64:
     """Return the total of the cells (code, value), counting only rows with a rare value.
 
@@ -193,29 +185,12 @@ def _rare_total(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def group_rows(
-    ids: NDArray[np.uint32],
-    members: NDArray[np.uint32],
-    order: NDArray[np.uint32],
-    ends: NDArray[np.int64],
-) -> int:
+def group_rows(ids: UInts32, members: UInts32, order: UInts32, ends: Ints) -> int:
     """List the rows of each group, leaving out groups of a single row: their terms are 0.
 
-    Parameters
-    ----------
-    ids : ndarray of uint32
-        The group of each row.
-    members : ndarray of uint32
-        Number of rows of each group.
-    order : ndarray of uint32
-        Room for the rows; filled with them, group after group.
-    ends : ndarray of int64
-        Room for the groups; filled with where each one ends in `order`.
-
-    Returns
-    -------
-    int
-        Number of groups with two or more rows.
+    `ids` has the group of each row, `members` the number of rows of each group. `order` is filled
+    with the rows, group after group, and `ends` with where each group ends in it. Returns the
+    number of groups with two or more rows.
     """
     groups = 0
     listed = np.int64(0)
@@ -236,29 +211,13 @@ def group_rows(
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def grouped_total(
-    order: NDArray[np.uint32],
-    ends: NDArray[np.int64],
-    column: NDArray[np.uint32],
-    counts: NDArray[np.uint32],
-    terms: tuple[NDArray[np.int64], int],
+    order: UInts32, ends: Ints, column: UInts32, counts: UInts32, terms: Terms
 ) -> np.int64:
     """Return the total of a column within groups of rows, with one cell per code and no more.
 
-    Parameters
-    ----------
-    order, ends : ndarray of uint32, ndarray of int64
-        The rows of each group, from `group_rows`; without the room that it left empty.
-    column : ndarray of uint32
-        The codes of all rows.
-    counts : ndarray of uint32
-        A cell for each code; 0 before and after.
-    terms : tuple of (ndarray of int64, int)
-        `Information.table` and `Information.shift`.
-
-    Returns
-    -------
-    int
-        The sum of the entropy terms over all cells (group, code).
+    The total is the sum of the entropy terms over all cells (group, code). `order` and `ends` are
+    those of `group_rows`, without the room that it left empty; `terms` are `Information.table` and
+    `Information.shift`; `counts` has a cell for each code, and is 0 before and after.
     """
     table, shift = terms
     one = np.uint32(1)
@@ -278,7 +237,7 @@ def grouped_total(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _longest(bounds: NDArray[np.int64]) -> np.int64:
+def _longest(bounds: Ints) -> np.int64:
     """Return the number of rows of the longest block."""
     longest = np.int64(0)
     for block in range(len(bounds) - 1):
@@ -287,7 +246,7 @@ def _longest(bounds: NDArray[np.int64]) -> np.int64:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _rank(children: NDArray[np.int64], ranks: NDArray[np.int64]) -> int:
+def _rank(children: Ints, ranks: Ints) -> int:
     """Give numbers to the columns that are somebody's child, and return how many these are.
 
     `ranks` is -1 for all columns before, and for the others afterwards.
@@ -302,13 +261,13 @@ def _rank(children: NDArray[np.int64], ranks: NDArray[np.int64]) -> int:
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def score_families(
-    stack: NDArray[np.uint8],
-    bounds: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    families: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
-    terms: tuple[NDArray[np.int64], int],
-    alone: NDArray[np.int64],
-    joint: NDArray[np.int64],
+    stack: UInts8,
+    bounds: Ints,
+    sizes: Ints,
+    families: tuple[Ints, Ints, Ints],
+    terms: Terms,
+    alone: Ints,
+    joint: Ints,
 ) -> None:
     """Compute the totals of parent sets that differ in two columns, alone and with each child.
 

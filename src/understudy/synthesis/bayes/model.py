@@ -201,27 +201,26 @@ class BayesNet(Synthesizer):
         if self.structure == "greedy" and isinstance(source, Coded):
             from understudy.synthesis.bayes.greedy import greedy_search
 
-            found = greedy_search(source, constraints, rng, engine=self._engine())
-            return found.structure.to_network(constraints.names)
-        if self.structure == "optimal":
+            structure = greedy_search(source, constraints, rng, engine=self._engine()).structure
+        elif self.structure == "optimal":
             from understudy.synthesis.bayes.optimal import optimal_search
 
             best = optimal_search(self.information_, constraints, rng)
-            self.bound_ = best.bound
-            return best.structure.to_network(constraints.names)
-        from understudy.synthesis.bayes.genetic import genetic_search
+            structure, self.bound_ = best.structure, best.bound
+        else:
+            from understudy.synthesis.bayes.genetic import genetic_search
 
-        evolved = genetic_search(
-            self.information_,
-            constraints,
-            rng,
-            population=self.population,
-            elite=self.elite,
-            mutation_rate=self.mutation_rate,
-            generations=self.generations,
-        )
-        self.history_ = SearchHistory(evolved.best, evolved.mean)
-        return evolved.structure.to_network(constraints.names)
+            evolved = genetic_search(
+                self.information_,
+                constraints,
+                rng,
+                population=self.population,
+                elite=self.elite,
+                mutation_rate=self.mutation_rate,
+                generations=self.generations,
+            )
+            structure, self.history_ = evolved.structure, SearchHistory(evolved.best, evolved.mean)
+        return structure.to_network(constraints.names)
 
     def _count_tables(self, source: Source) -> dict[str, ConditionalTable]:
         nodes = list(self.network_.parents.items())

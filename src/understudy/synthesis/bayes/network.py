@@ -11,12 +11,6 @@ from understudy.errors import ParameterError, unknown_columns
 if TYPE_CHECKING:
     import networkx as nx
 
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import networkx as nx
-
 Edge = tuple[str, str]
 """From a parent to a child."""
 
@@ -129,14 +123,9 @@ def read_edges(edges: Any, argument: str) -> list[Edge]:  # noqa: ANN401  # what
 
 @dataclass(frozen=True)
 class Structure:
-    """A network over attributes that are known by their positions.
+    """A network over attributes that are known by their positions, in the order of drawing.
 
-    Parameters
-    ----------
-    order : tuple of int
-        The attributes in the order in which they are drawn.
-    parents : tuple of tuple of int
-        The parents of attribute 0, 1, ..., each increasing.
+    The parents of attribute 0, 1, ... are increasing.
     """
 
     order: tuple[int, ...]

@@ -6,23 +6,18 @@ So only the order is searched: exactly for up to 20 attributes, by annealing bey
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from understudy.progress import track
+from understudy.synthesis.bayes import optimal_kernels as kernels
+from understudy.synthesis.bayes.constraints import Constraints
 from understudy.synthesis.bayes.genetic import fixed_point, in_bits
 from understudy.synthesis.bayes.network import Structure
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from understudy.synthesis.bayes.annealing_kernels import Tour
-    from understudy.synthesis.bayes.constraints import Constraints
-    from understudy.synthesis.bayes.optimal_kernels import Problem, Subsets
+from understudy.synthesis.bayes.optimal_kernels import HALF, Problem, Subsets, Tour
 
 # Attributes beside the first ones for which all subsets are gone through: 8 MB and 0.1 s.
 EXACT = 20
@@ -37,16 +32,9 @@ _MOVES = 200
 class OptimalResult:
     """The best network that was found, and how good any network can be.
 
-    Parameters
-    ----------
-    structure : Structure
-        The network.
-    score : float
-        The sum of the mutual information of its edges, in bits.
-    bound : float
-        No network that keeps to the constraints has a larger sum.
-    proven : bool
-        Whether the network is the best one: its score is the bound.
+    `score` is the sum of the mutual information of its edges, in bits; no network that keeps to the
+    constraints has more than `bound`. If both are equal, the network is `proven` to be the best
+    one.
     """
 
     structure: Structure
@@ -132,8 +120,6 @@ def optimal_search(
 
 def build_problem(weights: NDArray[np.int64], constraints: Constraints) -> Problem:
     """Return weights and constraints in the form in which the kernels read them."""
-    from understudy.synthesis.bayes.optimal_kernels import Problem
-
     d = len(constraints)
     waits = np.zeros((d, d), dtype=bool)
     for child, parents in enumerate(constraints.required):
@@ -174,8 +160,6 @@ def total_weight(weights: NDArray[np.int64], structure: Structure) -> int:
 
 def upper_bound(weights: NDArray[np.int64], problem: Problem) -> int:
     """Return a total weight that no network can exceed; the Notes of `optimal_search` say why."""
-    from understudy.synthesis.bayes.optimal_kernels import heaviest_sparse_graph
-
     d = len(weights)
     required = problem.waits.sum(axis=1)
     best = np.where(problem.waits, weights, 0).sum(axis=1)
@@ -194,23 +178,22 @@ def upper_bound(weights: NDArray[np.int64], problem: Problem) -> int:
     values = either[pairs[:, 0], pairs[:, 1]]
     falling = np.argsort(-values, kind="stable")
     k = int((problem.slots + required)[core].max(initial=0))
-    heaviest = heaviest_sparse_graph(pairs[falling], values[falling], d, k)
+    heaviest = kernels.heaviest_sparse_graph(pairs[falling], values[falling], d, k)
     return min(int(heaviest + best[~core].sum()), int(best.sum()))
 
 
 def exact_order(problem: Problem, first: Sequence[int]) -> list[int]:
     """Return the best order that begins with `first`, by dynamic programming over subsets."""
-    from understudy.synthesis.bayes.optimal_kernels import best_completions, trace
-
     free = [place for place in range(len(problem.slots)) if place not in first]
     subsets = build_subsets(problem, free)
-    return [*first, *(free[place] for place in trace(subsets, best_completions(subsets)))]
+    return [
+        *first,
+        *(free[place] for place in kernels.trace(subsets, kernels.best_completions(subsets))),
+    ]
 
 
 def build_subsets(problem: Problem, free: Sequence[int]) -> Subsets:
     """Return what is left of a problem when all attributes but those of `free` are placed."""
-    from understudy.synthesis.bayes.optimal_kernels import HALF, Subsets
-
     n = len(free)
     bit = {attribute: place for place, attribute in enumerate(free)}
     values, floors = np.zeros((n, 64), np.int64), np.zeros((n, n), np.int64)
@@ -248,10 +231,8 @@ def annealed_order(
 
     The annealing is left out if the greedy order reaches `ceiling`: it cannot be improved.
     """
-    from understudy.synthesis.bayes.annealing_kernels import anneal, climb, order_gain
-
     best = greedy_order(problem, first)
-    gain = int(order_gain(problem, best))
+    gain = int(kernels.order_gain(problem, best))
     if gain < ceiling:
         state = rng.integers(2**64, size=1, dtype=np.uint64)
         tour = build_tour(problem, best)
@@ -259,32 +240,30 @@ def annealed_order(
         temperatures = np.geomspace(_HOTTEST * typical, _COLDEST * typical, _TEMPERATURES)
         for temperature in track(
             temperatures,
-            lambda: f"Ordering, {1 - order_gain(problem, best) / ceiling:.2%} below the bound",
+            lambda: (
+                f"Ordering, {1 - kernels.order_gain(problem, best) / ceiling:.2%} below the bound"
+            ),
         ):
-            anneal(problem, tour, temperature, _MOVES * len(best), best, state)
+            kernels.anneal(problem, tour, temperature, _MOVES * len(best), best, state)
         tour = build_tour(problem, best)
-        climb(problem, tour)
+        kernels.climb(problem, tour)
         best = tour.order
     return [int(attribute) for attribute in best]
 
 
 def greedy_order(problem: Problem, first: Sequence[int]) -> NDArray[np.int64]:
     """Return the best of the greedy orders that begin with `first`, or with any attribute."""
-    from understudy.synthesis.bayes.annealing_kernels import append_greedily, order_gain
-
     roots = np.flatnonzero(~problem.waits.any(axis=1)).tolist()
     orders = []
     for beginning in [list(first)] if first else [[root] for root in roots]:
         order = np.array(beginning + [0] * (len(problem.slots) - len(beginning)), np.int64)
-        append_greedily(problem, order, len(beginning))
+        kernels.append_greedily(problem, order, len(beginning))
         orders.append(order)
-    return max(orders, key=lambda order: int(order_gain(problem, order)))
+    return max(orders, key=lambda order: int(kernels.order_gain(problem, order)))
 
 
 def build_tour(problem: Problem, order: NDArray[np.int64]) -> Tour:
     """Return an order with what the annealing keeps up to date about it."""
-    from understudy.synthesis.bayes.annealing_kernels import Tour, refresh
-
     tour = Tour(order.copy(), *(np.zeros_like(order) for _ in range(4)))
-    refresh(problem, tour, 0, len(order))
+    kernels.refresh(problem, tour, 0, len(order))
     return tour

@@ -1,27 +1,38 @@
-"""The compiled loops of the search for the best order: dynamic programming, and a bound.
+"""The compiled loops of the search for the best order.
 
-All sums are of whole numbers (`fixed_point`), so they are exact. Coverage is not measured here,
-for it cannot see into compiled code: the tests compare with brute force over all orders.
+Dynamic programming over subsets, a bound, and for many attributes a greedy start that insertions
+improve. All sums are of whole numbers (`fixed_point`), so they are exact. Coverage is not measured
+here, for it cannot see into compiled code: the tests compare with brute force over all orders, and
+with sums that are made anew.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from understudy.counting.compiling import announce_compilation
-from understudy.synthesis.bayes.genetic_kernels import Whole
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from understudy.synthesis.bayes.genetic_kernels import (
+    Flags,
+    Ints,
+    State,
+    Whole,
+    random_below,
+    random_unit,
+    ranks,
+)
 
 announce_compilation()
 
 # Subsets of up to twice as many attributes are looked up in two tables.
 HALF = 10
 _ONE = np.uint64(1)
+# Constants of a kernel's own type: for a bare -1 its callees would be compiled a second time.
+_NONE = np.int64(-1)
 # The place of a single bit by multiplication with a de Bruijn sequence (Leiserson et al. 1998).
 _SEQUENCE = 0x03F79D71B4CB0A89
 _MULTIPLIER, _TOP = np.uint64(_SEQUENCE), np.uint64(58)
@@ -45,10 +56,10 @@ class Problem(NamedTuple):
         How many attributes at the beginning of the order never move.
     """
 
-    weights: NDArray[np.int64]
-    slots: NDArray[np.int64]
-    ranked: NDArray[np.int64]
-    waits: NDArray[np.bool_]
+    weights: Ints
+    slots: Ints
+    ranked: Ints
+    waits: Flags
     start: int
 
 
@@ -69,12 +80,12 @@ class Subsets(NamedTuple):
         The subset that must stand before each attribute.
     """
 
-    values: NDArray[np.int64]
-    floors: NDArray[np.int64]
-    slots: NDArray[np.int64]
+    values: Ints
+    floors: Ints
+    slots: Ints
     low: NDArray[np.uint64]
     high: NDArray[np.uint64]
-    waits: NDArray[np.int64]
+    waits: Ints
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -84,7 +95,7 @@ def lowest_bit(bits: np.uint64) -> np.int64:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def subset_gain(subsets: Subsets, child: Whole, subset: int) -> np.int64:
+def subset_gain(subsets: Subsets, child: Whole, subset: Whole) -> np.int64:
     """Return what the best parents of `child` add if exactly `subset` stands before it.
 
     The rows of `values` end in zeros, and `low` has a bit for as many of them as can be needed:
@@ -100,7 +111,7 @@ def subset_gain(subsets: Subsets, child: Whole, subset: int) -> np.int64:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def best_completions(subsets: Subsets) -> NDArray[np.int64]:
+def best_completions(subsets: Subsets) -> Ints:
     """Return, for each subset, what the attributes outside add in the best order after it."""
     n = len(subsets.slots)
     best = np.zeros(1 << n, np.int64)
@@ -118,11 +129,11 @@ def best_completions(subsets: Subsets) -> NDArray[np.int64]:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def trace(subsets: Subsets, best: NDArray[np.int64]) -> NDArray[np.int64]:
+def trace(subsets: Subsets, best: Ints) -> Ints:
     """Return, of all best orders, the first one in the order of the columns."""
     n = len(subsets.slots)
     order = np.empty(n, np.int64)
-    subset = 0
+    subset = np.int64(0)
     for place in range(n):
         for child in range(n):
             fits = not subset >> child & 1 and subsets.waits[child] & ~subset == 0
@@ -136,13 +147,7 @@ def trace(subsets: Subsets, best: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def find_pebble(
-    out: NDArray[np.int64],
-    free: NDArray[np.int64],
-    root: Whole,
-    frozen: Whole,
-    come_from: NDArray[np.int64],
-) -> np.int64:
+def find_pebble(out: Ints, free: Ints, root: Whole, frozen: Whole, come_from: Ints) -> np.int64:
     """Return a vertex with a free pebble to which edges lead from `root`, or -1; not `frozen`."""
     stack = np.empty(len(free), np.int64)
     come_from.fill(-1)
@@ -163,7 +168,7 @@ def find_pebble(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def replace(row: NDArray[np.int64], old: Whole, new: Whole) -> None:
+def replace(row: Ints, old: Whole, new: Whole) -> None:
     """Replace the first `old` of a row."""
     for place in range(len(row)):
         if row[place] == old:
@@ -172,7 +177,7 @@ def replace(row: NDArray[np.int64], old: Whole, new: Whole) -> None:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def gather(out: NDArray[np.int64], free: NDArray[np.int64], root: Whole, frozen: Whole) -> bool:
+def gather(out: Ints, free: Ints, root: Whole, frozen: Whole) -> bool:
     """Give `root` all its pebbles back, from wherever its edges lead, but not from `frozen`.
 
     A vertex has k pebbles, and each edge that starts at it holds one. A free pebble at the end of
@@ -187,29 +192,18 @@ def gather(out: NDArray[np.int64], free: NDArray[np.int64], root: Whole, frozen:
         free[root] += 1
         while vertex != root:
             before = come_from[vertex]
-            replace(out[vertex], -1, before)
-            replace(out[before], vertex, -1)
+            replace(out[vertex], _NONE, before)
+            replace(out[before], vertex, _NONE)
             vertex = before
     return True
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def heaviest_sparse_graph(
-    pairs: NDArray[np.int64], values: NDArray[np.int64], d: int, k: int
-) -> np.int64:
+def heaviest_sparse_graph(pairs: Ints, values: Ints, d: int, k: int) -> np.int64:
     """Return the largest weight of a sparse graph: at most ks - 2k + 1 edges among s vertices.
 
-    The pebble game of Lee and Streinu. Such graphs are the independent sets of a matroid, so it
-    is enough to take the pairs by falling value, and each that can be taken.
-
-    Parameters
-    ----------
-    pairs : ndarray of int64, shape (pairs, 2)
-        The possible edges, the heaviest first.
-    values : ndarray of int64, shape (pairs,)
-        Their weights.
-    d, k : int
-        The number of vertices, and the largest number of parents.
+    The pebble game of Lee and Streinu, for d vertices. Such graphs are the independent sets of a
+    matroid, so it is enough to take the pairs by falling value, and each that can be taken.
     """
     total = np.int64(0)
     out, free = np.full((d, k), -1, np.int64), np.full(d, k, np.int64)
@@ -217,9 +211,187 @@ def heaviest_sparse_graph(
         return total
     for edge in range(len(pairs)):
         one, other = pairs[edge]
-        gather(out, free, one, -1)
+        gather(out, free, one, _NONE)
         if gather(out, free, other, one):
             out[one, 0] = other
             free[one] -= 1
             total += values[edge]
     return total
+
+
+class Tour(NamedTuple):
+    """An order, and for each attribute what its best parents add under it.
+
+    Parameters
+    ----------
+    order, places : ndarray of int64, shape (d,)
+        The attributes in order, and where each stands.
+    totals : ndarray of int64, shape (d,)
+        What the chosen parents of each attribute add.
+    least, spare : ndarray of int64, shape (d,)
+        What the worst chosen parent adds, and the best that is not chosen; 0 if there is none.
+    """
+
+    order: Ints
+    places: Ints
+    totals: Ints
+    least: Ints
+    spare: Ints
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def append_greedily(problem: Problem, order: Ints, placed: int) -> None:
+    """Complete an order: always append the attribute to which those before it add most.
+
+    Of equal ones, the first column. With one parent each, this is Prim's algorithm.
+    """
+    d = len(order)
+    held = np.zeros((d, d), np.int64)
+    totals, waiting = np.zeros(d, np.int64), np.zeros(d, np.int64)
+    for child in range(d):
+        for parent in range(d):
+            waiting[child] += problem.waits[child, parent]
+    done = np.zeros(d, np.bool_)
+    for place in range(d):
+        if place >= placed:
+            chosen = -1
+            for child in range(d):
+                ready = not done[child] and waiting[child] == 0
+                if ready and (chosen < 0 or totals[child] > totals[chosen]):
+                    chosen = child
+            order[place] = chosen
+        parent = order[place]
+        done[parent] = True
+        for child in range(d):
+            waiting[child] -= problem.waits[child, parent]
+            # The values of the best parents, largest first, as in an insertion sort.
+            value = problem.weights[child, parent]
+            for number in range(problem.slots[child]):
+                if value > held[child, number]:
+                    totals[child] += value - held[child, number]
+                    held[child, number], value = value, held[child, number]
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def own_gain(
+    problem: Problem, places: Ints, child: Whole, end: Whole
+) -> tuple[np.int64, np.int64, np.int64]:
+    """Return what the best parents of `child` add if all before place `end` may be parents.
+
+    Returns
+    -------
+    total, least, spare : int
+        The sum, the smallest value in it if it is full, and the largest one that is left out.
+    """
+    total, least, taken = np.int64(0), np.int64(0), 0
+    for parent in problem.ranked[child]:
+        if parent < 0:
+            break
+        if places[parent] < end:
+            value = problem.weights[child, parent]
+            if taken == problem.slots[child]:
+                return total, least, value
+            total += value
+            taken += 1
+            if taken == problem.slots[child]:
+                least = value
+    return total, least, np.int64(0)
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def order_gain(problem: Problem, order: Ints) -> np.int64:
+    """Return what the best parents of all attributes add under an order."""
+    places, total = ranks(order), np.int64(0)
+    for child in order:
+        total += own_gain(problem, places, child, places[child])[0]
+    return total
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def refresh(problem: Problem, tour: Tour, start: Whole, stop: Whole) -> None:
+    """Compute anew what the parents of the attributes at the places `start` to `stop` - 1 add."""
+    for place in range(start, stop):
+        tour.places[tour.order[place]] = place
+    for place in range(start, stop):
+        child = tour.order[place]
+        total, least, spare = own_gain(problem, tour.places, child, place)
+        tour.totals[child], tour.least[child], tour.spare[child] = total, least, spare
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def move_gain(problem: Problem, tour: Tour, source: Whole, target: Whole) -> tuple[bool, np.int64]:
+    """Return whether the attribute at `source` may be moved to `target`, and what that adds.
+
+    An attribute that is passed loses the moved one as a parent, and takes its best spare one; or
+    it can have the moved one in place of its worst. Both are known without a search.
+    """
+    moved, order = tour.order[source], tour.order
+    gain = np.int64(0)
+    if source < target:
+        for place in range(source + 1, target + 1):
+            child = order[place]
+            if problem.waits[child, moved]:
+                return False, gain
+            gain -= max(np.int64(0), problem.weights[child, moved] - tour.spare[child])
+    else:
+        for place in range(target, source):
+            child = order[place]
+            if problem.waits[moved, child]:
+                return False, gain
+            gain += max(np.int64(0), problem.weights[child, moved] - tour.least[child])
+    end = target + 1 if source < target else target
+    total, _, _ = own_gain(problem, tour.places, moved, end)
+    return True, gain + total - tour.totals[moved]
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def move(problem: Problem, tour: Tour, source: Whole, target: Whole) -> None:
+    """Take the attribute at place `source` out of the order and insert it at `target`."""
+    order, moved = tour.order, tour.order[source]
+    step = 1 if source < target else -1
+    for place in range(source, target, step):
+        order[place] = order[place + step]
+    order[target] = moved
+    refresh(problem, tour, min(source, target), max(source, target) + 1)
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def anneal(
+    problem: Problem, tour: Tour, temperature: float, moves: int, best: Ints, state: State
+) -> None:
+    """Try random insertions; one that loses x is made with chance exp(-x / temperature).
+
+    The temperature is in the unit of the weights. `tour` is changed in place, and so is `best`, the
+    best order so far, when a better one is met.
+    """
+    free = len(tour.order) - problem.start
+    ahead = tour.totals.sum() - order_gain(problem, best)
+    for _ in range(moves):
+        source = problem.start + random_below(state, free)
+        target = problem.start + random_below(state, free)
+        if source == target:
+            continue
+        fits, gain = move_gain(problem, tour, source, target)
+        if fits and (gain >= 0 or random_unit(state) < math.exp(gain / temperature)):
+            move(problem, tour, source, target)
+            ahead += gain
+            if ahead > 0:
+                ahead = np.int64(0)
+                for place in range(len(best)):
+                    best[place] = tour.order[place]
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def climb(problem: Problem, tour: Tour) -> None:
+    """Make insertions that add something, place by place, until there is none."""
+    d = len(tour.order)
+    found = True
+    while found:
+        found = False
+        for source in range(problem.start, d):
+            for target in range(problem.start, d):
+                if source != target:
+                    fits, gain = move_gain(problem, tour, source, target)
+                    if fits and gain > 0:
+                        move(problem, tour, source, target)
+                        found = True

@@ -9,11 +9,12 @@ missing`` does. A number that is NaN is missing.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
-import narwhals as nw
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from understudy.data.frames import Frame
@@ -74,7 +75,6 @@ class Condition(ABC):
 
     Examples
     --------
-    >>> import polars as pl
     >>> adult = Comparison("age", ">", 17)
     >>> adult.holds(pl.DataFrame({"age": [20, 3, None]}))
     array([ True, False, False])
@@ -92,8 +92,8 @@ class Condition(ABC):
         """Return the text that reads as this condition."""
 
     @abstractmethod
-    def expression(self, stored: Mapping[str, Stored], outcome: bool) -> nw.Expr:
-        """Return where the condition is known to be true, or to be false, as `outcome` says."""
+    def expression(self, stored: Mapping[str, Stored]) -> pl.Expr:
+        """Return whether the condition holds for each row; null where that is unknown."""
 
     def holds(self, frame: Frame) -> NDArray[np.bool_]:
         """Return for each row of a pandas, polars or pyarrow frame whether the condition holds.
@@ -104,13 +104,13 @@ class Condition(ABC):
             If a column is not there, or cannot be compared so.
         """
         table, stored = store(frame, self.columns)
-        mask = table.select(mask=self.expression(stored, outcome=True))["mask"]
-        return mask.to_numpy()
+        found = table.select(self.expression(stored)).to_series()
+        return found.fill_null(value=False).to_numpy()
 
 
 @dataclass(frozen=True)
 class Atom(Condition):
-    """A condition that looks at values, and is not made of other conditions."""
+    """A condition that compares values, and is unknown where one of them is missing."""
 
     column: str
 
@@ -120,19 +120,17 @@ class Atom(Condition):
         return frozenset({self.column})
 
     @abstractmethod
-    def test(self, stored: Mapping[str, Stored]) -> nw.Expr:
+    def test(self, stored: Mapping[str, Stored]) -> pl.Expr:
         """Return whether the values pass, for rows where no column is missing."""
 
-    def expression(self, stored: Mapping[str, Stored], outcome: bool) -> nw.Expr:
-        """Return where the condition is known to be true, or to be false, as `outcome` says."""
+    def expression(self, stored: Mapping[str, Stored]) -> pl.Expr:
+        """Return whether the condition holds for each row; null where that is unknown."""
         try:
             test = self.test(stored)
         except ParameterError as error:
             raise ParameterError(f"`{self.to_text()}` cannot be decided. {error}") from error
-        known = ~nw.any_horizontal(
-            *(stored[name].missing for name in sorted(self.columns)), ignore_nulls=False
-        )
-        return known & (test if outcome else ~test)
+        missing = pl.any_horizontal(stored[name].missing for name in sorted(self.columns))
+        return pl.when(~missing).then(test)
 
 
 @dataclass(frozen=True)
@@ -167,18 +165,14 @@ class Comparison(Atom):
 
     def to_text(self) -> str:
         """Return the text that reads as this condition."""
-        right = (
-            name_to_text(self.other.name)
-            if isinstance(self.other, Column)
-            else value_to_text(self.other)
-        )
+        other = self.other
+        right = name_to_text(other.name) if isinstance(other, Column) else value_to_text(other)
         return f"{name_to_text(self.column)} {self.operator} {right}"
 
-    def test(self, stored: Mapping[str, Stored]) -> nw.Expr:
+    def test(self, stored: Mapping[str, Stored]) -> pl.Expr:
         """Return whether the values pass, for rows where no column is missing."""
-        left = stored[self.column]
         right = stored[self.other.name] if isinstance(self.other, Column) else self.other
-        return compare(left, self.operator, right)
+        return compare(stored[self.column], self.operator, right)
 
 
 @dataclass(frozen=True)
@@ -187,19 +181,12 @@ class Membership(Atom):
 
     values: tuple[Value, ...]
 
-    def to_text(self) -> str:
-        """Return the text that reads as this condition."""
-        return self._to_text("in")
-
-    def to_text_negated(self) -> str:
-        """Return the text that reads as the opposite."""
-        return self._to_text("not in")
-
-    def _to_text(self, word: str) -> str:
+    def to_text(self, *, negated: bool = False) -> str:
+        """Return the text that reads as this condition, or as its opposite."""
         listed = ", ".join(map(value_to_text, self.values))
-        return f"{name_to_text(self.column)} {word} ({listed})"
+        return f"{name_to_text(self.column)} {'not in' if negated else 'in'} ({listed})"
 
-    def test(self, stored: Mapping[str, Stored]) -> nw.Expr:
+    def test(self, stored: Mapping[str, Stored]) -> pl.Expr:
         """Return whether the values pass, for rows where no column is missing."""
         return among(stored[self.column], self.values)
 
@@ -215,18 +202,13 @@ class Missing(Condition):
         """The names of the columns that the condition looks at."""
         return frozenset({self.column})
 
-    def to_text(self) -> str:
-        """Return the text that reads as this condition."""
-        return f"{name_to_text(self.column)} is missing"
+    def to_text(self, *, negated: bool = False) -> str:
+        """Return the text that reads as this condition, or as its opposite."""
+        return f"{name_to_text(self.column)} is {'not missing' if negated else 'missing'}"
 
-    def to_text_negated(self) -> str:
-        """Return the text that reads as the opposite."""
-        return f"{name_to_text(self.column)} is not missing"
-
-    def expression(self, stored: Mapping[str, Stored], outcome: bool) -> nw.Expr:
-        """Return where the condition is known to be true, or to be false, as `outcome` says."""
-        missing = stored[self.column].missing
-        return missing if outcome else ~missing
+    def expression(self, stored: Mapping[str, Stored]) -> pl.Expr:
+        """Return whether the condition holds for each row."""
+        return stored[self.column].missing
 
 
 @dataclass(frozen=True)
@@ -243,18 +225,19 @@ class Not(Condition):
     def to_text(self) -> str:
         """Return the text that reads as this condition."""
         if isinstance(self.part, Membership | Missing):
-            return self.part.to_text_negated()
+            return self.part.to_text(negated=True)
         return f"not {_in_parentheses(self.part)}"
 
-    def expression(self, stored: Mapping[str, Stored], outcome: bool) -> nw.Expr:
-        """Return where the condition is known to be true, or to be false, as `outcome` says."""
-        return self.part.expression(stored, not outcome)
+    def expression(self, stored: Mapping[str, Stored]) -> pl.Expr:
+        """Return whether the condition holds for each row; null where that is unknown."""
+        return ~self.part.expression(stored)
 
 
 @dataclass(frozen=True)
-class _Several(Condition):
-    """Two or more conditions that are joined by one word."""
+class Joined(Condition):
+    """Two or more conditions that are joined by one word; polars knows Kleene's logic."""
 
+    word: ClassVar[str]
     parts: tuple[Condition, ...]
 
     @property
@@ -262,43 +245,31 @@ class _Several(Condition):
         """The names of the columns that the condition looks at."""
         return frozenset().union(*(part.columns for part in self.parts))
 
+    def to_text(self) -> str:
+        """Return the text that reads as this condition."""
+        return f" {self.word} ".join(map(_in_parentheses, self.parts))
 
-@dataclass(frozen=True)
-class And(_Several):
+
+class And(Joined):
     """Conditions that hold together."""
 
-    def to_text(self) -> str:
-        """Return the text that reads as this condition."""
-        return " and ".join(map(_in_parentheses, self.parts))
+    word = "and"
 
-    def expression(self, stored: Mapping[str, Stored], outcome: bool) -> nw.Expr:
-        """Return where the condition is known to be true, or to be false, as `outcome` says."""
-        parts = [part.expression(stored, outcome) for part in self.parts]
-        return _all(parts) if outcome else _any(parts)
+    def expression(self, stored: Mapping[str, Stored]) -> pl.Expr:
+        """Return whether the condition holds for each row; null where that is unknown."""
+        return pl.all_horizontal(part.expression(stored) for part in self.parts)
 
 
-@dataclass(frozen=True)
-class Or(_Several):
+class Or(Joined):
     """Conditions of which one holds at least."""
 
-    def to_text(self) -> str:
-        """Return the text that reads as this condition."""
-        return " or ".join(map(_in_parentheses, self.parts))
+    word = "or"
 
-    def expression(self, stored: Mapping[str, Stored], outcome: bool) -> nw.Expr:
-        """Return where the condition is known to be true, or to be false, as `outcome` says."""
-        parts = [part.expression(stored, outcome) for part in self.parts]
-        return _any(parts) if outcome else _all(parts)
-
-
-def _all(parts: Iterable[nw.Expr]) -> nw.Expr:
-    return nw.all_horizontal(*parts, ignore_nulls=False)
-
-
-def _any(parts: Iterable[nw.Expr]) -> nw.Expr:
-    return nw.any_horizontal(*parts, ignore_nulls=False)
+    def expression(self, stored: Mapping[str, Stored]) -> pl.Expr:
+        """Return whether the condition holds for each row; null where that is unknown."""
+        return pl.any_horizontal(part.expression(stored) for part in self.parts)
 
 
 def _in_parentheses(part: Condition) -> str:
     """Return a part's text; `and` and `or` inside another condition are kept together."""
-    return f"({part.to_text()})" if isinstance(part, And | Or) else part.to_text()
+    return f"({part.to_text()})" if isinstance(part, Joined) else part.to_text()

@@ -18,7 +18,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice, takewhile
@@ -32,6 +32,7 @@ from understudy.synthesis.cart.conditions import (
     Column,
     Comparison,
     Condition,
+    Joined,
     Membership,
     Missing,
     Not,
@@ -52,13 +53,8 @@ LARGEST = 2**64
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _SYMBOL = re.compile(r"==|!=|<=|>=|[=<>(),]")
 _FLIPPED: dict[Operator, Operator] = {
-    "==": "==",
-    "!=": "!=",
-    "<": ">",
-    "<=": ">=",
-    ">": "<",
-    ">=": "<=",
-}
+    "==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<=",
+}  # fmt: skip
 _OPERATORS: dict[str, Operator] = {"=": "==", **{operator: operator for operator in _FLIPPED}}
 _INSTEAD = {"&": "and", "|": "or", "!": "not", "~": "not"}
 _SHOWN = 70
@@ -244,23 +240,22 @@ class _Reader:
         self.depth -= 1
 
     def either(self) -> Condition:
-        parts = [self.both()]
-        while self.skip_keyword("or"):
-            parts.append(self.both())
-        return parts[0] if len(parts) == 1 else Or(tuple(parts))
+        return self._joined(Or, self.both)
 
     def both(self) -> Condition:
-        parts = [self.negation()]
-        while self.skip_keyword("and"):
-            parts.append(self.negation())
-        return parts[0] if len(parts) == 1 else And(tuple(parts))
+        return self._joined(And, self.negation)
+
+    def _joined(self, join: type[Joined], part: Callable[[], Condition]) -> Condition:
+        parts = [part()]
+        while self.skip_keyword(join.word):
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else join(tuple(parts))
 
     def negation(self) -> Condition:
         if self.skip_keyword("not"):
             with self._inside():
                 return Not(self.negation())
-        if self.token.text == "(" and self.token.kind == "symbol":
-            self.place += 1
+        if self.skip_symbol("("):
             with self._inside():
                 condition = self.either()
             if not self.skip_symbol(")"):

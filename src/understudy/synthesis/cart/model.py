@@ -11,21 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import check_whole
-from understudy.counting import BatchSource, Source, marginal_counts
+from understudy.counting import Source, marginal_counts
 from understudy.data import Codec, Coded
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.value_coder import Smoothing, ValueCoder
 from understudy.errors import NoDensityError, ParameterError
 from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState
+from understudy.synthesis.cart import packing
 from understudy.synthesis.cart.features import Feature, read_features
-from understudy.synthesis.cart.packing import (
-    pack,
-    pack_predictors,
-    unpack,
-    unpack_predictors,
-    unpack_strata,
-)
 from understudy.synthesis.cart.plan import (
     PerColumn,
     Plan,
@@ -35,10 +29,9 @@ from understudy.synthesis.cart.plan import (
     keep_most_telling,
     settings_of,
 )
-from understudy.synthesis.cart.recipe import Recipe, Strata, Trees
+from understudy.synthesis.cart.recipe import Recipe, Strata, Trees, TreeSummary, summarize
 from understudy.synthesis.cart.rules import RuleBook, read_rules, rules_to_plain
 from understudy.synthesis.cart.sampling_tables import tree_tables
-from understudy.synthesis.cart.sequence import TreeSummary, summarize
 from understudy.synthesis.sampler import SamplingTable
 from understudy.wording import quoted
 
@@ -176,7 +169,10 @@ class Cart(Synthesizer):
             raise ParameterError(f"proper must be true or false; got {self.proper!r}.")
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:
-        coded = source if isinstance(source, Coded) else _gathered(source)
+        # Trees need all records at once.
+        coded = (
+            source if isinstance(source, Coded) else Coded.concatenate(list(source.coded_batches()))
+        )
         features = read_features(self.codec_)
         plan = self._make_plan()
         if self.max_predictors is not None:
@@ -385,8 +381,8 @@ class Cart(Synthesizer):
         return params
 
     def _state(self) -> dict[str, NDArray[Any]]:
-        state = pack(self.sequences_) | {"seed": np.array([self._seed], np.uint64)}
-        state["predictors"] = pack_predictors(self.plan_)
+        state = packing.pack(self.sequences_) | {"seed": np.array([self._seed], np.uint64)}
+        state["predictors"] = packing.pack_predictors(self.plan_)
         state |= {"strata": self.strata_.codes, "strata_counts": self.strata_.counts}
         broken = [self.violations_[rule.text] for step in self.plan_.steps for rule in step.rules]
         state["violations"] = np.array(broken, np.int64)
@@ -399,9 +395,9 @@ class Cart(Synthesizer):
         self._check_params()
         names, sizes = self.codec_.names, self.codec_.cardinalities
         features = read_features(self.codec_)
-        plan = unpack_predictors(arrays["predictors"], self._make_plan())
-        codes, counts = arrays["strata"], arrays["strata_counts"]
-        self._prepare(features, plan, unpack_strata(codes, counts, plan, sizes, self.n_rows_))
+        plan = packing.unpack_predictors(arrays["predictors"], self._make_plan())
+        strata = packing.unpack_strata(arrays, plan, sizes, self.n_rows_)
+        self._prepare(features, plan, strata)
         rules = [rule.text for step in plan.steps for rule in step.rules]
         self.violations_ = dict(zip(rules, arrays["violations"].tolist(), strict=True))
         self._kept = {
@@ -414,7 +410,7 @@ class Cart(Synthesizer):
         self._seed = int(arrays["seed"][0])
         if self._seed < 0:
             raise ValueError("a seed below 0")
-        self.sequences_ = unpack(arrays, features, plan.steps, len(self.strata_))
+        self.sequences_ = packing.unpack(arrays, features, plan.steps, len(self.strata_))
 
     def _column(self, codes: NDArray[Any], cardinality: int) -> Codes:
         if codes.shape != (self.n_rows_,) or int(codes.max(initial=0)) >= cardinality:
@@ -428,8 +424,3 @@ class Cart(Synthesizer):
             for column in sequence.columns
             for model in column.parts.values()
         ]
-
-
-def _gathered(source: BatchSource) -> Coded:
-    """Return all batches of a stream as one table of codes: trees need all records at once."""
-    return Coded.concatenate(list(source.coded_batches()))

@@ -13,17 +13,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-import narwhals as nw
 import numpy as np
+import polars as pl
 import pyarrow as pa
 
 from understudy.data.frames import Frame, to_arrow, to_narwhals
 from understudy.errors import ParameterError, did_you_mean, unknown_columns
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Value: TypeAlias = str | int | float | bool
 """What a rule can compare with or set, apart from missing."""
@@ -53,13 +50,20 @@ _EXPECTED: dict[Kind, str] = {
     "dates with times": "a date and time in quotes, such as '2020-12-31 13:45:00'",
     "times": "a time in quotes, such as '13:45:00'",
 }
+_KINDS: dict[Any, Kind] = {
+    pl.Null: "nothing but missing values",
+    pl.String: "text",
+    pl.Categorical: "text",
+    pl.Enum: "levels",
+    pl.Boolean: "booleans",
+    pl.Date: "dates",
+    pl.Datetime: "dates with times",
+    pl.Time: "times",
+    pl.Duration: "durations",
+}
 _NARROW_FLOATS: dict[str, Any] = {"Float32": np.float32, "Float16": np.float16}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_TICKS_PER_MICROSECOND = {
-    "ns": Fraction(1000),
-    "us": Fraction(1),
-    "ms": Fraction(1, 1000),
-}
+_TICKS_PER_MICROSECOND = {"ns": Fraction(1000), "us": Fraction(1), "ms": Fraction(1, 1000)}
 _FURTHEST = 2**100
 """Beyond every whole number that a column holds, and within what polars can compare with."""
 
@@ -68,73 +72,63 @@ _FURTHEST = 2**100
 class Stored:
     """A column of a table, as a condition sees it.
 
-    Parameters
-    ----------
-    name : str
-        Its name in the user's table, for messages.
-    place : str
-        Its name in the table that is evaluated.
-    dtype : narwhals DType
-        Its type there.
-    kind : Kind
-        What it holds.
+    `name` is the one that the user knows, `place` the one in the table that is evaluated.
     """
 
     name: str
     place: str
-    dtype: nw.dtypes.DType
-    kind: Kind
+    dtype: pl.DataType
 
     @property
-    def values(self) -> nw.Expr:
+    def kind(self) -> Kind:
+        """What the column holds."""
+        if self.dtype.is_numeric():
+            return "numbers"
+        return _KINDS.get(self.dtype.base_type(), "values that cannot be compared")
+
+    @property
+    def values(self) -> pl.Expr:
         """The values; categories as text, so that every text compares with every other."""
-        column = nw.col(self.place)
-        categories = self.dtype == nw.Categorical or self.kind == "levels"
-        return column.cast(nw.String) if categories else column
+        column = pl.col(self.place)
+        return column.cast(pl.String) if self.dtype in (pl.Categorical, pl.Enum) else column
 
     @property
-    def missing(self) -> nw.Expr:
+    def missing(self) -> pl.Expr:
         """Where the column has no value; NaN is no value."""
-        column = nw.col(self.place)
+        column = pl.col(self.place)
         return column.is_null() | column.is_nan() if self.dtype.is_float() else column.is_null()
 
     @property
     def levels(self) -> list[str]:
         """The levels of a column that has a list of them, in order."""
-        return list(self.dtype.categories) if isinstance(self.dtype, nw.Enum) else []
+        return self.dtype.categories.to_list() if isinstance(self.dtype, pl.Enum) else []
 
 
-def store(frame: Frame, names: Collection[str]) -> tuple[nw.DataFrame[Any], dict[str, Stored]]:
-    """Return the columns `names` as a table that conditions can be evaluated on, and their kinds.
+def store(frame: Frame, names: Collection[str]) -> tuple[pl.DataFrame, dict[str, Stored]]:
+    """Return the columns `names` as a table that conditions can be evaluated on, and their types.
 
-    The table is polars inside, whatever the frame: the libraries disagree on gaps, on half of the
-    types, and on what 0.1 is in single precision. Its columns have names of their own, since
-    polars reads some names as patterns.
+    The table is polars, whatever the frame: the libraries disagree on gaps, on half of the types,
+    and on what 0.1 is in single precision. Its columns have names of their own, since polars reads
+    some names as patterns.
     """
-    import polars as pl
-
-    wrapped = to_narwhals(frame)
-    problems = unknown_columns(sorted(names), wrapped.columns)
+    wrapped, ordered = to_narwhals(frame), sorted(names)
+    problems = unknown_columns(ordered, wrapped.columns)
     if problems:
         raise ParameterError(" ".join(problems))
-    ordered = sorted(names)
     if wrapped.implementation.is_polars():
         columns = [wrapped[name].to_native() for name in ordered]
     else:
         table = to_arrow(wrapped.select(ordered).to_native())
         columns = [_to_polars(table.column(name)) for name in ordered]
-    places = {name: f"c{place}" for place, name in enumerate(ordered)}
-    native = pl.DataFrame(dict(zip(places.values(), columns, strict=True)))
-    evaluable = nw.from_native(native, eager_only=True)
+    places = [f"c{place}" for place in range(len(ordered))]
+    evaluable = pl.DataFrame(dict(zip(places, columns, strict=True)))
     return evaluable, {
-        name: Stored(name, place, evaluable[place].dtype, _kind_of(evaluable[place]))
-        for name, place in places.items()
+        name: Stored(name, place, evaluable[place].dtype)
+        for name, place in zip(ordered, places, strict=True)
     }
 
 
 def _to_polars(column: pa.ChunkedArray) -> pl.Series:
-    import polars as pl
-
     series = pl.Series(pl.from_arrow(column))
     # Ordered numbers stay numbers, which have an order of their own.
     if series.dtype == pl.Categorical and column.type.ordered and column.num_chunks:
@@ -143,26 +137,7 @@ def _to_polars(column: pa.ChunkedArray) -> pl.Series:
     return series
 
 
-def _kind_of(series: nw.Series[Any]) -> Kind:
-    dtype = series.dtype
-    if series.null_count() == len(series) and dtype == nw.Unknown:
-        return "nothing but missing values"
-    if dtype.is_numeric():
-        return "numbers"
-    kinds: dict[Any, Kind] = {
-        nw.String: "text",
-        nw.Categorical: "text",
-        nw.Enum: "levels",
-        nw.Boolean: "booleans",
-        nw.Date: "dates",
-        nw.Datetime: "dates with times",
-        nw.Time: "times",
-        nw.Duration: "durations",
-    }
-    return kinds.get(dtype.base_type(), "values that cannot be compared")
-
-
-def compare(left: Stored, operator: Operator, right: Stored | Value) -> nw.Expr:
+def compare(left: Stored, operator: Operator, right: Stored | Value) -> pl.Expr:
     """Return where a column compares so with a value or a column; rows with gaps mean nothing.
 
     Raises
@@ -173,7 +148,7 @@ def compare(left: Stored, operator: Operator, right: Stored | Value) -> nw.Expr:
     if isinstance(right, Stored):
         return _compare_columns(left, operator, right)
     if left.kind == "nothing but missing values":
-        return nw.lit(False)
+        return pl.lit(False)
     if left.kind == "booleans" and isinstance(right, bool) and operator not in _UNORDERED:
         raise ParameterError(
             f"Column {left.name!r} holds booleans, which have no order. Use == or !=."
@@ -186,18 +161,22 @@ def compare(left: Stored, operator: Operator, right: Stored | Value) -> nw.Expr:
         return _compare_whole(left.values.dt.timestamp(unit), operator, ticks)
     if left.kind == "numbers":
         return _compare_number(left, operator, right)
-    compared: nw.Expr = _COMPARE[operator](left.values, _as_held(left, right))
-    return compared
+    return _compared(left.values, operator, _as_held(left, right))
 
 
-def among(column: Stored, values: Collection[Value]) -> nw.Expr:
+def _compared(left: pl.Expr, operator: Operator, right: object) -> pl.Expr:
+    found: pl.Expr = _COMPARE[operator](left, right)
+    return found
+
+
+def among(column: Stored, values: Collection[Value]) -> pl.Expr:
     """Return where a column has one of the values; rows with gaps mean nothing."""
     if column.kind == "text":
         return column.values.is_in([_as_held(column, value) for value in values])
     if column.kind == "levels":
         return column.values.is_in([_level(column, value) for value in values])
     tests = [compare(column, "==", value) for value in values]
-    return nw.any_horizontal(*tests, ignore_nulls=False)
+    return pl.any_horizontal(tests)
 
 
 def _refusal(column: Stored, value: Value, reason: str = "") -> ParameterError:
@@ -260,13 +239,11 @@ def _is_too_fine(text: str) -> bool:
 
 
 def _unit(column: Stored) -> Literal["ns", "us", "ms"]:
-    unit: Literal["ns", "us", "ms"] = getattr(column.dtype, "time_unit")  # noqa: B009  # not on every DType
-    return unit
+    return column.dtype.time_unit if isinstance(column.dtype, pl.Datetime) else "us"
 
 
 def _zone(column: Stored) -> str | None:
-    zone: str | None = getattr(column.dtype, "time_zone", None)
-    return zone
+    return column.dtype.time_zone if isinstance(column.dtype, pl.Datetime) else None
 
 
 def _microseconds(column: Stored, value: Value) -> Fraction:
@@ -284,7 +261,7 @@ def _microseconds(column: Stored, value: Value) -> Fraction:
     return Fraction((moment - _EPOCH) // timedelta(microseconds=1))
 
 
-def _compare_number(column: Stored, operator: Operator, value: Value) -> nw.Expr:
+def _compare_number(column: Stored, operator: Operator, value: Value) -> pl.Expr:
     if isinstance(value, bool | str):
         raise _refusal(column, value)
     if column.dtype.is_integer():
@@ -293,24 +270,22 @@ def _compare_number(column: Stored, operator: Operator, value: Value) -> nw.Expr
     narrow = _NARROW_FLOATS.get(str(column.dtype))
     if narrow and abs(held) <= float(np.finfo(narrow).max):
         held = float(narrow(held))  # 0.1 means the number that the column has for 0.1
-    compared: nw.Expr = _COMPARE[operator](column.values.cast(nw.Float64), held)
-    return compared
+    return _compared(column.values.cast(pl.Float64), operator, held)
 
 
-def _compare_whole(values: nw.Expr, operator: Operator, number: Fraction) -> nw.Expr:
+def _compare_whole(values: pl.Expr, operator: Operator, number: Fraction) -> pl.Expr:
     """Return where whole numbers compare so with any number, without a rounding in between."""
     below = max(-_FURTHEST, min(math.floor(number), _FURTHEST))
     if number != math.floor(number):
         if operator in _UNORDERED:
-            return nw.lit(operator == "!=")
+            return pl.lit(operator == "!=")
         operator = "<=" if operator in {"<", "<="} else ">"
-    compared: nw.Expr = _COMPARE[operator](values, below)
-    return compared
+    return _compared(values, operator, below)
 
 
-def _compare_columns(left: Stored, operator: Operator, right: Stored) -> nw.Expr:
+def _compare_columns(left: Stored, operator: Operator, right: Stored) -> pl.Expr:
     if "nothing but missing values" in {left.kind, right.kind}:
-        return nw.lit(False)
+        return pl.lit(False)
     ordered = operator not in _UNORDERED
     pair = _comparable(left, right, ordered)
     if pair is None:
@@ -319,11 +294,10 @@ def _compare_columns(left: Stored, operator: Operator, right: Stored) -> nw.Expr
             f"they cannot be compared{' by order' if ordered else ''}. Compare columns that hold "
             "the same, with the same list of levels, and both or neither with a time zone."
         )
-    compared: nw.Expr = _COMPARE[operator](*pair)
-    return compared
+    return _compared(pair[0], operator, pair[1])
 
 
-def _comparable(left: Stored, right: Stored, ordered: bool) -> tuple[nw.Expr, nw.Expr] | None:
+def _comparable(left: Stored, right: Stored, ordered: bool) -> tuple[pl.Expr, pl.Expr] | None:
     """Return two columns in a form in which they compare, or None if there is none."""
     kinds = {left.kind, right.kind}
     plain = left.values, right.values
@@ -339,18 +313,18 @@ def _comparable(left: Stored, right: Stored, ordered: bool) -> tuple[nw.Expr, nw
     if left.kind == "levels":
         places = list(range(len(left.levels)))
         first, second = (
-            values.replace_strict(left.levels, places, return_dtype=nw.Int64) for values in plain
+            values.replace_strict(left.levels, places, return_dtype=pl.Int64) for values in plain
         )
         return (first, second) if left.levels == right.levels else None
     return plain
 
 
-def _ticks(column: Stored, other: Stored) -> nw.Expr:
+def _ticks(column: Stored, other: Stored) -> pl.Expr:
     """Return times as whole numbers that compare with those of `other`.
 
     Columns of other units meet at microseconds: years such as 9999 do not fit nanoseconds.
     """
     if column.kind == "dates":
-        return column.values.cast(nw.Datetime("us")).dt.timestamp("us")
-    same = other.kind == column.kind and _unit(other) == _unit(column)
-    return column.values.dt.timestamp(_unit(column) if same else "us")
+        return column.values.cast(pl.Datetime("us")).dt.timestamp("us")
+    unit = _unit(column)
+    return column.values.dt.timestamp(unit if _unit(other) == unit else "us")

@@ -10,14 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.coded import code_dtype
-from understudy.synthesis.cart.columns import ColumnModel
 from understudy.synthesis.cart.features import Feature
 from understudy.synthesis.cart.plan import Plan, Step
-from understudy.synthesis.cart.recipe import Strata
-from understudy.synthesis.cart.sequence import TreeSequence
-from understudy.synthesis.cart.trees import LeafModel, Tree
-from understudy.synthesis.ranges import DenseRanges
-from understudy.synthesis.tables import ConditionalTable
+from understudy.synthesis.cart.recipe import Strata, TreeSequence
+from understudy.synthesis.cart.trees import ColumnModel, LeafModel, Tree
+from understudy.synthesis.tables import ConditionalTable, DenseRanges
 
 _PARTS = ("kind", "value")
 
@@ -197,13 +194,10 @@ def unpack_predictors(pairs: NDArray[Any], plan: Plan) -> Plan:
 
 
 def unpack_strata(
-    codes: NDArray[Any],
-    counts: NDArray[Any],
-    plan: Plan,
-    cardinalities: Sequence[int],
-    records: int,
+    arrays: Mapping[str, NDArray[Any]], plan: Plan, cardinalities: Sequence[int], records: int
 ) -> Strata:
     """Return the strata of a model file; raise ValueError if they do not fit the columns."""
+    codes, counts = arrays["strata"], arrays["strata_counts"]
     limits = np.array([cardinalities[place] for place in plan.strata], np.int64)
     fits = (
         codes.shape == (len(counts), len(plan.strata))

@@ -87,6 +87,10 @@ class Wishes:
         minbucket = settings_of(self.minbucket, names, 5, "minbucket")
         cp = settings_of(self.cp, names, 1e-8, "cp")
         places = {name: place for place, name in enumerate(names)}
+
+        def at(listed: Sequence[str]) -> tuple[int, ...]:
+            return tuple(places[name] for name in listed)
+
         steps = []
         # Within a stratum its own columns are constant, and so predict nothing.
         earlier = [name for name in given if name not in strata]
@@ -100,21 +104,9 @@ class Wishes:
                 found = [other for other in open_to if allowed[places[name], places[other]]]
             rules = tuple(rule for rule in self.rules if rule.column == name)
             _check_rules(rules, [*strata, *earlier], protected)
-            steps.append(
-                Step(
-                    places[name],
-                    tuple(places[other] for other in found),
-                    minbucket[name],
-                    cp[name],
-                    rules,
-                )
-            )
+            steps.append(Step(places[name], at(found), minbucket[name], cp[name], rules))
             earlier.append(name)
-        return Plan(
-            tuple(places[name] for name in kept),
-            tuple(places[name] for name in strata),
-            tuple(steps),
-        )
+        return Plan(at(kept), at(strata), tuple(steps))
 
     def _order(
         self, names: Sequence[str], given: Sequence[str], protected: Mapping[str, str | None]

@@ -1,8 +1,8 @@
-"""How a table is drawn with given trees: strata first, then column after column."""
+"""How trees are grown and a table is drawn with them: strata first, then column after column."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,10 @@ from understudy.counting import group_ids
 from understudy.data import Coded
 from understudy.data.coded import Codes, code_dtype
 from understudy.progress import track
-from understudy.synthesis.cart.features import Feature, matrix_of
-from understudy.synthesis.cart.plan import Plan
+from understudy.synthesis.cart.features import Feature, Places, matrix_of
+from understudy.synthesis.cart.plan import Plan, Step
 from understudy.synthesis.cart.rules import RuleBook
-from understudy.synthesis.cart.sequence import TreeSequence, fit_columns
+from understudy.synthesis.cart.trees import ColumnModel, fit_column
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,25 +88,130 @@ class Strata:
         }
 
 
+@dataclass(frozen=True, eq=False)
+class TreeSequence:
+    """The models of the columns, one for each step, in the order in which they are drawn."""
+
+    features: Sequence[Feature]
+    steps: Sequence[Step]
+    columns: Sequence[ColumnModel]
+
+    def draw(
+        self, drawn: dict[int, Codes], rows: int, book: RuleBook, rng: np.random.Generator
+    ) -> None:
+        """Draw all columns; `drawn` holds the codes of those that are given, and then of all."""
+        places = np.zeros((rows, len(self.features)), np.int32, order="F")
+        for column, codes in drawn.items():
+            places[:, column] = self.features[column].places(codes)
+        for step, model in zip(self.steps, self.columns, strict=True):
+            codes = model.draw(places, rng)
+            given = book.covered(step.rules, drawn)
+            if given is not None:
+                codes = np.where(given >= 0, given, codes).astype(codes.dtype)
+            drawn[step.column] = codes
+            places[:, step.column] = self.features[step.column].places(codes)
+
+    def log_probability(
+        self, places: Places, codes: Sequence[Codes], book: RuleBook
+    ) -> NDArray[np.float64]:
+        """Return the log probability of each record's drawn columns, given the others."""
+        total = np.zeros(len(places))
+        known = dict(enumerate(codes))
+        for step, model in zip(self.steps, self.columns, strict=True):
+            own = codes[step.column]
+            found = model.probability(places, own)
+            given = book.covered(step.rules, known)
+            if given is not None:
+                found = np.where(given >= 0, given == own, found)
+            with np.errstate(divide="ignore"):
+                total += np.log(found)
+        return total
+
+
+def fit_columns(
+    features: Sequence[Feature],
+    steps: Sequence[Step],
+    places: Places,
+    codes: Sequence[Codes],
+    book: RuleBook,
+    bootstrap: np.random.Generator | None = None,
+) -> Iterator[ColumnModel]:
+    """Grow the trees of each step on the given records.
+
+    With `bootstrap`, each column's trees are grown on a sample of the records, drawn with
+    replacement.
+    """
+    drawn = {step.column for step in steps}
+    known = {place: own for place, own in enumerate(codes) if place not in drawn}
+    for step in steps:
+        rows: NDArray[np.int64] | None = None
+        given = book.covered(step.rules, known)
+        if given is not None and (given < 0).any():
+            # Of records that a rule decides, a tree would learn nothing but the rule.
+            rows = np.flatnonzero(given < 0)
+        if bootstrap is not None:
+            pool = np.arange(len(places)) if rows is None else rows
+            rows = np.sort(pool[bootstrap.integers(0, len(pool), len(pool))])
+        own = codes[step.column]
+        known[step.column] = own
+        if rows is None:
+            yield fit_column(step, features, places, own)
+        else:
+            yield fit_column(step, features, places[rows], own[rows])
+
+
+@dataclass(frozen=True)
+class TreeSummary:
+    """What one tree is like.
+
+    Parameters
+    ----------
+    column : str
+        The column that it explains.
+    part : {"kind", "value"}
+        Whether it draws the kind of a number, or the value.
+    stratum : str
+        The part of the records that it was grown on; empty if all.
+    leaves, depth : int
+        Its size.
+    smallest_leaf : int
+        Records in its smallest leaf.
+    uses : dict
+        How many splits look at each column, the most used first.
+    """
+
+    column: str
+    part: str
+    stratum: str
+    leaves: int
+    depth: int
+    smallest_leaf: int
+    uses: dict[str, int]
+
+
+def summarize(sequence: TreeSequence, stratum: str) -> Iterator[TreeSummary]:
+    """Yield a summary of each tree, in the order in which the columns are drawn."""
+    names = [feature.name for feature in sequence.features]
+    for column in sequence.columns:
+        for part, model in column.parts.items():
+            yield TreeSummary(
+                column.feature.name,
+                part,
+                stratum,
+                model.tree.leaves,
+                model.tree.depth,
+                int(model.leaf_sizes.min()),
+                {names[place]: times for place, times in model.uses().items()},
+            )
+
+
 Trees = tuple[TreeSequence, ...]
 """The trees of each stratum."""
 
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """All that is known of the columns before a tree is grown.
-
-    Parameters
-    ----------
-    features : tuple of Feature
-        The columns.
-    plan : Plan
-        Their order, predictors and settings.
-    strata : Strata
-        The parts of the records that have trees of their own.
-    book : RuleBook
-        The rules.
-    """
+    """All that is known of the columns before a tree is grown: order, strata and rules."""
 
     features: tuple[Feature, ...]
     plan: Plan
@@ -121,7 +226,7 @@ class Recipe:
     def grow(self, coded: Coded, bootstrap: Sequence[int] | None = None) -> Trees:
         """Return the trees of all strata; with the seed `bootstrap`, on samples of the records."""
         places = matrix_of(self.features, coded)
-        stratum = self._strata_of(dict(enumerate(coded.columns)), len(coded))
+        stratum = self.strata_of(dict(enumerate(coded.columns)), len(coded))
         steps = self.plan.steps
         grown = []
         for number, rows in enumerate(self.strata.split(stratum)):
@@ -129,7 +234,7 @@ class Recipe:
             if len(self.strata) > 1:
                 own, codes = places[rows], coded.take(rows).columns
             rng = None if bootstrap is None else np.random.default_rng([*bootstrap, number])
-            fitted = fit_columns(self.features, steps, own, codes, self.book.covered, rng)
+            fitted = fit_columns(self.features, steps, own, codes, self.book, rng)
             columns = list(track(fitted, "Growing trees", len(steps)))
             grown.append(TreeSequence(self.features, steps, columns))
         return tuple(grown)
@@ -143,11 +248,11 @@ class Recipe:
             stratum = self.strata.draw(rows, rng)
             given |= self.strata.codes_of(stratum)
         else:
-            stratum = self._strata_of(given, rows)
+            stratum = self.strata_of(given, rows)
         columns = [np.empty(rows, code_dtype(feature.cardinality)) for feature in self.features]
         for sequence, own in zip(trees, self.strata.split(stratum), strict=True):
             drawn = {place: codes[own] for place, codes in given.items()}
-            sequence.draw(drawn, len(own), self.book.covered, rng)
+            sequence.draw(drawn, len(own), self.book, rng)
             for place, codes in drawn.items():
                 columns[place][own] = codes
         return tuple(columns)
@@ -155,17 +260,16 @@ class Recipe:
     def log_probability(self, trees: Trees, coded: Coded) -> NDArray[np.float64]:
         """Return the log probability with which `draw` gives each record, given what is kept."""
         places = matrix_of(self.features, coded)
-        stratum = self._strata_of(dict(enumerate(coded.columns)), len(coded))
+        stratum = self.strata_of(dict(enumerate(coded.columns)), len(coded))
         shares = self.strata.counts / self.strata.counts.sum()
         total = np.full(len(coded), -np.inf)
         for number, own in enumerate(self.strata.split(stratum)):
-            found = trees[number].log_probability(
-                places[own], coded.take(own).columns, self.book.covered
-            )
+            found = trees[number].log_probability(places[own], coded.take(own).columns, self.book)
             total[own] = found + np.log(shares[number]) if self.draws_strata else found
         return total
 
-    def _strata_of(self, known: Mapping[int, Codes], rows: int) -> NDArray[np.int64]:
+    def strata_of(self, known: Mapping[int, Codes], rows: int) -> NDArray[np.int64]:
+        """Return the stratum of each record, given the codes of columns by their places."""
         if not self.strata.columns:
             return np.zeros(rows, np.int64)
         return self.strata.find([known[place] for place in self.strata.columns])

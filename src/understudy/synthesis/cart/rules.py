@@ -257,14 +257,9 @@ def _to_text(column: str, when: Condition | nw.Expr, value: Value | None) -> str
 
 @dataclass(frozen=True, eq=False)
 class RuleBook:
-    """Applies rules to codes.
+    """Applies rules to codes: it knows the values that codes stand for, which conditions are about.
 
-    Parameters
-    ----------
-    codec : Codec
-        Gives the values that codes stand for, which conditions are about.
-    codes : mapping
-        The codes that the rules of each column set.
+    `codes` has the codes that the rules of each column set.
     """
 
     codec: Codec

@@ -49,7 +49,7 @@ class StratumTable:
 
     def entries(self, known: Mapping[str, Codes], rows: int) -> Entries:
         """Return the stratum of each record; a combination that no record has is impossible."""
-        found = _strata_of(self.recipe, known, rows)
+        found = self.recipe.strata_of(_by_place(self.recipe, known), rows)
         return Entries(np.where(found < 0, IMPOSSIBLE, found), ())
 
 
@@ -57,18 +57,7 @@ class StratumTable:
 class TreeTable:
     """The draw of one column, or of the kind of its values, from the leaves of a tree.
 
-    Parameters
-    ----------
-    recipe : Recipe
-        The columns, rules and strata.
-    step : Step
-        The column.
-    stratum : int
-        The part of the records that this tree is for.
-    part : {"kind", "value"}
-        What the tree is about.
-    leaves : LeafModel
-        The tree and the records in its leaves.
+    The tree is for one stratum of the records.
     """
 
     recipe: Recipe
@@ -119,15 +108,15 @@ class TreeTable:
         elif own.kinds > 1:
             ordinary = own.kind_of(known[own.name]) == own.special
             values = np.where(ordinary, values, ABSENT)
+        by_place = _by_place(self.recipe, known)
         if len(self.recipe.strata) > 1:
-            values[_strata_of(self.recipe, known, rows) != self.stratum] = ABSENT
-        by_place = {n: known[f.name] for n, f in enumerate(features) if f.name in known}
+            values[self.recipe.strata_of(by_place, rows) != self.stratum] = ABSENT
         ruled = self.recipe.book.covered(self.step.rules, by_place)
         if ruled is not None:
             values[ruled >= 0] = ABSENT
         places = np.zeros((rows, len(features)), np.int32, order="F")
         for place in self.leaves.uses():
-            places[:, place] = features[place].places(known[features[place].name])
+            places[:, place] = features[place].places(by_place[place])
         return Entries(values, (self.leaves.tree.find(places),))
 
 
@@ -137,14 +126,9 @@ def tree_tables(recipe: Recipe, trees: Trees) -> Iterator[StratumTable | TreeTab
         yield StratumTable(recipe)
     for stratum, sequence in enumerate(trees):
         for step, model in zip(sequence.steps, sequence.columns, strict=True):
-            if model.kind is not None:
-                yield TreeTable(recipe, step, stratum, "kind", model.kind)
-            if model.value is not None:
-                yield TreeTable(recipe, step, stratum, "value", model.value)
+            for part, leaves in model.parts.items():
+                yield TreeTable(recipe, step, stratum, part, leaves)
 
 
-def _strata_of(recipe: Recipe, known: Mapping[str, Codes], rows: int) -> NDArray[np.int64]:
-    if not recipe.strata.columns:
-        return np.zeros(rows, np.int64)
-    names = [recipe.features[place].name for place in recipe.strata.columns]
-    return recipe.strata.find([known[name] for name in names])
+def _by_place(recipe: Recipe, known: Mapping[str, Codes]) -> dict[int, Codes]:
+    return {n: known[f.name] for n, f in enumerate(recipe.features) if f.name in known}

@@ -1,16 +1,19 @@
-"""A tree for one outcome, and the records of its leaves that a synthetic value is drawn from."""
+"""The trees of a column, and the records of their leaves that a synthetic value is drawn from.
+
+A column of numbers has two: first which kind of value, and then the number itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.coded import Coded, Codes
+from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.synthesis.cart.features import (
     Feature,
     Places,
@@ -18,7 +21,11 @@ from understudy.synthesis.cart.features import (
     order_by_mean,
     order_by_shares,
 )
+from understudy.synthesis.cart.plan import Step
 from understudy.synthesis.tables import ConditionalTable
+
+Part = Literal["kind", "value"]
+"""What a tree of a column draws: the kind of a value, or the value."""
 
 RECORDS_PER_SPLIT = 3
 """A node with fewer than this many times minbucket records is not split, as in R's rpart."""
@@ -76,7 +83,7 @@ class Tree:
         """Return the number of the leaf of each record."""
         if len(self.feature) == 1:
             return np.zeros(len(places), np.uint32)
-        from understudy.synthesis.cart.kernels import find_leaves
+        from understudy.synthesis.kernels import find_leaves
 
         order_of = np.full(places.shape[1], -1, np.int32)
         start = 0
@@ -91,15 +98,7 @@ class Tree:
 
 @dataclass(frozen=True, eq=False)
 class LeafModel:
-    """A tree, and what the records in each of its leaves have.
-
-    Parameters
-    ----------
-    tree : Tree
-        Leads a record to its leaf.
-    table : ConditionalTable
-        The outcome given the number of the leaf.
-    """
+    """A tree that leads a record to its leaf, and the outcome given the number of the leaf."""
 
     tree: Tree
     table: ConditionalTable
@@ -148,72 +147,55 @@ def grow(
     minbucket: int,
     cp: float,
 ) -> LeafModel:
-    """Grow a tree and keep the records of its leaves.
+    """Grow a tree on records as `matrix_of` gives them, and keep the records of its leaves.
 
-    Parameters
-    ----------
-    places : ndarray of int32, shape (records, columns)
-        The records, as `matrix_of` gives them.
-    features : sequence of Feature
-        All columns.
-    predictors : sequence of int
-        The places of the columns that may be looked at.
-    outcome : Outcome
-        What to explain, of the same records.
-    minbucket : int
-        Records in a leaf, at least.
-    cp : float
-        What a split must explain at least, as a share of the impurity of all records.
+    The tree looks at the columns whose places are `predictors`. A leaf has at least `minbucket`
+    records, and a split explains at least the share `cp` of the impurity of all records.
     """
-    tree, leaves = _grow(places, features, predictors, outcome, minbucket, cp)
+    tree, leaves = Tree.stump(), np.zeros(len(places), np.uint32)
+    enough = len(places) >= max(2, RECORDS_PER_SPLIT * minbucket)
+    if enough and predictors and (outcome.codes != outcome.codes[0]).any():
+        matrix, orders = _predictors(places, features, predictors, outcome)
+        nodes = _fit(matrix, outcome, minbucket).tree_
+        if nodes.node_count > 1:
+            ends = _ends(nodes, cp)
+            tree = _shrunk(nodes, ends, predictors, orders)
+            at = ends[nodes.apply(matrix)]
+            number = np.cumsum(np.bincount(at, minlength=nodes.node_count) > 0) - 1
+            leaves = number[at].astype(np.uint32)
     coded = Coded(("leaf", "outcome"), (leaves, outcome.codes), (tree.leaves, outcome.cardinality))
     return LeafModel(tree, ConditionalTable.of(coded, "outcome", ["leaf"]))
 
 
-def _grow(
-    places: Places,
-    features: Sequence[Feature],
-    predictors: Sequence[int],
-    outcome: Outcome,
-    minbucket: int,
-    cp: float,
-) -> tuple[Tree, NDArray[np.uint32]]:
-    rows = len(places)
-    alone = Tree.stump(), np.zeros(rows, np.uint32)
-    if rows < max(2, RECORDS_PER_SPLIT * minbucket) or not predictors or _constant(outcome.codes):
-        return alone
-    matrix = np.empty((rows, len(predictors)), np.float32, order="F")
+def _predictors(
+    places: Places, features: Sequence[Feature], predictors: Sequence[int], outcome: Outcome
+) -> tuple[NDArray[np.float32], dict[int, NDArray[np.int32]]]:
+    """Return the predictors' places as scikit-learn takes them, and the orders of categories."""
+    matrix = np.empty((len(places), len(predictors)), np.float32, order="F")
     orders: dict[int, NDArray[np.int32]] = {}
     for position, column in enumerate(predictors):
-        own = places[:, column]
+        own, size = places[:, column], features[column].cardinality
         if features[column].needs_order:
-            orders[column] = _order(own, features[column].cardinality, outcome)
+            orders[column] = (
+                order_by_shares(own, size, *outcome.classes)
+                if outcome.numbers is None
+                else order_by_mean(own, size, outcome.numbers)
+            )
             own = orders[column][own]
         matrix[:, position] = own
-    fitted = _fit(matrix, outcome, minbucket)
-    nodes = fitted.tree_
-    if nodes.node_count == 1:
-        return alone
-    from understudy.synthesis.cart.kernels import prune
+    return matrix, orders
 
-    risk = nodes.impurity * nodes.weighted_n_node_samples / rows
+
+def _ends(nodes: Any, cp: float) -> NDArray[np.int64]:  # noqa: ANN401  # scikit-learn has no types
+    """Return the node at which records of each node end after the weak branches are cut off."""
+    from understudy.synthesis.kernels import prune
+
     ends = np.arange(nodes.node_count)
     if cp > 0:
-        prune(nodes.children_left, nodes.children_right, risk, cp * risk[0], ends)
-    tree = _shrunk(nodes, ends, predictors, orders)
-    at = ends[nodes.apply(matrix)]
-    number = np.cumsum(np.bincount(at, minlength=nodes.node_count) > 0) - 1
-    return tree, number[at].astype(np.uint32)
-
-
-def _constant(codes: Codes) -> bool:
-    return bool((codes == codes[0]).all())
-
-
-def _order(codes: Places, cardinality: int, outcome: Outcome) -> NDArray[np.int32]:
-    if outcome.numbers is not None:
-        return order_by_mean(codes, cardinality, outcome.numbers)
-    return order_by_shares(codes, cardinality, *outcome.classes)
+        risk = nodes.impurity * nodes.weighted_n_node_samples / nodes.n_node_samples[0]
+        left, right = map(np.ascontiguousarray, (nodes.children_left, nodes.children_right))
+        prune(left, right, risk, cp * risk[0], ends)
+    return ends
 
 
 def _fit(matrix: NDArray[np.float32], outcome: Outcome, minbucket: int) -> Any:  # noqa: ANN401  # scikit-learn has no types
@@ -254,3 +236,85 @@ def _shrunk(
         children.astype(np.int32),
         {column: order for column, order in orders.items() if column in used},
     )
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnModel:
+    """How the codes of one column are drawn, given the columns before it.
+
+    Parameters
+    ----------
+    feature : Feature
+        The column.
+    kind : LeafModel or None
+        Draws whether a number is missing, a special value or an ordinary one; None for categories
+        and for columns that hold ordinary numbers alone.
+    value : LeafModel or None
+        Draws the code, of an ordinary number if there are other kinds; None if no record has one.
+    """
+
+    feature: Feature
+    kind: LeafModel | None
+    value: LeafModel | None
+
+    @property
+    def parts(self) -> dict[Part, LeafModel]:
+        """The models of this column by name: kind, value, or both."""
+        both: dict[Part, LeafModel | None] = {"kind": self.kind, "value": self.value}
+        return {name: model for name, model in both.items() if model is not None}
+
+    def draw(self, places: Places, rng: np.random.Generator) -> Codes:
+        """Draw a code for each record."""
+        if self.kind is None:
+            return self._values.draw(places, rng)
+        kinds = self.kind.draw(places, rng)
+        codes = self.feature.code_of_kind()[kinds]
+        ordinary = np.flatnonzero(codes < 0)
+        if len(ordinary):
+            codes[ordinary] = self._values.draw(places[ordinary], rng)
+        return codes.astype(code_dtype(self.feature.cardinality))
+
+    def probability(self, places: Places, codes: Codes) -> NDArray[np.float64]:
+        """Return the probability with which `draw` gives each record's code."""
+        if self.kind is None:
+            return self._values.probability(places, codes)
+        kinds = self.feature.kind_of(codes)
+        found = self.kind.probability(places, kinds)
+        ordinary = np.flatnonzero((kinds == self.feature.special) & (found > 0))
+        if len(ordinary):
+            found[ordinary] *= self._values.probability(places[ordinary], codes[ordinary])
+        return found
+
+    @property
+    def _values(self) -> LeafModel:
+        if self.value is None:
+            raise ValueError(f"a model of {self.feature.name!r} without a tree for its values")
+        return self.value
+
+
+def fit_column(
+    step: Step, features: Sequence[Feature], places: Places, codes: Codes
+) -> ColumnModel:
+    """Grow the trees of one column, whose codes are given, on records as `matrix_of` gives them."""
+    feature = features[step.column]
+
+    def tree(rows: NDArray[np.int64] | None, outcome: Outcome) -> LeafModel:
+        own = places if rows is None else places[rows]
+        minbucket, cp = step.minbucket, step.cp
+        return grow(own, features, step.predictors, outcome, minbucket=minbucket, cp=cp)
+
+    whole = Outcome(codes, feature.cardinality)
+    if feature.numbers is None:
+        return ColumnModel(feature, None, tree(None, whole))
+    if feature.kinds == 1:
+        return ColumnModel(
+            feature, None, tree(None, replace(whole, numbers=feature.numbers[codes]))
+        )
+    kinds = feature.kind_of(codes)
+    kind = tree(None, Outcome(kinds, feature.kinds))
+    ordinary = np.flatnonzero(kinds == feature.special)
+    if not len(ordinary):
+        return ColumnModel(feature, kind, None)
+    own = codes[ordinary]
+    value = tree(ordinary, Outcome(own, feature.cardinality, feature.numbers[own]))
+    return ColumnModel(feature, kind, value)

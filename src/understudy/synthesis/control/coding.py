@@ -26,7 +26,7 @@ from understudy.data.values import (
     unit_of,
 )
 from understudy.errors import ParameterError, did_you_mean, unknown_columns
-from understudy.synthesis.control.change import Change, share_of_rows
+from understudy.synthesis.control.records import Change, share_of_rows
 
 Limit: TypeAlias = int | float | Decimal | date | time | np.generic | str
 """A number for numbers; a date, a time or ISO text for dates and times."""
@@ -96,9 +96,7 @@ def top_bottom_code(
 
 
 def _codes_by_column(
-    columns: Sequence[str],
-    limits: Limits,
-    special: Sequence[Limit] | Mapping[str, Sequence[Limit]],
+    columns: Sequence[str], limits: Limits, special: Sequence[Limit] | Mapping[str, Sequence[Limit]]
 ) -> Mapping[str, Sequence[Limit]]:
     """Return the special codes of each column with limits, after checking the names."""
     if not isinstance(limits, Mapping) or not limits:

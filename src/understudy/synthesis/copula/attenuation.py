@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.synthesis.copula.margins import Floats, Margin, normal_density
+from understudy.synthesis.copula.correlation import Floats, Margin, normal_density
 
 # A column with more cuts is thinned out to a few in each slot of this width.
 _MOST_CUTS = 1024
@@ -36,12 +36,8 @@ _STEPS = 60
 class Staircases:
     """The standardized scores of several columns as increasing steps of a normal variable.
 
-    Parameters
-    ----------
-    cuts, jumps : ndarray of float64
-        Where the scores jump and how far, column after column.
-    starts : ndarray of int
-        Where each column begins; every column has at least one jump.
+    `cuts` and `jumps` say where the scores jump and how far, column after column; `starts` where
+    each column begins. Every column has at least one jump.
     """
 
     cuts: Floats

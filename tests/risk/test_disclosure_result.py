@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from collections import Counter
 from dataclasses import asdict
+from decimal import Decimal
 
 import polars as pl
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.risk.disclosure import disclosure
-from understudy.risk.disclosure_checks import OneWayCheck, TwoWayCheck
+from understudy.risk.disclosure_result import OneWayCheck, TwoWayCheck, plain_level, shown_level
 
 
 def world(cells):
@@ -192,3 +194,21 @@ def test_pairs_are_those_of_a_loop_over_records(original, synthetic, least, shar
         assert found.check_1way.level_disclosed == max(values.values())
         assert values[found.check_1way.level] == max(values.values())
         assert found.check_1way.disclosed == len(told)
+
+
+def test_levels_are_plain_for_json():
+    values = ["a", 2**62 + 1, 1.5, True, None, dt.date(2020, 1, 31), dt.timedelta(1), math.inf]
+    told = ["a", 2**62 + 1, 1.5, True, None, "2020-01-31", "1 day, 0:00:00", "inf"]
+    assert [plain_level(value) for value in values] == told
+    assert plain_level(Decimal("0.12345678901234567891")) == "0.12345678901234567891"
+
+
+def test_only_text_is_quoted_in_a_sentence():
+    values = ["no", 2.0, True, None, dt.date(2020, 1, 31)]
+    assert [shown_level(value) for value in values] == [
+        "'no'",
+        "2",
+        "True",
+        "missing",
+        "2020-01-31",
+    ]

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from understudy.cli.folders import check_folder, replaced_folder
+from understudy.cli.session import check_folder, replaced_folder
 from understudy.errors import DataError
 
 

@@ -15,8 +15,7 @@ from understudy.data import Coded, scan
 from understudy.errors import DataError, ParameterError
 from understudy.synthesis import Cart
 from understudy.synthesis.base import METHODS
-from understudy.worlds.cells import VARIABLES, cell_counts
-from understudy.worlds.samplers import Copy, Noisy
+from understudy.worlds.releases import VARIABLES, Copy, Noisy, cell_counts
 
 ORIGINAL = load("buyer_beware")
 CELLS = pl.DataFrame(list(product([0, 1], repeat=4)), schema=list(VARIABLES), orient="row")

@@ -1,15 +1,20 @@
-"""Cells of keys and sensitive value: counts are those of a plain counter."""
+"""Cells of keys and sensitive value, and copies of records: as plain twins count them."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 
 import numpy as np
+import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy.counting import groups
 from understudy.data import Coded
-from understudy.risk.key_cells import KeyCells
+from understudy.data.joint_coding import CodedTables
+from understudy.risk.key_tally import KeyCells, copied_records_of
 
 rows = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=20
@@ -49,3 +54,51 @@ def test_more_levels_than_a_dense_table_holds():
     cells = KeyCells.of([Coded.from_arrays(columns)], ["a", "b", "c"], "t")
     assert cells.keys == len(cells.key) == 50
     assert sorted(cells.counts[0].tolist()) == [1] * 40 + [2] * 10
+
+
+SCHEMA = {"a": pl.Int64, "b": pl.String, "c": pl.Int64}
+
+
+def tables_of(original, synthetic):
+    frames = {"original": original, "synthetic": synthetic}
+    return CodedTables.of(
+        {name: pl.DataFrame(records, SCHEMA, orient="row") for name, records in frames.items()}
+    )
+
+
+def plain(original, synthetic):
+    alone = [row for row, times in Counter(original).items() if times == 1]
+    held = set(synthetic)
+    return (sum(row in held for row in alone) / len(alone) if alone else math.nan), len(alone)
+
+
+records = st.lists(
+    st.tuples(st.integers(0, 2), st.sampled_from(["x", "y", None]), st.integers(0, 2)),
+    min_size=1,
+    max_size=12,
+)
+
+
+@pytest.mark.parametrize("largest", [2**62, 4])
+@given(original=records, synthetic=records)
+def test_the_plain_twin_agrees(largest, original, synthetic):
+    # With a small limit, records are numbered anew after each column, as with many levels.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups, "_LARGEST_CODE", largest)
+        found = copied_records_of(tables_of(original, synthetic))
+    assert found == pytest.approx(plain(original, synthetic), nan_ok=True)
+
+
+def test_trivial_worlds():
+    records = [(1, "x", 1), (2, "y", 1), (2, "y", 1)]
+    assert copied_records_of(tables_of(records, records)) == (1.0, 1)
+    assert copied_records_of(tables_of(records, [(9, "z", 9)])) == (0.0, 1)
+    twice = copied_records_of(tables_of(records * 2, records))
+    assert math.isnan(twice[0])
+    assert twice[1] == 0
+
+
+def test_columns_can_be_chosen():
+    tables = tables_of([(1, "x", 1), (2, "y", 2)], [(1, "x", 9)])
+    assert copied_records_of(tables) == (0.0, 2)
+    assert copied_records_of(tables, ["a", "b"]) == (0.5, 2)

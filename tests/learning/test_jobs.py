@@ -10,8 +10,8 @@ from concurrent.futures.process import BrokenProcessPool
 import pytest
 
 from understudy.errors import ParameterError
-from understudy.learning import processes
-from understudy.learning.processes import AHEAD, mapped
+from understudy.learning import jobs
+from understudy.learning.jobs import AHEAD, mapped
 
 
 def taken(count, log):
@@ -65,7 +65,7 @@ class Pool:
 
 def test_few_jobs_wait_at_the_same_time():
     pool, log = Pool(), []
-    found = processes._in_order(pool, str, taken(10, log), 2 * AHEAD)
+    found = jobs._in_order(pool, str, taken(10, log), 2 * AHEAD)
     assert next(found) == "0"
     assert pool.given == [0, 1, 2, 3]
     assert next(found) == "1"
@@ -74,6 +74,6 @@ def test_few_jobs_wait_at_the_same_time():
 
 
 def test_processes_that_end_are_explained():
-    found = processes._in_order(Pool(broken=[2]), str, range(4), 2)
+    found = jobs._in_order(Pool(broken=[2]), str, range(4), 2)
     with pytest.raises(ParameterError, match=r'__name__ == "__main__"'):
         list(found)

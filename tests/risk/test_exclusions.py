@@ -1,10 +1,9 @@
-"""Levels as a user writes them, and as a result names them."""
+"""Levels as a user writes them; what is left out is tested with `disclosure`."""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
-from decimal import Decimal
 
 import numpy as np
 import polars as pl
@@ -12,7 +11,7 @@ import pytest
 
 from understudy.data.joint_coding import code_together
 from understudy.errors import ParameterError
-from understudy.risk.level_values import find_level, level_label, plain_level, shown_level
+from understudy.risk.exclusions import find_level
 
 
 def levels_of(values, **options):
@@ -87,29 +86,6 @@ def test_booleans_are_no_numbers():
     for levels, value in ((levels_of([0, 1]), True), (levels_of([True, False]), 1)):
         with pytest.raises(ParameterError, match="does not have the value"):
             find_level("x", levels, value)
-
-
-def test_a_label_is_none_for_missing_and_not_for_its_word():
-    levels = levels_of(["missing", None, "a"])
-    assert [level_label(levels, code) for code in range(3)] == ["a", "missing", None]
-
-
-def test_levels_are_plain_for_json():
-    values = ["a", 2**62 + 1, 1.5, True, None, dt.date(2020, 1, 31), dt.timedelta(1), math.inf]
-    told = ["a", 2**62 + 1, 1.5, True, None, "2020-01-31", "1 day, 0:00:00", "inf"]
-    assert [plain_level(value) for value in values] == told
-    assert plain_level(Decimal("0.12345678901234567891")) == "0.12345678901234567891"
-
-
-def test_only_text_is_quoted_in_a_sentence():
-    values = ["no", 2.0, True, None, dt.date(2020, 1, 31)]
-    assert [shown_level(value) for value in values] == [
-        "'no'",
-        "2",
-        "True",
-        "missing",
-        "2020-01-31",
-    ]
 
 
 def test_groups_have_names():
