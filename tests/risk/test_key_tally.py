@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.counting import groups
+from understudy.counting import tables
 from understudy.data import Coded
 from understudy.data.joint_coding import CodedTables
 from understudy.risk.key_tally import KeyCells, copied_records_of
@@ -84,7 +84,7 @@ records = st.lists(
 def test_the_plain_twin_agrees(largest, original, synthetic):
     # With a small limit, records are numbered anew after each column, as with many levels.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(groups, "_LARGEST_CODE", largest)
+        patch.setattr(tables, "_LARGEST_CODE", largest)
         found = copied_records_of(tables_of(original, synthetic))
     assert found == pytest.approx(plain(original, synthetic), nan_ok=True)
 

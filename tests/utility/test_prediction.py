@@ -391,7 +391,7 @@ def test_the_papers_five_classifiers():
         ({"features": []}, "no feature to predict 'sick' from"),
         ({"test_share": 0.0}, "test_share must lie between 0 and 1"),
         ({"test_share": 1}, "test_share must lie between 0 and 1"),
-        ({"test_share": 0.001}, "leaves records on both sides; got 0.001 of 20 records"),
+        ({"test_share": 0.001}, "leave records on both sides; got 0.001 of 20 records"),
         ({"classifiers": "paper"}, "got 'paper'. Did you mean 'papers'"),
         ({"classifiers": {}}, "classifiers are 'papers' or 'modern'"),
         ({"classifiers": {"line": LinearRegression()}}, "scikit-learn's classifiers by name"),

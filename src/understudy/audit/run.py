@@ -354,6 +354,7 @@ def failure_text(error: Exception, columns: Collection[str]) -> str:
 
     Examples
     --------
+    >>> from understudy.errors import DataError
     >>> failure_text(DataError("Column 'age' holds 'Smith'."), ["age"])
     "Column 'age' holds '…'."
     >>> failure_text(KeyError("Smith"), ["age"])

@@ -287,7 +287,7 @@ def date_type(texts: pl.Series) -> pl.DataType | None:
         first = texts.drop_nulls().head(_SAMPLE_TEXTS)
     if not len(first) or not _DIGIT.search(first[0]):
         return None
-    parsed = _parsed(first.unique())
+    parsed = _parsed(first.unique(maintain_order=True))  # the first text decides the form
     return None if parsed is None else parsed.dtype
 
 

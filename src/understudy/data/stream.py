@@ -164,7 +164,9 @@ def _with_dates(stream: FileStream) -> FileStream:
             continue
         column = lazy.select(name)
         found = date_type(_collect(column.drop_nulls().head(ROWS_FOR_TYPES))[name])
-        if found is not None and are_dates(_collect(column.unique())[name], found):
+        if found is not None and are_dates(
+            _collect(column.unique(maintain_order=True))[name], found
+        ):
             dates[name] = found
     return replace(stream, types=stream.types | {"schema_overrides": known | dates})
 
