@@ -157,5 +157,5 @@ def test_totals_of_many_tables_survive_a_running_sum_that_wraps(random_table):
 def test_impossible_counts_are_refused():
     with pytest.raises(ParameterError, match="A count of 5 cannot come from 4 rows"):
         Information(4).total(np.array([5]))
-    with pytest.raises(ParameterError, match="not negative; got -1"):
+    with pytest.raises(ParameterError, match="not be negative; got -1"):
         Information(-1)

@@ -137,10 +137,10 @@ def test_tokens_for_missing_are_added_to_the_usual_ones(csv):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"delimiter": ";;"}, "delimiter is one character; got ';;'"),
-        ({"delimiter": '"'}, "delimiter is one character"),
-        ({"delimiter": ""}, "delimiter is one character"),
-        ({"decimal": "'"}, "decimal sign is '.' or ','"),
+        ({"delimiter": ";;"}, "delimiter must be one character; got ';;'"),
+        ({"delimiter": '"'}, "delimiter must be one character"),
+        ({"delimiter": ""}, "delimiter must be one character"),
+        ({"decimal": "'"}, "decimal sign must be '.' or ','"),
         ({"delimiter": ",", "decimal": ","}, "cannot both be ','"),
     ],
 )

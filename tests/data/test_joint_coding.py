@@ -367,7 +367,7 @@ def test_what_cannot_be_coded():
 
 @pytest.mark.parametrize("groups", [1, 0, True, 2.0, "3"])
 def test_what_is_no_number_of_groups(groups):
-    with pytest.raises(ParameterError, match="groups of 'x' are a whole number from 2; got"):
+    with pytest.raises(ParameterError, match="groups of 'x' must be a whole number from 2; got"):
         code(column([1, 2]), groups={"x": groups})
 
 

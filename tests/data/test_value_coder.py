@@ -282,11 +282,11 @@ def test_a_coder_comes_back_from_its_parts(array, smoothing):
 @pytest.mark.parametrize(
     ("values", "plain", "message"),
     [
-        ([2.0, 1.0], {}, "no increasing numbers"),
-        ([1.0, 1.0], {}, "no increasing numbers"),
-        ([1.0, float("nan")], {}, "no increasing numbers"),
-        ([[1.0, 2.0]], {}, "no increasing numbers"),
-        ([1, 2], {}, "no increasing numbers"),
+        ([2.0, 1.0], {}, "not increasing numbers"),
+        ([1.0, 1.0], {}, "not increasing numbers"),
+        ([1.0, float("nan")], {}, "not increasing numbers"),
+        ([[1.0, 2.0]], {}, "not increasing numbers"),
+        ([1, 2], {}, "not increasing numbers"),
         ([1.0, 2.0], {"smoothing": "spline"}, "smoothing of 'x' that is not known"),
     ],
 )

@@ -237,7 +237,7 @@ def test_a_later_batch_goes_on_where_the_one_before_ended():
 @pytest.mark.parametrize(("kind", "most"), [(pa.int8(), 127), (pa.uint8(), 255)])
 def test_a_type_that_holds_too_few_numbers_is_named(kind, most):
     assert len(set(make_identifiers("id", kind, most).to_pylist())) == most
-    with pytest.raises(DataError, match=rf"'id' is stored as {kind}, which holds no {most + 1}"):
+    with pytest.raises(DataError, match=rf"'id' is stored as {kind}, which cannot hold {most + 1}"):
         make_identifiers("id", kind, most + 1)
 
 

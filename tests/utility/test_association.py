@@ -260,7 +260,7 @@ def test_plain_values_and_words():
     assert str(found) == (
         "The strength of association of two columns (0 for none, 1 or -1 for the strongest) "
         "differs from the original's by 0.500 on average over 6 pairs. The largest difference is "
-        "that of 'age' and 'pay': 1.000 in the original and -1.000 in the synthetic data."
+        "between 'age' and 'pay': 1.000 in the original and -1.000 in the synthetic data."
     )
     with_chance = association(pl.DataFrame(ORIGINAL), pl.DataFrame(SYNTHETIC))
     assert "Random samples of the original differ by 0." in str(with_chance)

@@ -233,7 +233,7 @@ def test_the_worst_tables():
     )
     assert found.worst(1, way=1)["columns"].to_list() == [["ill"]]
     assert found.worst(1, by="ratio")["ratio"].to_list() == [pytest.approx(2)]
-    with pytest.raises(ParameterError, match="by is 'distance' or 'ratio'; got 'size'"):
+    with pytest.raises(ParameterError, match="by must be 'distance' or 'ratio'; got 'size'"):
         found.worst(by="size")
     with pytest.raises(ParameterError, match="Tables of 4 columns were not compared, but of 1, 2"):
         found.worst(way=4)
@@ -309,7 +309,7 @@ def test_progress_is_reported():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"ways": 0}, r"ways are whole numbers from 1 to 4, such as \(1, 2, 3\); got 0"),
+        ({"ways": 0}, r"ways must be whole numbers from 1 to 4, such as \(1, 2, 3\); got 0"),
         ({"ways": ()}, r"got \(\)"),
         ({"ways": "12"}, "got '12'"),
         ({"ways": (1, 5)}, r"got \(1, 5\)"),

@@ -117,11 +117,11 @@ def test_forms_of_the_result():
         "Classifiers trained on the synthetic data predict 'y' correctly for 50.0% of 8 given "
         "test records on average. Trained on real data, they do so for 75.0%, a difference of "
         "-25.0 points (95% interval -57.1 to +7.1). Always predicting the most frequent class is "
-        "right for 37.5%."
+        "correct for 37.5%."
     )
     with pytest.raises(ParameterError, match=r"got 'nearst'\. Did you mean"):
         result.confusion("nearst")
-    with pytest.raises(ParameterError, match="training is 'synthetic' or 'real'; got 'test'"):
+    with pytest.raises(ParameterError, match="training must be 'synthetic' or 'real'; got 'test'"):
         result.confusion("nearest", "test")
 
 
@@ -384,8 +384,8 @@ def test_the_papers_five_classifiers():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"target": "sik"}, "target is a column of the original; got 'sik'. Did you mean 'sick'"),
-        ({"target": 3}, "target is a column of the original; got 3"),
+        ({"target": "sik"}, "must be a column of the original; got 'sik'. Did you mean 'sick'"),
+        ({"target": 3}, "target must be a column of the original; got 3"),
         ({"features": ["jobb"]}, "'jobb' is not a column. Did you mean 'job'"),
         ({"features": ["sick"]}, "'sick' is the target"),
         ({"features": []}, "no feature to predict 'sick' from"),
@@ -393,7 +393,7 @@ def test_the_papers_five_classifiers():
         ({"test_share": 1}, "test_share must lie between 0 and 1"),
         ({"test_share": 0.001}, "leave records on both sides; got 0.001 of 20 records"),
         ({"classifiers": "paper"}, "got 'paper'. Did you mean 'papers'"),
-        ({"classifiers": {}}, "classifiers are 'papers' or 'modern'"),
+        ({"classifiers": {}}, "classifiers must be 'papers' or 'modern'"),
         ({"classifiers": {"line": LinearRegression()}}, "scikit-learn's classifiers by name"),
         ({"classifiers": {"mean": KNeighborsClassifier()}}, "none of them called 'mean'"),
         ({"classifiers": {"text": "svm"}}, "'text' cannot be copied"),

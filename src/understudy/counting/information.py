@@ -82,7 +82,7 @@ class Information:
 
     def __post_init__(self) -> None:
         if self.rows < 0:
-            raise ParameterError(f"`rows` is a number of rows, so not negative; got {self.rows}.")
+            raise ParameterError(f"`rows` must not be negative; got {self.rows}.")
 
     @cached_property
     def shift(self) -> int:

@@ -195,7 +195,7 @@ def simulate(
     No value comes from the real file; only summary figures do. Time is in whole seconds, sorted,
     with fewer payments at night. V1 to V28 follow a multivariate Student t distribution with five
     degrees of freedom: uncorrelated, heavy-tailed, and extreme together. Their standard deviations
-    fall from 1.96 to 0.33. Amount is log-normal with median 22 and mean 88, and 0 in 0.64 % of the
+    fall from 1.96 to 0.33. Amount is log-normal with median 22 and mean 88, and 0 in 0.64% of the
     rows. Class is 1 in 492 of 284,807 rows, in proportion for other sizes, but at least once;
     those rows are shifted in eight components.
 

@@ -74,9 +74,9 @@ class Dialect:
 
     def __post_init__(self) -> None:
         if len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n':
-            raise DataError(f"The delimiter is one character; got {self.delimiter!r}.")
+            raise DataError(f"The delimiter must be one character; got {self.delimiter!r}.")
         if self.decimal not in (".", ","):
-            raise DataError(f"The decimal sign is '.' or ','; got {self.decimal!r}.")
+            raise DataError(f"The decimal sign must be '.' or ','; got {self.decimal!r}.")
         if self.decimal == self.delimiter:
             raise DataError(f"Delimiter and decimal sign cannot both be {self.decimal!r}.")
 

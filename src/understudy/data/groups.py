@@ -50,7 +50,9 @@ def check_groups(
         if argument is not None and not isinstance(argument, Mapping):
             form = "a whole number from 2 or " if by_default and name == "groups" else ""
             example = {"groups": "groups={'age': 5}", "special": "special={'age': [-8]}"}[name]
-            raise ParameterError(f"{name} is {form}a mapping, such as {example}; got {argument!r}.")
+            raise ParameterError(
+                f"{name} must be {form}a mapping, such as {example}; got {argument!r}."
+            )
         other = unknown_columns(argument or (), columns)
         if other and by_default:
             raise ParameterError(f"{name}: {' '.join(other)}")
@@ -62,7 +64,9 @@ def check_groups(
     counts = groups if isinstance(groups, Mapping) else {}
     for column, count in counts.items():
         if not _is_count(count):
-            raise ParameterError(f"groups of {column!r} are a whole number from 2; got {count!r}.")
+            raise ParameterError(
+                f"groups of {column!r} must be a whole number from 2; got {count!r}."
+            )
     for column, numbers in special.items() if isinstance(special, Mapping) else ():
         _check_numbers(column, numbers)
         if column not in counts and not by_default:
@@ -74,10 +78,10 @@ def check_groups(
 
 def _check_numbers(column: str, numbers: object) -> None:
     if isinstance(numbers, str) or not isinstance(numbers, Collection):
-        raise ParameterError(f"special of {column!r} is a list of numbers; got {numbers!r}.")
+        raise ParameterError(f"special of {column!r} must be a list of numbers; got {numbers!r}.")
     wrong = [number for number in numbers if not _is_number(number)]
     if wrong:
-        raise ParameterError(f"special of {column!r} are numbers; got {wrong[0]!r}.")
+        raise ParameterError(f"special of {column!r} must be numbers; got {wrong[0]!r}.")
 
 
 def _is_count(value: object) -> bool:

@@ -129,11 +129,11 @@ class Column:
     def _level_problems(self) -> Iterator[str]:
         bad = [level for level in self.levels if not isinstance(level, Level)]
         if bad:
-            yield f"levels are texts, numbers or true and false; got {bad[0]!r}."
+            yield f"levels must be texts, numbers, or true and false; got {bad[0]!r}."
             return
         if len({float if type(level) is int else type(level) for level in self.levels}) > 1:
             listed = list(self.levels)
-            yield f"levels are all texts, all numbers, or true and false; got {listed}."
+            yield f"levels must be all texts, all numbers, or true and false; got {listed}."
         repeated = [repr(level) for level, times in Counter(self.levels).items() if times > 1]
         if repeated:
             yield f"levels are repeated: {', '.join(repeated)}."
@@ -155,7 +155,7 @@ class Column:
         if type(self.bins) is not int or not 1 <= self.bins <= MOST_BINS:
             yield f"bins must be a whole number from 1 to {MOST_BINS:,}; got {self.bins!r}."
         if self.range is not None and (len(self.range) != 2 or self.range[0] > self.range[1]):
-            yield f"range is [smallest, largest]; got {list(self.range)}."
+            yield f"range must be [smallest, largest]; got {list(self.range)}."
 
     def _wrong_types(self) -> Iterator[str]:
         allowed: Any
@@ -175,7 +175,7 @@ class Column:
             bad += [v for v in endless if v not in known]
             bad += [v for v in values if isinstance(v, int) and not -(2**63) <= v < 2**63]
             if bad:
-                yield f"{name} of this {self.kind} column are {noun}; got {bad[0]!r}."
+                yield f"{name} of this {self.kind} column must be {noun}; got {bad[0]!r}."
 
 
 _EDITABLE = tuple(item.name for item in fields(Column) if item.name != "name")

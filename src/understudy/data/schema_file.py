@@ -166,7 +166,7 @@ def _plain_problems(plain: Any, place: int) -> list[str]:  # noqa: ANN401  # wha
     forms: dict[str, tuple[type, str]] = dict.fromkeys(_TEXTS, (str, "text"))
     forms |= dict.fromkeys(_LISTS, (list, "a list"))
     problems += [
-        f"{name} is {noun}; got {plain[name]!r}."
+        f"{name} must be {noun}; got {plain[name]!r}."
         for name, (form, noun) in forms.items()
         if name in plain and not isinstance(plain[name], form)
     ]

@@ -196,7 +196,7 @@ def restore_value_coder(
     special = _special(as_stored(column, kind), kind)
     fit = values.ndim == 1 and values.dtype == special.dtype
     if not fit or not bool((values[1:] > values[:-1]).all()):
-        raise ValueError(f"values of {column.name!r} that are no increasing numbers")
+        raise ValueError(f"values of {column.name!r} that are not increasing numbers")
     if plain["smoothing"] not in (None, *get_args(Smoothing)):
         raise ValueError(f"a smoothing of {column.name!r} that is not known")
     grid = grid_from_plain(plain)

@@ -259,8 +259,8 @@ def make_identifiers(name: str, kind: pa.DataType, count: int, first: int = 0) -
         largest = 2 ** (kind.bit_width - (not pa.types.is_unsigned_integer(kind))) - 1
         if first + count > largest:
             raise DataError(
-                f"Column {name!r} is stored as {kind}, which holds no {first + count:,} different "
-                "identifiers. Store it in a wider type, or drop it."
+                f"Column {name!r} is stored as {kind}, which cannot hold {first + count:,} "
+                "different identifiers. Store it in a wider type, or drop it."
             )
     if form_of(kind, name) == "category":
         return pa.array([f"synthetic-{number}" for number in numbers])

@@ -147,7 +147,7 @@ class Association(Result):
         return (
             f"The strength of association of two columns (0 for none, 1 or -1 for the strongest) "
             f"differs from the original's by {found.mean:.3f} on average over {found.pairs:,} "
-            f"pairs.{chance} The largest difference is that of {quoted(found.largest_pair)}: "
+            f"pairs.{chance} The largest difference is between {quoted(found.largest_pair)}: "
             f"{found.original[at]:.3f} in the original and {found.synthetic[at]:.3f} in the "
             f"synthetic data.{undefined}"
         )

@@ -223,7 +223,7 @@ class Marginals(Result):
             The kind of frame to return; by default the kind that went in.
         """
         if by not in ("distance", "ratio"):
-            raise ParameterError(f"by is 'distance' or 'ratio'; got {by!r}.")
+            raise ParameterError(f"by must be 'distance' or 'ratio'; got {by!r}.")
         rows = self._rows()
         if way is not None:
             rows = rows.filter(rows["way"] == self[way].way)
@@ -422,6 +422,6 @@ def _checked_ways(ways: int | Collection[int]) -> list[int]:
     )
     if not whole or not several:
         raise ParameterError(
-            f"ways are whole numbers from 1 to {MOST_WAYS}, such as (1, 2, 3); got {ways!r}."
+            f"ways must be whole numbers from 1 to {MOST_WAYS}, such as (1, 2, 3); got {ways!r}."
         )
     return sorted({int(way) for way in several})

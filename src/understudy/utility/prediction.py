@@ -192,7 +192,7 @@ def _features(
     """Return the columns to predict from in order of their names, or say what is wrong."""
     if not isinstance(target, str) or target not in columns:
         hint = did_you_mean(target, columns) if isinstance(target, str) else ""
-        raise ParameterError(f"target is a column of the original; got {target!r}.{hint}")
+        raise ParameterError(f"target must be a column of the original; got {target!r}.{hint}")
     names = as_names(features) if features is not None else columns
     unknown = unknown_columns(names, columns)
     if unknown:
@@ -317,7 +317,7 @@ def chosen_models(classifiers: str | Mapping[str, Any]) -> dict[str, Model]:
     presets = {"papers": papers_models, "modern": lambda: _without_lookup("strong")}
     if not isinstance(classifiers, str) or classifiers not in presets:
         raise ParameterError(
-            f"classifiers are {' or '.join(map(repr, presets))}, or estimators by name; got "
+            f"classifiers must be {' or '.join(map(repr, presets))}, or estimators by name; got "
             f"{classifiers!r}.{did_you_mean(str(classifiers), presets)}"
         )
     return presets[classifiers]()
@@ -333,8 +333,8 @@ def _own_model(name: str, estimator: Any) -> Model:  # noqa: ANN401  # scikit-le
         raise ParameterError(f"classifiers: {name!r} cannot be copied: {error}") from error
     if not usable or not isinstance(name, str) or name == "mean":
         raise ParameterError(
-            f"classifiers are scikit-learn's classifiers by name, none of them called 'mean'; got "
-            f"{estimator!r} for {name!r}."
+            "classifiers must be scikit-learn's classifiers by name, none of them called 'mean'; "
+            f"got {estimator!r} for {name!r}."
         )
     return Model("places", copied)
 

@@ -311,7 +311,7 @@ class Prediction(Result):
         """
         check_choice("classifier", classifier, self.classifiers)
         if training not in TRAININGS:
-            raise ParameterError(f"training is 'synthetic' or 'real'; got {training!r}.")
+            raise ParameterError(f"training must be 'synthetic' or 'real'; got {training!r}.")
         counts = getattr(self.classifiers[classifier], training).confusion
         content = {
             f"predicted {label}": [row[place] for row in counts]
@@ -349,5 +349,5 @@ class Prediction(Result):
             f"Classifiers trained on the synthetic data predict {self.target!r} correctly for "
             f"{percent(mean.synthetic)} of {self.test_records:,} {where} on average. Trained on "
             f"real data, they do so for {percent(mean.real)}{apart}. Always predicting the most "
-            f"frequent class is right for {percent(self.baseline)}.{caveat}"
+            f"frequent class is correct for {percent(self.baseline)}.{caveat}"
         )
