@@ -174,7 +174,7 @@ def test_progress_is_reported():
         ({"sizes": 3}, r"there are 2 keys, so there is no set of \[3\] keys"),
         ({"measures": "discoo"}, r"no measure 'discoo'. Did you mean 'disco'\?"),
         ({"measures": 3}, "no measure 3"),
-        ({"groups": ["a"]}, "groups is a mapping"),
+        ({"groups": ["a"]}, "groups must be a mapping"),
         ({"keys": ["a", "x"]}, "no column 'x'"),
     ],
 )
