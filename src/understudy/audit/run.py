@@ -18,6 +18,7 @@ from understudy.audit.measures.records import values_to_show, worst_records
 from understudy.audit.result import Audit
 from understudy.audit.synthesis import Synthesis, encoded, made_ready
 from understudy.audit.task import (
+    RELEASE,
     Given,
     MeasureSet,
     Preset,
@@ -31,7 +32,6 @@ from understudy.audit.task import (
     read_seed,
 )
 from understudy.data.frames import Frame, Layout, to_narwhals
-from understudy.data.joint_coding import encode
 from understudy.errors import (
     NoDensityError,
     SchemaError,
@@ -223,10 +223,19 @@ def declared_attacks(  # the tables, the attacker, and how they are coded
     without : collection of str
         Measures that are not run: those that the caller has.
     """
-    given = Given("synthetic", (synthetic,))
-    grouped = read_groups(groups)
+    given = Given(RELEASE, (synthetic,))
     task = Task(
-        original, (given,), scenario, None, control, None, grouped, "quick", None, seed, False
+        original=original,
+        releases=(given,),
+        scenario=scenario,
+        target=None,
+        control=control,
+        test=None,
+        groups=read_groups(groups),
+        measures="quick",
+        classifiers=None,
+        seed=seed,
+        show_records=False,
     )
     attacks = [
         measure
@@ -235,10 +244,7 @@ def declared_attacks(  # the tables, the attacker, and how they are coded
     ]
     if not attacks:
         return []
-    real = {"original": encode(original)} | (
-        {} if control is None else {"control": encode(control)}
-    )
-    (ready,) = made_ready(task, given, real, (), Remembered())
+    (ready,) = made_ready(task, given, encoded(task), (), Remembered())
     return [
         figure
         for measure in attacks
