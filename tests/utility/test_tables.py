@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.data import Coded
+from understudy.errors import ParameterError
+from understudy.utility import association, marginals, prediction, propensity
 from understudy.utility.tables import content_order
 
 
@@ -21,3 +25,11 @@ def test_the_same_records_have_the_same_order(rows, shuffle):
     one, two = (table.take(content_order(table)) for table in (first, second))
     assert one == two.select("ab")
     assert list(zip(*one.columns, strict=True)) == sorted(rows)
+
+
+@pytest.mark.parametrize(
+    "measure", [marginals, association, propensity, lambda table: prediction(table, target="x")]
+)
+def test_one_table_is_not_enough(measure):
+    with pytest.raises(ParameterError, match="no synthetic table to compare"):
+        measure(pl.DataFrame({"x": ["a", "b"], "y": [1, 2]}))

@@ -17,13 +17,17 @@ from understudy.errors import ParameterError
 COMPARED = ("original", "synthetic")
 
 
-def tables_of(original: Frame | CodedTables, synthetic: Frame, **others: Frame) -> CodedTables:
+def tables_of(
+    original: Frame | CodedTables, synthetic: Frame | None, **others: Frame
+) -> CodedTables:
     """Return the tables by their names, to be coded when they are used; None is none.
 
     `original` may be all of them, coded already: an audit does so, and each is coded once.
     """
     if isinstance(original, CodedTables):
         return original
+    if synthetic is None:
+        raise ParameterError("There is no synthetic table to compare with the original; give one.")
     given = {name: table for name, table in others.items() if table is not None}
     return CodedTables.of({"original": original, "synthetic": synthetic, **given}, ())
 
