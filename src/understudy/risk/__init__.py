@@ -12,6 +12,7 @@ from understudy.risk.attribution import attribution, gcap, icap, zero_cap
 from understudy.risk.attribution_result import Attribution
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure, Disclosures
+from understudy.risk.lookalikes import Lookalikes, lookalikes
 from understudy.risk.overview import Overview, overview
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.strong import Command, StrongAttack, black_box_attacker, strong_attacker
@@ -29,6 +30,7 @@ __all__ = [
     "Disclosure",
     "Disclosures",
     "FixedRadiusClassifier",
+    "Lookalikes",
     "Overview",
     "Scenario",
     "StrongAttack",
@@ -40,6 +42,7 @@ __all__ = [
     "disclosure",
     "gcap",
     "icap",
+    "lookalikes",
     "overview",
     "strong_attacker",
     "sweep",
