@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from understudy.risk.predicates import CodedRecords, Predicates
 from understudy.risk.rates import Interval, Rate
 
-EXCHANGES = 999
+EXCHANGES = 499
 """How often members and control records change places for the test of their difference."""
 _TURNS = 64
 _LIKELY = 1e-4
@@ -80,7 +80,7 @@ class Fitting:
                 starts,
                 groups,
                 tuple(weights),
-                rng.random((min(_TURNS, EXCHANGES - start), len(who))),
+                rng.random((min(_TURNS, EXCHANGES - start), len(who)), np.float32),
             )
             for start in range(0, EXCHANGES, _TURNS)
         ]

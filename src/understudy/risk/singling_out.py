@@ -96,7 +96,7 @@ def singling_out(  # noqa: PLR0913  # what anonymeter's users know, each with a 
     numbers of people are negative binomial; the two parameters follow from the shares of
     predicates that fit no control record and one.
 
-    The test needs no such model. It compares both at the smaller size, and draws anew, 999 times,
+    The test needs no such model. It compares both at the smaller size, and draws anew, 499 times,
     who is a member and who a control record. Its p-value is right whatever the release is like, as
     long as both are random samples of the same people.
 

@@ -1,0 +1,435 @@
+"""Linkability: does a release tell which parts of two files belong to the same person?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.arguments import as_names, check_seed, check_whole
+from understudy.data.frames import Backend, Frame
+from understudy.data.joint_coding import EncodedTable, encode
+from understudy.errors import ParameterError
+from understudy.learning.mixed_distance import PlacedTable, place_together
+from understudy.results import Line, Result
+from understudy.risk.rates import Interval, Rate, normal_p_value, residual_risk
+from understudy.risk.singling_out import shared_columns
+from understudy.wording import counted, people, percent, quoted
+
+ATTACKS = 2_000
+"""So many people are attacked at most, if it is not said."""
+_CONTROL = "control"
+_WIDE = 2_000  # columns whose distances still fit in 32 bits
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Linkability(Result):
+    """How often a release links what two files hold of the same person.
+
+    Attributes
+    ----------
+    columns_a, columns_b : tuple of str
+        What the two files hold.
+    neighbours : int
+        How many nearest records are looked at on each side.
+    records, control_records : int
+        The original's people, and the control records; 0 if there are none.
+    synthetic_records : tuple of int
+        The records of each release.
+    attack : Rate
+        The share of people whose nearest records by `columns_a` and by `columns_b` have one in
+        common; of equally near records, any are taken with the same probability.
+    baseline : Rate
+        The same for records drawn at random.
+    control : Rate or None
+        The same for control records.
+    difference, difference_interval : float, (float, float)
+        `attack` less `control`, and its interval; nan without control records.
+    p_value : float
+        How likely so large a difference is, if people and control records are alike.
+    risk, risk_interval : float, (float, float)
+        The difference as a share of what `control` leaves, and its interval as anonymeter computes
+        it; without control records the attack's rate.
+    tied : float
+        The share of people for whom more records are equally near than are looked at, by either
+        set of columns.
+    random_state : int
+        Seed of who is attacked.
+    confidence : float
+        The confidence of the intervals.
+    reasons : dict
+        Why a figure is nan.
+    """
+
+    columns_a: tuple[str, ...]
+    columns_b: tuple[str, ...]
+    neighbours: int
+    records: int
+    synthetic_records: tuple[int, ...]
+    control_records: int
+    attack: Rate
+    baseline: Rate
+    control: Rate | None
+    difference: float
+    difference_interval: Interval
+    p_value: float
+    risk: float
+    risk_interval: Interval
+    tied: float
+    random_state: int
+    confidence: float
+    reasons: dict[str, str]
+    _people: NDArray[np.int64] = field(repr=False)
+    _chances: Floats = field(repr=False)
+
+    def per_record(self, *, backend: Backend | None = None) -> Frame:
+        """Return a row for each person who is attacked: how likely the two parts are linked.
+
+        Rows are numbered from 0.
+        """
+        return self._framed({"record": self._people, "linked": self._chances}, backend)
+
+    def to_frame(self, *, backend: Backend | None = None) -> Frame:
+        """Return all figures as a table of one row; what is undefined is null."""
+        import polars as pl
+
+        row = {
+            "attacks": self.attack.attacks,
+            "attack": self.attack.value,
+            "attack_low": self.attack.interval[0],
+            "attack_high": self.attack.interval[1],
+            "baseline": self.baseline.value,
+            "control": math.nan if self.control is None else self.control.value,
+            "difference": self.difference,
+            "difference_low": self.difference_interval[0],
+            "difference_high": self.difference_interval[1],
+            "p_value": self.p_value,
+            "risk": self.risk,
+            "risk_low": self.risk_interval[0],
+            "risk_high": self.risk_interval[1],
+            "tied": self.tied,
+        }
+        return self._framed(pl.DataFrame([row]).fill_nan(None), backend)
+
+    def lines(self) -> list[Line]:
+        """Return the attack beside its references."""
+        return [
+            Line(
+                "Linkability",
+                "people whose two parts have a nearest synthetic record in common",
+                baseline=self.baseline.value,
+                synthetic=self.attack.value,
+                control=math.nan if self.control is None else self.control.value,
+                gain=self.attack.value - self.baseline.value,
+            )
+        ]
+
+    def summary(self) -> str:
+        """Return the result in a few sentences."""
+        which = "nearest record" if self.neighbours == 1 else f"{self.neighbours} nearest records"
+        text = (
+            f"Of {people(self.attack.attacks)}, {percent(self.attack.value)} are linked: the "
+            f"{which} by {quoted(self.columns_a)} and by {quoted(self.columns_b)} have a record in "
+            f"common. Records drawn at random do so for {percent(self.baseline.value, 2)}."
+        )
+        if self.tied > 0:
+            text += f" For {percent(self.tied)} of them, several records are equally near."
+        if self.control is None:
+            return text
+        low, high = self.risk_interval
+        return (
+            f"{text} Of {counted(self.control.attacks, 'control record')}, "
+            f"{percent(self.control.value)} are linked (p = {self.p_value:.3f} for the "
+            f"difference). Residual risk: {percent(self.risk)}, from {percent(low)} to "
+            f"{percent(high)}."
+        )
+
+
+def linkability(  # noqa: PLR0913  # what anonymeter's users know, each with a default
+    original: Frame,
+    synthetic: Frame | list[Any] | tuple[Any, ...],
+    columns_a: str | Sequence[str] | None = None,
+    columns_b: str | Sequence[str] | None = None,
+    *,
+    control: Frame | None = None,
+    attacks: int | None = None,
+    neighbours: int = 1,
+    random_state: int = 0,
+    confidence: float = 0.95,
+) -> Linkability:
+    """Measure how often a release links what two files hold of the same person.
+
+    Parameters
+    ----------
+    original : frame
+        The original table, one person a row.
+    synthetic : frame, or list of frames
+        The release. By several, a person is linked if one of them does.
+    columns_a, columns_b : str or sequence of str, optional
+        What the two files hold: two sets without a column in common. If one is not given, it has
+        all other columns that every table has; if neither is, these columns are dealt out in turn.
+    control : frame, optional
+        Records like the original's that were not used for the synthesis.
+    attacks : int, optional
+        How many people are attacked, drawn at random; by default all of them, or 2,000 if there
+        are more. As many control records are.
+    neighbours : int
+        How many nearest records are looked at on each side.
+    random_state : int
+        Seed of who is attacked.
+    confidence : float
+        The confidence of the intervals.
+
+    Returns
+    -------
+    Linkability
+        The rates of the attack, of random neighbours and of control records, the residual risk and
+        a test; and who is linked.
+
+    Raises
+    ------
+    ParameterError
+        If an argument has a value that cannot be used, or a table lacks a column.
+    DataError
+        If a table has no rows.
+
+    Notes
+    -----
+    Records are compared as in `lookalikes`: numbers and dates by the difference of their ranks in
+    the original, all else by whether it is the same. In tables of categories many records are
+    equally near. They are taken with the same probability, on each side by itself, and the rate is
+    exact for that rule. To take the first ones, as other tools do, would link people by the order
+    of the file: two large sets of equally near records begin with the same record.
+
+    References
+    ----------
+    .. [1] Giomi, M., Boenisch, F., Wehmeyer, C., Tasnádi, B. (2023). A unified framework for
+       quantifying privacy risk in synthetic data. Proceedings on Privacy Enhancing Technologies
+       2023(2), doi:10.56553/popets-2023-0055
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> original = pl.DataFrame({"age": [20, 40, 60], "pay": [1, 2, 3]})
+    >>> release = pl.DataFrame({"age": [21, 41, 59], "pay": [1, 3, 2]})
+    >>> linkability(original, release, "age", "pay").per_record()["linked"].to_list()
+    [1.0, 0.0, 0.0]
+    """
+    releases = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
+    frames = {"original": original}
+    frames |= {
+        "synthetic" if len(releases) == 1 else f"synthetic {number}": table
+        for number, table in enumerate(releases, 1)
+    }
+    if control is not None:
+        frames[_CONTROL] = control
+    return linkability_of(
+        {name: encode(frame) for name, frame in frames.items()},
+        columns_a,
+        columns_b,
+        attacks=attacks,
+        neighbours=neighbours,
+        random_state=random_state,
+        confidence=confidence,
+    )
+
+
+def linkability_of(  # noqa: PLR0913  # those of `linkability`
+    tables: Mapping[str, EncodedTable],
+    columns_a: str | Sequence[str] | None = None,
+    columns_b: str | Sequence[str] | None = None,
+    *,
+    attacks: int | None = None,
+    neighbours: int = 1,
+    random_state: int = 0,
+    confidence: float = 0.95,
+) -> Linkability:
+    """Measure tables that are encoded already: "original", releases, and "control" if there is one.
+
+    See `linkability`.
+    """
+    asked = ATTACKS if attacks is None else check_whole("attacks", attacks, 1)
+    sides = two_sides(tables, columns_a, columns_b)
+    rng = np.random.default_rng(check_seed(random_state))
+    placed = place_together(tables, [*sides[0], *sides[1]])
+    original, control = placed.pop("original"), placed.pop(_CONTROL, None)
+    releases = list(placed.values())
+    check_whole("neighbours", neighbours, 1, min(table.rows for table in releases))
+    drawn = _drawn(original.rows, asked, rng)
+    chances, tied = link_chances(original.take(drawn), releases, sides, neighbours)
+    attack = Rate.of(float(chances.sum()), len(drawn), confidence)
+    other = None
+    if control is not None:
+        others = control.take(_drawn(control.rows, asked, rng))
+        other = link_chances(others, releases, sides, neighbours)[0]
+    compared = _compared(chances, other, confidence)
+    rate = None if other is None else Rate.of(float(other.sum()), len(other), confidence)
+    risk, interval = residual_risk(attack, rate)
+    by_chance = 1 - math.prod(_apart(table.rows, neighbours) for table in releases)
+    return Linkability(
+        columns_a=sides[0],
+        columns_b=sides[1],
+        neighbours=neighbours,
+        records=original.rows,
+        synthetic_records=tuple(table.rows for table in releases),
+        control_records=0 if control is None else control.rows,
+        attack=attack,
+        baseline=Rate.of(by_chance * len(drawn), len(drawn), confidence),
+        control=rate,
+        difference=compared[0],
+        difference_interval=compared[1],
+        p_value=compared[2],
+        risk=risk,
+        risk_interval=interval,
+        tied=tied,
+        random_state=random_state,
+        confidence=confidence,
+        reasons={} if control is not None else {"control": "There are no control records."},
+        _people=drawn,
+        _chances=chances,
+        _backend=tables["original"].backend,
+    )
+
+
+def two_sides(
+    tables: Mapping[str, EncodedTable],
+    columns_a: str | Sequence[str] | None,
+    columns_b: str | Sequence[str] | None,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns of the two files; see `linkability` for those that are not given.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = {"original": encode(pl.DataFrame({"a": [1], "b": [1], "c": [1]}))}
+    >>> two_sides(table, None, None), two_sides(table, "b", None)
+    ((('a', 'c'), ('b',)), (('b',), ('a', 'c')))
+    """
+    named = [
+        None if columns is None else shared_columns(tables, columns)
+        for columns in (columns_a, columns_b)
+    ]
+    every = shared_columns(tables, None)
+    first, second = named
+    if first is None and second is None:
+        first, second = every[::2], every[1::2]
+    elif first is None:
+        first = tuple(name for name in every if name not in (second or ()))
+    elif second is None:
+        second = tuple(name for name in every if name not in first)
+    first, second = first or (), second or ()
+    if not first or not second:
+        raise ParameterError(
+            "columns_a and columns_b must each name at least one column that all tables have; got "
+            f"{list(first)} and {list(second)}."
+        )
+    if both := [name for name in first if name in second]:
+        raise ParameterError(
+            f"columns_a and columns_b must have no column in common; both name {quoted(both)}."
+        )
+    return first, second
+
+
+def link_chances(
+    targets: PlacedTable,
+    releases: Sequence[PlacedTable],
+    sides: tuple[Sequence[str], Sequence[str]],
+    neighbours: int,
+) -> tuple[Floats, float]:
+    """Return how likely each person is linked by one of the releases, and the share with ties."""
+    apart = np.ones(targets.rows)
+    tied = np.zeros(targets.rows, bool)
+    for release in releases:
+        counts = _counts(targets, release, sides, neighbours)
+        apart *= 1 - _chance_in_common(counts, neighbours)
+        near = counts[:, [0, 2]] + counts[:, [1, 3]]
+        tied |= (near > neighbours).any(axis=1)
+    return 1 - apart, float(tied.mean())
+
+
+def _counts(
+    targets: PlacedTable,
+    release: PlacedTable,
+    sides: tuple[Sequence[str], Sequence[str]],
+    neighbours: int,
+) -> NDArray[np.int64]:
+    from understudy.risk.linking_kernels import count_links
+
+    found = np.zeros((targets.rows, 8), np.int64)
+    pairs = []
+    for columns in sides:
+        people, records = targets.select(columns), release.select(columns)
+        values = np.ascontiguousarray(people.values.T)
+        pairs.append((values, records.values, records.numeric, records.caps))
+    kind = np.int32 if max(map(len, sides)) <= _WIDE else np.int64
+    buffers = tuple(np.empty(size, kind) for size in (release.rows, release.rows, neighbours))
+    count_links(pairs[0], pairs[1], buffers, found)
+    return found
+
+
+def _chance_in_common(counts: NDArray[np.int64], neighbours: int) -> Floats:
+    """Return how likely two draws have a record in common.
+
+    On each side all nearer records are taken, and as many of the equally near ones as are missing:
+    any with the same probability. The two draws are disjoint if the first has j of the records that
+    are equally near on both sides (for all j), none of those that the second surely has, and the
+    second has none of the first's.
+    """
+    surely, tied, surely_too, tied_too, both, first, second, either = counts.T
+    drawn, drawn_too = neighbours - surely, neighbours - surely_too
+    apart = np.zeros(len(counts))
+    for shared in range(neighbours + 1):
+        chosen = _log_choose(either, shared) + _log_choose(tied - second - either, drawn - shared)
+        left = _log_choose(tied_too - first - shared, drawn_too)
+        every = _log_choose(tied, drawn) + _log_choose(tied_too, drawn_too)
+        apart += np.exp(chosen + left - every)
+    chance: Floats = np.where(both > 0, 1.0, np.clip(1 - apart, 0.0, 1.0))
+    return chance
+
+
+def _log_choose(total: Any, chosen: Any) -> Floats:  # noqa: ANN401  # arrays or numbers
+    """Return the logarithm of the number of ways to choose; minus infinity if there is none."""
+    from scipy.special import gammaln
+
+    total, chosen = np.broadcast_arrays(np.asarray(total, float), np.asarray(chosen, float))
+    possible = (chosen >= 0) & (chosen <= total)
+    most, of_these = np.where(possible, total, 0), np.where(possible, chosen, 0)
+    ways = gammaln(most + 1) - gammaln(of_these + 1) - gammaln(most - of_these + 1)
+    return np.where(possible, ways, -np.inf)
+
+
+def _apart(records: int, neighbours: int) -> float:
+    """Return how likely two random draws of records have none in common."""
+    if 2 * neighbours > records:
+        return 0.0
+    steps = range(neighbours)
+    return math.prod((records - neighbours - step) / (records - step) for step in steps)
+
+
+def _drawn(rows: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    if rows <= most:
+        return np.arange(rows)
+    return np.sort(rng.choice(rows, most, replace=False))
+
+
+def _compared(
+    chances: Floats, control: Floats | None, confidence: float
+) -> tuple[float, Interval, float]:
+    """Return the difference to control records, its interval and its p-value."""
+    if control is None:
+        return math.nan, (math.nan, math.nan), math.nan
+    difference = float(chances.mean() - control.mean())
+    own, other = (float(held.var() / len(held)) for held in (chances, control))
+    reach = NormalDist().inv_cdf(0.5 + confidence / 2) * math.sqrt(own + other)
+    # If both are alike, all have one variance.
+    every = np.concatenate([chances, control])
+    error = math.sqrt(float(every.var()) * (1 / len(chances) + 1 / len(control)))
+    p_value = normal_p_value(difference, error) if error > 0 else 1.0
+    return difference, (max(difference - reach, -1.0), min(difference + reach, 1.0)), p_value
