@@ -202,8 +202,8 @@ def linkability(  # noqa: PLR0913  # what anonymeter's users know, each with a d
 
     Notes
     -----
-    Records are compared as in `lookalikes`: numbers and dates by the difference of their ranks in
-    the original, all else by whether it is the same. In tables of categories many records are
+    The distance is a sum over columns: for numbers and dates the difference of their ranks among
+    the release's records, for all else 1 unless they are the same. In tables of categories many records are
     equally near. They are taken with the same probability, on each side by itself, and the rate is
     exact for that rule. To take the first ones, as other tools do, would link people by the order
     of the file: two large sets of equally near records begin with the same record.
@@ -258,30 +258,27 @@ def linkability_of(  # noqa: PLR0913  # those of `linkability`
     asked = ATTACKS if attacks is None else check_whole("attacks", attacks, 1)
     sides = two_sides(tables, columns_a, columns_b)
     rng = np.random.default_rng(check_seed(random_state))
-    placed = place_together(tables, [*sides[0], *sides[1]])
-    original, control = placed.pop("original"), placed.pop(_CONTROL, None)
-    releases = list(placed.values())
-    check_whole("neighbours", neighbours, 1, min(table.rows for table in releases))
-    drawn = _drawn(original.rows, asked, rng)
-    chances, tied = link_chances(original.take(drawn), releases, sides, neighbours)
-    attack = Rate.of(float(chances.sum()), len(drawn), confidence)
-    other = None
-    if control is not None:
-        others = control.take(_drawn(control.rows, asked, rng))
-        other = link_chances(others, releases, sides, neighbours)[0]
+    real = {name: tables[name] for name in ("original", _CONTROL) if name in tables}
+    releases = [table for name, table in tables.items() if name not in real]
+    check_whole("neighbours", neighbours, 1, min(len(table) for table in releases))
+    drawn = {name: _drawn(len(table), asked, rng) for name, table in real.items()}
+    asked_of = {name: real[name].take(rows) for name, rows in drawn.items()}
+    linked, tied = link_chances(asked_of, releases, sides, neighbours)
+    chances, other = linked["original"], linked.get(_CONTROL)
+    attack = Rate.of(float(chances.sum()), len(chances), confidence)
     compared = _compared(chances, other, confidence)
     rate = None if other is None else Rate.of(float(other.sum()), len(other), confidence)
     risk, interval = residual_risk(attack, rate)
-    by_chance = 1 - math.prod(_apart(table.rows, neighbours) for table in releases)
+    by_chance = 1 - math.prod(_apart(len(table), neighbours) for table in releases)
     return Linkability(
         columns_a=sides[0],
         columns_b=sides[1],
         neighbours=neighbours,
-        records=original.rows,
-        synthetic_records=tuple(table.rows for table in releases),
-        control_records=0 if control is None else control.rows,
+        records=len(real["original"]),
+        synthetic_records=tuple(len(table) for table in releases),
+        control_records=len(real.get(_CONTROL, ())),
         attack=attack,
-        baseline=Rate.of(by_chance * len(drawn), len(drawn), confidence),
+        baseline=Rate.of(by_chance * attack.attacks, attack.attacks, confidence),
         control=rate,
         difference=compared[0],
         difference_interval=compared[1],
@@ -291,8 +288,8 @@ def linkability_of(  # noqa: PLR0913  # those of `linkability`
         tied=tied,
         random_state=random_state,
         confidence=confidence,
-        reasons={} if control is not None else {"control": "There are no control records."},
-        _people=drawn,
+        reasons={} if other is not None else {"control": "There are no control records."},
+        _people=drawn["original"],
         _chances=chances,
         _backend=tables["original"].backend,
     )
@@ -338,20 +335,28 @@ def two_sides(
 
 
 def link_chances(
-    targets: PlacedTable,
-    releases: Sequence[PlacedTable],
+    people: Mapping[str, EncodedTable],
+    releases: Sequence[EncodedTable],
     sides: tuple[Sequence[str], Sequence[str]],
     neighbours: int,
-) -> tuple[Floats, float]:
-    """Return how likely each person is linked by one of the releases, and the share with ties."""
-    apart = np.ones(targets.rows)
-    tied = np.zeros(targets.rows, bool)
+) -> tuple[dict[str, Floats], float]:
+    """Return how likely each person is linked by one of the releases, by table.
+
+    The second value is the share of the first table's people with ties.
+    """
+    apart = {name: np.ones(len(table)) for name, table in people.items()}
+    first = next(iter(people))
+    tied = np.zeros(len(people[first]), bool)
     for release in releases:
-        counts = _counts(targets, release, sides, neighbours)
-        apart *= 1 - _chance_in_common(counts, neighbours)
-        near = counts[:, [0, 2]] + counts[:, [1, 3]]
-        tied |= (near > neighbours).any(axis=1)
-    return 1 - apart, float(tied.mean())
+        # Ranks are those of the release: the attacker has no others, and they treat people who are
+        # in the data and who are not alike.
+        placed = place_together({"": release, **people}, [*sides[0], *sides[1]])
+        for name in people:
+            counts = _counts(placed[name], placed[""], sides, neighbours)
+            apart[name] *= 1 - _chance_in_common(counts, neighbours)
+            if name == first:
+                tied |= (counts[:, [0, 2]] + counts[:, [1, 3]] > neighbours).any(axis=1)
+    return {name: 1 - held for name, held in apart.items()}, float(tied.mean())
 
 
 def _counts(
