@@ -52,7 +52,7 @@ def sort_records(
 def find_people(
     conditions: Conditions,
     index: Index,
-    first: int,
+    group: tuple[int, bool],
     limit: int,
     counts: NDArray[np.int64],
     people: NDArray[np.int32],
@@ -69,8 +69,8 @@ def find_people(
         For each predicate, its columns, lowest and highest codes, and whether it is all but these.
     index : tuple of arrays
         Codes by column, records in the order of codes, where codes start, where columns start.
-    first : int
-        Records of the first group.
+    group : (int, bool)
+        Records of the first group, and whether the second one counts.
     limit : int
         How many people are noted.
     counts, people : arrays
@@ -79,6 +79,7 @@ def find_people(
     columns, lows, highs, negated = conditions
     codes, order, starts, offsets = index
     rows = codes.shape[1]
+    first, both = group
     for at in range(columns.shape[0]):
         best, fewest = 0, rows + 1
         for place in range(columns.shape[1]):
@@ -93,9 +94,9 @@ def find_people(
         length = rows - (end - begin) if negated[at, best] else end - begin
         own = other = 0
         for step in range(length):
-            place = step if negated[at, best] and step < begin else step + (
-                end - begin if negated[at, best] else begin
-            )
+            place = step + begin
+            if negated[at, best]:
+                place = step if step < begin else step + end - begin
             row = order[column, place]
             fits = True
             for check in range(columns.shape[1]):
@@ -114,7 +115,7 @@ def find_people(
                 own += 1
             else:
                 other += 1
-            if own + other > limit and own > 1 and (other > 1 or first == rows):
+            if own + other > limit and own > 1 and (other > 1 or not both):
                 break
         counts[at, 0], counts[at, 1] = own, other
 

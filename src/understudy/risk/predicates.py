@@ -122,7 +122,12 @@ class CodedRecords:
         return self.codes, order, starts, self.scale.offsets
 
     def fitting(
-        self, predicates: Predicates, *, limit: int = 1, first: int | None = None
+        self,
+        predicates: Predicates,
+        *,
+        limit: int = 1,
+        first: int | None = None,
+        both: bool = True,
     ) -> tuple[NDArray[np.int64], Ints]:
         """Return how many records each predicate fits, and the rows of up to `limit` of them.
 
@@ -134,6 +139,8 @@ class CodedRecords:
             Where more fit than this, counts only tell whether none, one or more do.
         first : int, optional
             The first so many records are counted apart from the rest; all of them by default.
+        both : bool
+            Whether the rest counts at all; if not, its counts may be too low.
 
         Returns
         -------
@@ -144,7 +151,7 @@ class CodedRecords:
 
         counts = np.zeros((len(predicates), 2), np.int64)
         people = np.full((len(predicates), limit), -1, np.int32)
-        group = self.rows if first is None else first
+        group = (self.rows, False) if first is None else (first, both and first < self.rows)
         find_people(predicates._arrays, self._index, group, limit, counts, people)  # noqa: SLF001
         return counts, people
 

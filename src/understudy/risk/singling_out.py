@@ -263,7 +263,7 @@ class _Attack:
         hits = 0
         for release, share in self._shares(count):
             predicates = random_predicates(release, self.kind, share, rng)
-            counts, _ = self.people.fitting(predicates, first=self.members)
+            counts, _ = self.people.fitting(predicates, first=self.members, both=False)
             hits += int((counts[:, 0] == 1).sum())
         return Rate.of(float(hits), count, self.confidence)
 
