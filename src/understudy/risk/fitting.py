@@ -58,7 +58,8 @@ class Fitting:
     def singled(self) -> NDArray[np.int64]:
         """The members that a predicate fits alone; once for each that does."""
         rows = self.people[self.counts[:, 0] == 1]
-        return rows[(rows >= 0) & (rows < self.members)].astype(np.int64)
+        own: NDArray[np.int64] = rows[(rows >= 0) & (rows < self.members)].astype(np.int64)
+        return own
 
     def difference(self, weights: Sequence[Floats]) -> float:
         """Return the sum of weights of members' counts less that of control records' counts."""
@@ -79,7 +80,7 @@ class Fitting:
                 places.astype(np.int64),
                 starts,
                 groups,
-                tuple(weights),
+                (weights[0], weights[1]),
                 rng.random((min(_TURNS, EXCHANGES - start), len(who)), np.float32),
             )
             for start in range(0, EXCHANGES, _TURNS)

@@ -1,155 +1,30 @@
-"""Linkability: does a release tell which parts of two files belong to the same person?"""
+"""Linkability: which parts of two files belong to the same person, told by a release."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import as_names, check_seed, check_whole
-from understudy.data.frames import Backend, Frame
-from understudy.data.joint_coding import EncodedTable, encode
+from understudy.arguments import check_seed, check_whole
+from understudy.data.frames import Frame
+from understudy.data.joint_coding import EncodedTable
 from understudy.errors import ParameterError
 from understudy.learning.mixed_distance import PlacedTable, place_together
-from understudy.results import Line, Result
+from understudy.risk.compared_tables import CONTROL, ORIGINAL, named_tables, shared_columns
+from understudy.risk.linkability_result import Linkability
 from understudy.risk.rates import Interval, Rate, normal_p_value, residual_risk
-from understudy.risk.singling_out import shared_columns
-from understudy.wording import counted, people, percent, quoted
+from understudy.wording import quoted
 
 ATTACKS = 2_000
 """So many people are attacked at most, if it is not said."""
-_CONTROL = "control"
 _WIDE = 2_000  # columns whose distances still fit in 32 bits
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Linkability(Result):
-    """How often a release links what two files hold of the same person.
-
-    Attributes
-    ----------
-    columns_a, columns_b : tuple of str
-        What the two files hold.
-    neighbours : int
-        How many nearest records are looked at on each side.
-    records, control_records : int
-        The original's people, and the control records; 0 if there are none.
-    synthetic_records : tuple of int
-        The records of each release.
-    attack : Rate
-        The share of people whose nearest records by `columns_a` and by `columns_b` have one in
-        common; of equally near records, any are taken with the same probability.
-    baseline : Rate
-        The same for records drawn at random.
-    control : Rate or None
-        The same for control records.
-    difference, difference_interval : float, (float, float)
-        `attack` less `control`, and its interval; nan without control records.
-    p_value : float
-        How likely so large a difference is, if people and control records are alike.
-    risk, risk_interval : float, (float, float)
-        The difference as a share of what `control` leaves, and its interval as anonymeter computes
-        it; without control records the attack's rate.
-    tied : float
-        The share of people for whom more records are equally near than are looked at, by either
-        set of columns.
-    random_state : int
-        Seed of who is attacked.
-    confidence : float
-        The confidence of the intervals.
-    reasons : dict
-        Why a figure is nan.
-    """
-
-    columns_a: tuple[str, ...]
-    columns_b: tuple[str, ...]
-    neighbours: int
-    records: int
-    synthetic_records: tuple[int, ...]
-    control_records: int
-    attack: Rate
-    baseline: Rate
-    control: Rate | None
-    difference: float
-    difference_interval: Interval
-    p_value: float
-    risk: float
-    risk_interval: Interval
-    tied: float
-    random_state: int
-    confidence: float
-    reasons: dict[str, str]
-    _people: NDArray[np.int64] = field(repr=False)
-    _chances: Floats = field(repr=False)
-
-    def per_record(self, *, backend: Backend | None = None) -> Frame:
-        """Return a row for each person who is attacked: how likely the two parts are linked.
-
-        Rows are numbered from 0.
-        """
-        return self._framed({"record": self._people, "linked": self._chances}, backend)
-
-    def to_frame(self, *, backend: Backend | None = None) -> Frame:
-        """Return all figures as a table of one row; what is undefined is null."""
-        import polars as pl
-
-        row = {
-            "attacks": self.attack.attacks,
-            "attack": self.attack.value,
-            "attack_low": self.attack.interval[0],
-            "attack_high": self.attack.interval[1],
-            "baseline": self.baseline.value,
-            "control": math.nan if self.control is None else self.control.value,
-            "difference": self.difference,
-            "difference_low": self.difference_interval[0],
-            "difference_high": self.difference_interval[1],
-            "p_value": self.p_value,
-            "risk": self.risk,
-            "risk_low": self.risk_interval[0],
-            "risk_high": self.risk_interval[1],
-            "tied": self.tied,
-        }
-        return self._framed(pl.DataFrame([row]).fill_nan(None), backend)
-
-    def lines(self) -> list[Line]:
-        """Return the attack beside its references."""
-        return [
-            Line(
-                "Linkability",
-                "people whose two parts have a nearest synthetic record in common",
-                baseline=self.baseline.value,
-                synthetic=self.attack.value,
-                control=math.nan if self.control is None else self.control.value,
-                gain=self.attack.value - self.baseline.value,
-            )
-        ]
-
-    def summary(self) -> str:
-        """Return the result in a few sentences."""
-        which = "nearest record" if self.neighbours == 1 else f"{self.neighbours} nearest records"
-        text = (
-            f"Of {people(self.attack.attacks)}, {percent(self.attack.value)} are linked: the "
-            f"{which} by {quoted(self.columns_a)} and by {quoted(self.columns_b)} have a record in "
-            f"common. Records drawn at random do so for {percent(self.baseline.value, 2)}."
-        )
-        if self.tied > 0:
-            text += f" For {percent(self.tied)} of them, several records are equally near."
-        if self.control is None:
-            return text
-        low, high = self.risk_interval
-        return (
-            f"{text} Of {counted(self.control.attacks, 'control record')}, "
-            f"{percent(self.control.value)} are linked (p = {self.p_value:.3f} for the "
-            f"difference). Residual risk: {percent(self.risk)}, from {percent(low)} to "
-            f"{percent(high)}."
-        )
 
 
 def linkability(  # noqa: PLR0913  # what anonymeter's users know, each with a default
@@ -203,10 +78,10 @@ def linkability(  # noqa: PLR0913  # what anonymeter's users know, each with a d
     Notes
     -----
     The distance is a sum over columns: for numbers and dates the difference of their ranks among
-    the release's records, for all else 1 unless they are the same. In tables of categories many records are
-    equally near. They are taken with the same probability, on each side by itself, and the rate is
-    exact for that rule. To take the first ones, as other tools do, would link people by the order
-    of the file: two large sets of equally near records begin with the same record.
+    the release's records, for all else 1 unless they are the same. In tables of categories
+    many records are equally near. They are taken with the same probability, on each side by itself,
+    and the rate is exact for that rule. To take the first ones, as other tools do, would link
+    people by the order of the file: two large sets of equally near records begin with the same one.
 
     References
     ----------
@@ -222,16 +97,8 @@ def linkability(  # noqa: PLR0913  # what anonymeter's users know, each with a d
     >>> linkability(original, release, "age", "pay").per_record()["linked"].to_list()
     [1.0, 0.0, 0.0]
     """
-    releases = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
-    frames = {"original": original}
-    frames |= {
-        "synthetic" if len(releases) == 1 else f"synthetic {number}": table
-        for number, table in enumerate(releases, 1)
-    }
-    if control is not None:
-        frames[_CONTROL] = control
     return linkability_of(
-        {name: encode(frame) for name, frame in frames.items()},
+        named_tables(original, synthetic, control),
         columns_a,
         columns_b,
         attacks=attacks,
@@ -241,7 +108,7 @@ def linkability(  # noqa: PLR0913  # what anonymeter's users know, each with a d
     )
 
 
-def linkability_of(  # noqa: PLR0913  # those of `linkability`
+def linkability_of(
     tables: Mapping[str, EncodedTable],
     columns_a: str | Sequence[str] | None = None,
     columns_b: str | Sequence[str] | None = None,
@@ -258,13 +125,13 @@ def linkability_of(  # noqa: PLR0913  # those of `linkability`
     asked = ATTACKS if attacks is None else check_whole("attacks", attacks, 1)
     sides = two_sides(tables, columns_a, columns_b)
     rng = np.random.default_rng(check_seed(random_state))
-    real = {name: tables[name] for name in ("original", _CONTROL) if name in tables}
+    real = {name: tables[name] for name in (ORIGINAL, CONTROL) if name in tables}
     releases = [table for name, table in tables.items() if name not in real]
     check_whole("neighbours", neighbours, 1, min(len(table) for table in releases))
     drawn = {name: _drawn(len(table), asked, rng) for name, table in real.items()}
     asked_of = {name: real[name].take(rows) for name, rows in drawn.items()}
     linked, tied = link_chances(asked_of, releases, sides, neighbours)
-    chances, other = linked["original"], linked.get(_CONTROL)
+    chances, other = linked[ORIGINAL], linked.get(CONTROL)
     attack = Rate.of(float(chances.sum()), len(chances), confidence)
     compared = _compared(chances, other, confidence)
     rate = None if other is None else Rate.of(float(other.sum()), len(other), confidence)
@@ -274,9 +141,9 @@ def linkability_of(  # noqa: PLR0913  # those of `linkability`
         columns_a=sides[0],
         columns_b=sides[1],
         neighbours=neighbours,
-        records=len(real["original"]),
+        records=len(real[ORIGINAL]),
         synthetic_records=tuple(len(table) for table in releases),
-        control_records=len(real.get(_CONTROL, ())),
+        control_records=len(real.get(CONTROL, ())),
         attack=attack,
         baseline=Rate.of(by_chance * attack.attacks, attack.attacks, confidence),
         control=rate,
@@ -289,9 +156,9 @@ def linkability_of(  # noqa: PLR0913  # those of `linkability`
         random_state=random_state,
         confidence=confidence,
         reasons={} if other is not None else {"control": "There are no control records."},
-        _people=drawn["original"],
+        _people=drawn[ORIGINAL],
         _chances=chances,
-        _backend=tables["original"].backend,
+        _backend=tables[ORIGINAL].backend,
     )
 
 
@@ -305,6 +172,7 @@ def two_sides(
     Examples
     --------
     >>> import polars as pl
+    >>> from understudy.data.joint_coding import encode
     >>> table = {"original": encode(pl.DataFrame({"a": [1], "b": [1], "c": [1]}))}
     >>> two_sides(table, None, None), two_sides(table, "b", None)
     ((('a', 'c'), ('b',)), (('b',), ('a', 'c')))
@@ -373,8 +241,9 @@ def _counts(
         people, records = targets.select(columns), release.select(columns)
         values = np.ascontiguousarray(people.values.T)
         pairs.append((values, records.values, records.numeric, records.caps))
-    kind = np.int32 if max(map(len, sides)) <= _WIDE else np.int64
-    buffers = tuple(np.empty(size, kind) for size in (release.rows, release.rows, neighbours))
+    kind = np.dtype(np.int32 if max(map(len, sides)) <= _WIDE else np.int64)
+    sizes = release.rows, release.rows, neighbours
+    buffers: tuple[NDArray[np.signedinteger], ...] = tuple(np.empty(size, kind) for size in sizes)
     count_links(pairs[0], pairs[1], buffers, found)
     return found
 

@@ -21,7 +21,7 @@ announce_compilation()
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _measure(side: Side, person: int, distances: NDArray[np.int64]) -> None:
+def _measure(side: Side, person: int, distances: NDArray[np.signedinteger]) -> None:
     """Fill in how far each record is from a person."""
     people, records, numeric, caps = side
     distances[:] = 0
@@ -36,10 +36,10 @@ def _measure(side: Side, person: int, distances: NDArray[np.int64]) -> None:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _last_near(distances: NDArray[np.int64], nearest: NDArray[np.int64]) -> int:
+def _last_near(distances: NDArray[np.signedinteger], nearest: NDArray[np.signedinteger]) -> int:
     """Return the distance of the last of the nearest records; `nearest` has a place for each."""
     if len(nearest) == 1:
-        return distances.min()
+        return int(distances.min())
     nearest[:] = distances.max()
     for row in range(len(distances)):
         distance = distances[row]
@@ -50,14 +50,14 @@ def _last_near(distances: NDArray[np.int64], nearest: NDArray[np.int64]) -> int:
             nearest[place] = nearest[place - 1]
             place -= 1
         nearest[place] = distance
-    return nearest[-1]
+    return int(nearest[-1])
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def count_links(
     first: Side,
     second: Side,
-    buffers: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    buffers: tuple[NDArray[np.signedinteger], ...],
     found: NDArray[np.int64],
 ) -> None:
     """Count the records that are near a person by two sets of columns.

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Index = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]
-    Conditions = tuple[
-        NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]
-    ]
+    Conditions = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]
 
 announce_compilation()
 
@@ -46,6 +44,30 @@ def sort_records(
             order[column, filled[code]] = row
             filled[code] += 1
     return starts
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def _span(conditions: Conditions, index: Index, at: int, place: int) -> tuple[int, int, int]:
+    """Return where a condition's range starts and ends in its column, and how many it fits."""
+    columns, lows, highs, negated = conditions
+    codes, _, starts, offsets = index
+    offset = offsets[columns[at, place]]
+    begin, end = starts[offset + lows[at, place]], starts[offset + highs[at, place] + 1]
+    fits = codes.shape[1] - (end - begin) if negated[at, place] else end - begin
+    return begin, end, fits
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def _fits(conditions: Conditions, codes: NDArray[np.int32], at: int, but: int, row: int) -> bool:
+    """Tell whether a record meets all conditions of a predicate but one."""
+    columns, lows, highs, negated = conditions
+    for place in range(columns.shape[1]):
+        if place == but:
+            continue
+        code = codes[columns[at, place], row]
+        if (lows[at, place] <= code <= highs[at, place]) == negated[at, place]:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -76,45 +98,29 @@ def find_people(
     counts, people : arrays
         Filled in: people of each group, and their rows.
     """
-    columns, lows, highs, negated = conditions
-    codes, order, starts, offsets = index
-    rows = codes.shape[1]
+    columns, negated = conditions[0], conditions[3]
+    codes, order = index[0], index[1]
     first, both = group
     for at in range(columns.shape[0]):
-        best, fewest = 0, rows + 1
-        for place in range(columns.shape[1]):
-            offset = offsets[columns[at, place]]
-            inside = starts[offset + highs[at, place] + 1] - starts[offset + lows[at, place]]
-            size = rows - inside if negated[at, place] else inside
-            if size < fewest:
-                best, fewest = place, size
-        column = columns[at, best]
-        begin = starts[offsets[column] + lows[at, best]]
-        end = starts[offsets[column] + highs[at, best] + 1]
-        length = rows - (end - begin) if negated[at, best] else end - begin
+        best = 0
+        begin, end, length = _span(conditions, index, at, 0)
+        for place in range(1, columns.shape[1]):
+            span = _span(conditions, index, at, place)
+            if span[2] < length:
+                best = place
+                begin, end, length = span
         own = other = 0
         for step in range(length):
             place = step + begin
             if negated[at, best]:
                 place = step if step < begin else step + end - begin
-            row = order[column, place]
-            fits = True
-            for check in range(columns.shape[1]):
-                if check == best:
-                    continue
-                code = codes[columns[at, check], row]
-                inside = lows[at, check] <= code <= highs[at, check]
-                if inside == negated[at, check]:
-                    fits = False
-                    break
-            if not fits:
+            row = order[columns[at, best], place]
+            if not _fits(conditions, codes, at, best, row):
                 continue
             if own + other < limit:
                 people[at, own + other] = row
-            if row < first:
-                own += 1
-            else:
-                other += 1
+            own += row < first
+            other += row >= first
             if own + other > limit and own > 1 and (other > 1 or not both):
                 break
         counts[at, 0], counts[at, 1] = own, other
@@ -126,7 +132,7 @@ def exchange_labels(
     starts: NDArray[np.int64],
     groups: tuple[int, int],
     weights: tuple[NDArray[np.float64], NDArray[np.float64]],
-    draws: NDArray[np.float64],
+    draws: NDArray[np.float32],
 ) -> NDArray[np.float64]:
     """Return the differences of two groups when who is in which is drawn at random.
 

@@ -46,15 +46,21 @@ class Predicates:
 
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_] | slice) -> Predicates:
         """Return some of them."""
-        return Predicates(*(held[rows] for held in self._arrays))
+        columns, lows, highs, negated = self.arrays
+        return Predicates(columns[rows], lows[rows], highs[rows], negated[rows])
 
     def joined(self, other: Predicates) -> Predicates:
         """Return these and others, of as many conditions."""
-        pairs = zip(self._arrays, other._arrays, strict=True)
-        return Predicates(*(np.concatenate(pair) for pair in pairs))
+        return Predicates(
+            np.concatenate([self.columns, other.columns]),
+            np.concatenate([self.lows, other.lows]),
+            np.concatenate([self.highs, other.highs]),
+            np.concatenate([self.negated, other.negated]),
+        )
 
     @property
-    def _arrays(self) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
+    def arrays(self) -> tuple[Ints, Ints, Ints, NDArray[np.bool_]]:
+        """All that they are."""
         return self.columns, self.lows, self.highs, self.negated
 
 
@@ -152,14 +158,14 @@ class CodedRecords:
         counts = np.zeros((len(predicates), 2), np.int64)
         people = np.full((len(predicates), limit), -1, np.int32)
         group = (self.rows, False) if first is None else (first, both and first < self.rows)
-        find_people(predicates._arrays, self._index, group, limit, counts, people)  # noqa: SLF001
+        find_people(predicates.arrays, self._index, group, limit, counts, people)
         return counts, people
 
 
 def code_records(
     tables: Mapping[str, EncodedTable], columns: Sequence[str]
 ) -> dict[str, CodedRecords]:
-    """Return the records of several tables as codes that can be compared; the first is the original.
+    """Return the records of tables as codes that can be compared; the first is the original.
 
     Examples
     --------
@@ -231,8 +237,10 @@ def _rare_values(release: CodedRecords) -> Predicates:
         columns.append(np.full(len(alone), place))
         lows.append(low)
         highs.append(high)
-    arrays = [np.concatenate(held).astype(np.int32)[:, None] for held in (columns, lows, highs)]
-    return Predicates(*arrays, np.zeros(arrays[0].shape, bool))
+    found: list[Ints] = [
+        np.concatenate(held).astype(np.int32)[:, None] for held in (columns, lows, highs)
+    ]
+    return Predicates(found[0], found[1], found[2], np.zeros_like(found[0], bool))
 
 
 def _combinations(

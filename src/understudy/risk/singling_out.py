@@ -1,4 +1,4 @@
-"""Singling out: does what is rare in the release point to exactly one person of the original?"""
+"""Singling out: what is rare in a release, and fits exactly one person of the original."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import as_names, check_seed, check_whole, is_whole
+from understudy.arguments import check_seed, check_whole, is_whole
 from understudy.data.frames import Frame
-from understudy.data.joint_coding import EncodedTable, encode
-from understudy.errors import DataError, ParameterError, did_you_mean
+from understudy.data.joint_coding import EncodedTable
+from understudy.errors import ParameterError
+from understudy.risk.compared_tables import CONTROL, ORIGINAL, named_tables, shared_columns
 from understudy.risk.fitting import Fitting, compare
 from understudy.risk.predicates import (
     CodedRecords,
@@ -26,7 +27,6 @@ from understudy.risk.singling_out_result import PredicateAttack, SinglingOut
 
 ATTACKS = 2_000
 """Predicates of each kind, by default."""
-_CONTROL = "control"
 
 
 def singling_out(  # noqa: PLR0913  # what anonymeter's users know, each with a default
@@ -117,16 +117,8 @@ def singling_out(  # noqa: PLR0913  # what anonymeter's users know, each with a 
     >>> found["1 column"].attack.hits  # age of 85 or more, and job a; job b fits two people
     2.0
     """
-    releases = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
-    frames = {"original": original}
-    frames |= {
-        "synthetic" if len(releases) == 1 else f"synthetic {number}": table
-        for number, table in enumerate(releases, 1)
-    }
-    if control is not None:
-        frames[_CONTROL] = control
     return singling_out_of(
-        {name: encode(frame) for name, frame in frames.items()},
+        named_tables(original, synthetic, control),
         columns=columns,
         attacks=attacks,
         columns_per_predicate=columns_per_predicate,
@@ -135,7 +127,7 @@ def singling_out(  # noqa: PLR0913  # what anonymeter's users know, each with a 
     )
 
 
-def singling_out_of(  # noqa: PLR0913  # those of `singling_out`
+def singling_out_of(
     tables: Mapping[str, EncodedTable],
     *,
     columns: str | Sequence[str] | None = None,
@@ -152,7 +144,7 @@ def singling_out_of(  # noqa: PLR0913  # those of `singling_out`
     kinds = _check_kinds(columns_per_predicate)
     names = shared_columns(tables, columns)
     coded = code_records(tables, names)
-    original, control = coded.pop("original"), coded.pop(_CONTROL, None)
+    original, control = coded.pop(ORIGINAL), coded.pop(CONTROL, None)
     releases = [table.distinct() for table in coded.values()]
     people = original if control is None else original.joined(control)
     rng = np.random.default_rng(check_seed(random_state))
@@ -171,44 +163,15 @@ def singling_out_of(  # noqa: PLR0913  # those of `singling_out`
         confidence=confidence,
         attacks=tuple(found),
         _singled=singled,
-        _backend=tables["original"].backend,
+        _backend=tables[ORIGINAL].backend,
     )
-
-
-def shared_columns(
-    tables: Mapping[str, EncodedTable], columns: str | Sequence[str] | None
-) -> tuple[str, ...]:
-    """Return the columns that all tables have, or those asked for; raise if one is not there."""
-    for name, table in tables.items():
-        if not len(table):
-            raise DataError(f"The {name} table has no rows.")
-    first = next(iter(tables.values()))
-    if columns is None:
-        names = tuple(
-            name for name in first.names if all(name in table.names for table in tables.values())
-        )
-        if not names:
-            raise ParameterError("The tables have no column in common; nothing can be compared.")
-        return names
-    asked = tuple(dict.fromkeys(as_names(columns)))
-    problems = [
-        f"The {title} table has no column {name!r}.{did_you_mean(name, table.names)}"
-        for title, table in tables.items()
-        for name in asked
-        if name not in table.names
-    ]
-    if problems:
-        raise ParameterError(" ".join(problems))
-    if not asked:
-        raise ParameterError("columns must name at least one column; got none.")
-    return asked
 
 
 def _check_kinds(kinds: int | Sequence[int]) -> tuple[int, ...]:
     found = (kinds,) if is_whole(kinds) else tuple(kinds)  # type: ignore[arg-type]
     if not found:
         raise ParameterError("columns_per_predicate must name at least one number; got none.")
-    return tuple(check_whole("columns_per_predicate", kind, 1) for kind in found)  # type: ignore[arg-type]
+    return tuple(check_whole("columns_per_predicate", kind, 1) for kind in found)
 
 
 @dataclass(frozen=True, eq=False)
