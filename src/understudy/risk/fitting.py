@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.risk.predicates import CodedRecords, Predicates
-from understudy.risk.rates import Interval, Rate
+from understudy.risk.rates import EXCHANGES, Interval, Rate, exchange_p_value
 
-EXCHANGES = 499
-"""How often members and control records change places for the test of their difference."""
 _TURNS = 64
 _LIKELY = 1e-4
 _MOST_NOTED = 4_096
@@ -121,7 +119,6 @@ def compare(
     else:
         value = float(weights[1][np.minimum(control, fitting.limit)].mean())
     found, exchanged = fitting.difference(weights), fitting.exchanged(weights, rng)
-    as_large = int((exchanged >= found - 1e-9).sum())
     scale = fitting.members / size / attack.attacks
     reach = NormalDist().inv_cdf(0.5 + confidence / 2) * scale * float(exchanged.std())
     difference = attack.value - value
@@ -129,7 +126,7 @@ def compare(
         Rate.of(value * attack.attacks, attack.attacks, confidence),
         difference,
         (max(difference - reach, -1.0), min(difference + reach, 1.0)),
-        (1 + as_large) / (1 + EXCHANGES),
+        exchange_p_value(found, exchanged),
     )
 
 
@@ -216,7 +213,7 @@ def noted(members: int, controls: int) -> int:
     if not controls:
         return 1
     share = min(members, controls) / (members + controls)
-    people = 2
+    people = math.ceil(1 / share)  # until then it becomes more likely
     while people * share * (1 - share) ** (people - 1) > _LIKELY and people < _MOST_NOTED:
         people += 1
-    return people
+    return min(people, _MOST_NOTED)

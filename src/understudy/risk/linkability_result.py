@@ -41,7 +41,7 @@ class Linkability(Result):
     difference, difference_interval : float, (float, float)
         `attack` less `control`, and its interval; nan without control records.
     p_value : float
-        How likely so large a difference is, if people and control records are alike.
+        How often people and control records who change places differ as much, if they are alike.
     risk, risk_interval : float, (float, float)
         The difference as a share of what `control` leaves, and its interval as anonymeter computes
         it; without control records the attack's rate.

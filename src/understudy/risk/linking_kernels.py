@@ -87,3 +87,30 @@ def count_links(
             tied_too = other[row] == near_other
             own[3 if tied_too else 2] += 1
             own[4 + 2 * tied + tied_too] += 1
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def exchange_sums(
+    values: NDArray[np.float64], groups: tuple[int, int], draws: NDArray[np.float32]
+) -> NDArray[np.float64]:
+    """Return the sums of values in the first group when who is in it is drawn at random.
+
+    Parameters
+    ----------
+    values : ndarray
+        Of those whose value is not 0.
+    groups : (int, int)
+        The members of the first group, and of both.
+    draws : ndarray
+        A row of random numbers from 0 to 1 for each exchange, one for each value.
+    """
+    found = np.zeros(len(draws))
+    for turn in range(len(draws)):
+        left, rest = groups
+        for place in range(len(values)):
+            # As many as there are in the first group, whoever is drawn: sampling in sequence.
+            if draws[turn, place] * rest < left:
+                found[turn] += values[place]
+                left -= 1
+            rest -= 1
+    return found

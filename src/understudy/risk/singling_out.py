@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import check_seed, check_whole, is_whole
+from understudy.arguments import check_seed, check_whole
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import EncodedTable
 from understudy.errors import ParameterError
@@ -27,6 +27,8 @@ from understudy.risk.singling_out_result import PredicateAttack, SinglingOut
 
 ATTACKS = 2_000
 """Predicates of each kind, by default."""
+KINDS = (1, 3, 5)
+"""Columns of a predicate, by default: of more columns, copies of a few people show better."""
 
 
 def singling_out(  # noqa: PLR0913  # what anonymeter's users know, each with a default
@@ -36,7 +38,7 @@ def singling_out(  # noqa: PLR0913  # what anonymeter's users know, each with a 
     control: Frame | None = None,
     columns: str | Sequence[str] | None = None,
     attacks: int = ATTACKS,
-    columns_per_predicate: int | Sequence[int] = (1, 3),
+    columns_per_predicate: int | Sequence[int] = KINDS,
     random_state: int = 0,
     confidence: float = 0.95,
 ) -> SinglingOut:
@@ -56,8 +58,8 @@ def singling_out(  # noqa: PLR0913  # what anonymeter's users know, each with a 
     attacks : int
         How many predicates of each kind are made, if there are so many.
     columns_per_predicate : int or sequence of int
-        The kinds of predicates, by their number of columns. 1 stands for values that one synthetic
-        record has alone.
+        The kinds of predicates, by their number of columns; of a table with fewer, all. 1 stands
+        for values that one synthetic record has alone.
     random_state : int
         Seed of what is drawn.
     confidence : float
@@ -132,7 +134,7 @@ def singling_out_of(
     *,
     columns: str | Sequence[str] | None = None,
     attacks: int = ATTACKS,
-    columns_per_predicate: int | Sequence[int] = (1, 3),
+    columns_per_predicate: int | Sequence[int] = KINDS,
     random_state: int = 0,
     confidence: float = 0.95,
 ) -> SinglingOut:
@@ -168,7 +170,8 @@ def singling_out_of(
 
 
 def _check_kinds(kinds: int | Sequence[int]) -> tuple[int, ...]:
-    found = (kinds,) if is_whole(kinds) else tuple(kinds)  # type: ignore[arg-type]
+    several = isinstance(kinds, Sequence) and not isinstance(kinds, str)
+    found = tuple(kinds) if several else (kinds,)  # type: ignore[arg-type]
     if not found:
         raise ParameterError("columns_per_predicate must name at least one number; got none.")
     return tuple(check_whole("columns_per_predicate", kind, 1) for kind in found)
