@@ -6,9 +6,11 @@ tables are coded alike, loosely: by size, or as text without case and outer spac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +21,7 @@ from understudy.data.loose_values import compare_loosely
 Ints = NDArray[np.int32]
 _BATCH = 4096
 TRIES = 300
-"""So many combinations of a record and columns are tried for each predicate that is asked for."""
+"""So many choices of a record and columns are tried at most for each predicate asked for."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,20 +249,35 @@ def _combinations(
     release: CodedRecords, conditions: int, most: int, rng: np.random.Generator
 ) -> Predicates:
     extremes = Extremes.of(release)
-    width = len(release.scale.names)
     kept = np.empty((0, conditions + 1), np.int64)
-    tried = 0
-    while len(kept) < most and tried < TRIES * most:
-        rows = rng.integers(release.rows, size=_BATCH)
-        # The columns of the smallest of some random numbers are a random choice without repeats.
-        columns = np.argsort(rng.random((_BATCH, width)), axis=1)[:, :conditions]
-        sources = np.column_stack([rows, np.sort(columns, axis=1)])
+    for sources in _sources(release, conditions, TRIES * most, rng):
         counts, _ = release.fitting(extremes.predicates(sources))
         fresh = np.concatenate([kept, sources[counts[:, 0] == 1]])
         _, first = np.unique(fresh, axis=0, return_index=True)
         kept = fresh[np.sort(first)]
-        tried += _BATCH
+        if len(kept) >= most:
+            break
     return extremes.predicates(kept[:most])
+
+
+def _sources(
+    release: CodedRecords, conditions: int, most: int, rng: np.random.Generator
+) -> Iterator[NDArray[np.int64]]:
+    """Yield records and columns to try, in batches: all of them if they are few, or at random."""
+    width = len(release.scale.names)
+    choices = math.comb(width, conditions)
+    if release.rows * choices <= most:
+        columns = np.array(list(combinations(range(width), conditions)))
+        tried = rng.permutation(release.rows * choices)
+        for start in range(0, len(tried), _BATCH):
+            rows, choice = np.divmod(tried[start : start + _BATCH], choices)
+            yield np.column_stack([rows, columns[choice]])
+        return
+    for _ in range(0, most, _BATCH):
+        rows = rng.integers(release.rows, size=_BATCH)
+        # The columns of the smallest of some random numbers are a random choice without repeats.
+        chosen = np.argsort(rng.random((_BATCH, width)), axis=1)[:, :conditions]
+        yield np.column_stack([rows, np.sort(chosen, axis=1)])
 
 
 @dataclass(frozen=True, eq=False)
