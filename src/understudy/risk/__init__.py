@@ -14,6 +14,7 @@ from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure, Disclosures
 from understudy.risk.linkability import linkability
 from understudy.risk.linkability_result import Linkability
+from understudy.risk.lookalikes import Lookalikes, lookalikes
 from understudy.risk.overview import Overview, overview
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.singling_out import singling_out
@@ -34,6 +35,7 @@ __all__ = [
     "Disclosures",
     "FixedRadiusClassifier",
     "Linkability",
+    "Lookalikes",
     "Overview",
     "PredicateAttack",
     "Scenario",
@@ -48,6 +50,7 @@ __all__ = [
     "gcap",
     "icap",
     "linkability",
+    "lookalikes",
     "overview",
     "singling_out",
     "strong_attacker",
