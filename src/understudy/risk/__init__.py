@@ -12,9 +12,13 @@ from understudy.risk.attribution import attribution, gcap, icap, zero_cap
 from understudy.risk.attribution_result import Attribution
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure, Disclosures
+from understudy.risk.linkability import linkability
+from understudy.risk.linkability_result import Linkability
 from understudy.risk.lookalikes import Lookalikes, lookalikes
 from understudy.risk.overview import Overview, overview
 from understudy.risk.scenario import Baseline, Scenario
+from understudy.risk.singling_out import singling_out
+from understudy.risk.singling_out_result import PredicateAttack, SinglingOut
 from understudy.risk.strong import Command, StrongAttack, black_box_attacker, strong_attacker
 from understudy.risk.sweep import Sweep, sweep
 
@@ -30,9 +34,12 @@ __all__ = [
     "Disclosure",
     "Disclosures",
     "FixedRadiusClassifier",
+    "Linkability",
     "Lookalikes",
     "Overview",
+    "PredicateAttack",
     "Scenario",
+    "SinglingOut",
     "StrongAttack",
     "Sweep",
     "anonymity",
@@ -42,8 +49,10 @@ __all__ = [
     "disclosure",
     "gcap",
     "icap",
+    "linkability",
     "lookalikes",
     "overview",
+    "singling_out",
     "strong_attacker",
     "sweep",
     "wilson_interval",
