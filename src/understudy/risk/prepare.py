@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from understudy.data.frames import Backend, Frame
 from understudy.data.joint_coding import CodedTables, Levels
 from understudy.errors import ParameterError
 from understudy.risk.scenario import Scenario
+from understudy.risk.tolerance import NumberTarget, Tolerance, number_target
 
 NEARLY_DISTINCT = 0.9
 """A key with more different values than this share of the records matches almost nobody."""
@@ -36,6 +38,8 @@ class Prepared:
         What the codes of each column stand for.
     backend : str
         The kind of frame that the original is, and so the kind that results give.
+    number : NumberTarget or None
+        When a guess of a sensitive number or date is right; None if only equal values are.
     """
 
     scenario: Scenario
@@ -44,6 +48,17 @@ class Prepared:
     control: Coded | None
     levels: dict[str, Levels]
     backend: Backend = "polars"
+    number: NumberTarget | None = None
+
+    @cached_property
+    def released(self) -> Coded:
+        """The records of all synthetic tables, one table below the other."""
+        return Coded.concatenate(self.syntheses)
+
+
+def listed_releases(synthetic: Frame | Sequence[Frame]) -> list[Frame]:
+    """Return the tables of a release: several may be given in a list."""
+    return list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
 
 
 def prepare(
@@ -54,11 +69,12 @@ def prepare(
     control: Frame | None = None,
     groups: Mapping[str, int] | None = None,
     special: Mapping[str, Sequence[float]] | None = None,
+    tolerance: object = None,
 ) -> Prepared:
     """Check the tables of an attack, and code them alike.
 
     `groups` and `special` are numeric columns to put in groups, and their numbers that are not
-    grouped.
+    grouped. `tolerance` says when a guess of a number is right; see `number_target`.
 
     Raises
     ------
@@ -75,7 +91,7 @@ def prepare(
     if control is not None:
         frames["control"] = control
     tables = CodedTables.of(frames, (*scenario.keys, scenario.sensitive))
-    return prepared_from(tables, scenario, groups=groups, special=special)
+    return prepared_from(tables, scenario, groups=groups, special=special, tolerance=tolerance)
 
 
 def prepared_from(
@@ -84,17 +100,27 @@ def prepared_from(
     *,
     groups: Mapping[str, int] | None = None,
     special: Mapping[str, Sequence[float]] | None = None,
+    tolerance: object = None,
 ) -> Prepared:
     """Make ready for an attack what is coded already; see `prepare`.
 
     The tables are "original", "synthetic" (or "synthetic 1", "synthetic 2", ...) and perhaps
     "control"; others are left out.
     """
+    wanted = Tolerance.of(tolerance)
+    if isinstance(wanted, Tolerance) and scenario.sensitive in {**tables.groups, **(groups or {})}:
+        raise ParameterError(
+            f"{scenario.sensitive!r} cannot be both in groups and guessed within a tolerance."
+        )
     made = [name for name in tables.encoded if name.startswith("synthetic")]
     used = [name for name in tables.encoded if name in ("original", "control", *made)]
     coded = tables.select(used, (*scenario.keys, scenario.sensitive)).grouped(groups, special)
     held = coded.tables
     coded.check_rows()
+    name = scenario.sensitive
+    number = number_target(
+        name, coded.levels[name], held["original"][name], wanted, grouped=name in coded.groups
+    )
     _warn_of_distinct_keys(scenario, held["original"])
     return Prepared(
         scenario,
@@ -103,6 +129,7 @@ def prepared_from(
         held.get("control"),
         coded.levels,
         coded.backend,
+        number,
     )
 
 
