@@ -106,7 +106,10 @@ def test_every_attack_compares():
     assert score.compared.difference == pytest.approx(score.accuracy - score.control)
     assert votes.mean.compared.difference == pytest.approx(votes.mean.accuracy - votes.mean.control)
     assert score.compared.p_value < 1e-3
-    assert attackers(original, original, keys="a", sensitive="s", preset="papers").mean.compared is None
+    assert (
+        attackers(original, original, keys="a", sensitive="s", preset="papers").mean.compared
+        is None
+    )
     told = disclosure(original, original, **scenario).control
     assert told.compared.difference == pytest.approx(told.disco_difference)
     assert told.compared.interval == pytest.approx(told.difference_interval)

@@ -12,10 +12,14 @@ from understudy.risk.attribution import attribution, gcap, icap, zero_cap
 from understudy.risk.attribution_result import Attribution
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure, Disclosures
+from understudy.risk.kept_back import Compared
 from understudy.risk.overview import Overview, overview
+from understudy.risk.rare_values import RareValues, rare_values
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.strong import Command, StrongAttack, black_box_attacker, strong_attacker
 from understudy.risk.sweep import Sweep, sweep
+from understudy.risk.telling_keys import TellingKeys, telling_keys
+from understudy.risk.tolerance import Tolerance
 
 if TYPE_CHECKING:
     from understudy.learning.fixed_radius import FixedRadiusClassifier
@@ -26,13 +30,17 @@ __all__ = [
     "Attribution",
     "Baseline",
     "Command",
+    "Compared",
     "Disclosure",
     "Disclosures",
     "FixedRadiusClassifier",
     "Overview",
+    "RareValues",
     "Scenario",
     "StrongAttack",
     "Sweep",
+    "TellingKeys",
+    "Tolerance",
     "anonymity",
     "attackers",
     "attribution",
@@ -41,8 +49,10 @@ __all__ = [
     "gcap",
     "icap",
     "overview",
+    "rare_values",
     "strong_attacker",
     "sweep",
+    "telling_keys",
     "wilson_interval",
     "zero_cap",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from understudy.risk.tolerance import Numbers, NumberTarget
 
 Shares = NDArray[np.float64]
 Codes = NDArray[np.integer]
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -43,31 +43,28 @@ class Agreement:
 
     @property
     def p_value(self) -> float:
-        """How often chance alone gets as many right, or more: the more careful of two answers.
+        """How often chance alone gets as many right, or more; nan if there is nobody to guess.
 
-        That of a normal distribution, with half a guess for continuity, is right where many are
-        expected; that of a binomial one where few are.
+        It is that of a Poisson distribution with this variance, moved to this mean: right where few
+        hits are expected by chance, careful where many are, and the normal one in between.
         """
         if not self.people:
             return math.nan
         if self.hits <= self.expected:
             return 1.0
-        from scipy.stats import binom
+        from scipy.stats import poisson
 
-        few = float(binom.sf(self.hits - 1, self.people, min(self.expected / self.people, 1.0)))
-        spread = math.sqrt(max(self.variance, 1e-12))
-        many = 1 - NormalDist().cdf((self.hits - self.expected - 0.5) / spread)
-        return max(few, many)
+        beyond = math.ceil(self.hits - self.expected + self.variance - _ROUNDING)
+        return float(poisson.sf(beyond - 1, max(self.variance, _ROUNDING)))
 
     def limit(self, level: float) -> float:
         """Return so many hits that chance alone exceeds them with at most this probability."""
         if not self.people:
             return math.nan
-        from scipy.stats import binom
+        from scipy.stats import poisson
 
-        few = float(binom.isf(level, self.people, min(self.expected / self.people, 1.0)))
-        spread = math.sqrt(max(self.variance, 0.0))
-        return max(few, self.expected + 0.5 + NormalDist().inv_cdf(1 - level) * spread)
+        most = float(poisson.isf(level, max(self.variance, _ROUNDING)))
+        return min(self.expected - self.variance + most, float(self.people))
 
 
 def agreement(
