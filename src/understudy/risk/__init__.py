@@ -10,9 +10,11 @@ from understudy.risk.attacker_votes import Attackers
 from understudy.risk.attackers import attackers
 from understudy.risk.attribution import attribution, gcap, icap, zero_cap
 from understudy.risk.attribution_result import Attribution
+from understudy.risk.carriers import Carriers, carriers
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure, Disclosures
 from understudy.risk.kept_back import Compared
+from understudy.risk.nearest_neighbour import NearestNeighbour, nearest_neighbour
 from understudy.risk.overview import Overview, overview
 from understudy.risk.rare_values import RareValues, rare_values
 from understudy.risk.scenario import Baseline, Scenario
@@ -29,11 +31,13 @@ __all__ = [
     "Attackers",
     "Attribution",
     "Baseline",
+    "Carriers",
     "Command",
     "Compared",
     "Disclosure",
     "Disclosures",
     "FixedRadiusClassifier",
+    "NearestNeighbour",
     "Overview",
     "RareValues",
     "Scenario",
@@ -45,9 +49,11 @@ __all__ = [
     "attackers",
     "attribution",
     "black_box_attacker",
+    "carriers",
     "disclosure",
     "gcap",
     "icap",
+    "nearest_neighbour",
     "overview",
     "rare_values",
     "strong_attacker",

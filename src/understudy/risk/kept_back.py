@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.intervals import wilson_interval
+from understudy.risk.rank_groups import rank_limits
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -136,9 +137,8 @@ def strata_of(
     """
     if not numbers or not len(codes):
         return codes.astype(np.int64), control.astype(np.int64)
-    shares = np.arange(1, TENTHS) / TENTHS
-    limits = np.unique(np.quantile(codes, shares, method="inverted_cdf"))
-    one, other = (np.searchsorted(limits, held, side="right") for held in (codes, control))
+    limits = rank_limits(codes, TENTHS)
+    one, other = (np.searchsorted(limits, held, side="left") for held in (codes, control))
     return one.astype(np.int64), other.astype(np.int64)
 
 

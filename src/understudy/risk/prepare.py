@@ -83,6 +83,15 @@ def prepare(
     DataError
         If a table has no rows, or tables hold values that cannot be compared.
     """
+    tables = tables_of(original, syntheses, control)
+    tables = tables.select(columns=(*scenario.keys, scenario.sensitive))
+    return prepared_from(tables, scenario, groups=groups, special=special, tolerance=tolerance)
+
+
+def tables_of(
+    original: Frame, syntheses: Sequence[Frame], control: Frame | None = None
+) -> CodedTables:
+    """Name the tables of an attack as `prepared_from` wants them; columns are chosen later."""
     if not syntheses:
         raise ParameterError("There is no synthetic table to attack.")
     frames: dict[str, Frame] = {"original": original}
@@ -90,8 +99,12 @@ def prepare(
         frames["synthetic" if len(syntheses) == 1 else f"synthetic {number}"] = table
     if control is not None:
         frames["control"] = control
-    tables = CodedTables.of(frames, (*scenario.keys, scenario.sensitive))
-    return prepared_from(tables, scenario, groups=groups, special=special, tolerance=tolerance)
+    return CodedTables.of(frames, ())
+
+
+def releases_of(tables: CodedTables) -> list[str]:
+    """Return the names of the synthetic tables."""
+    return [name for name in tables.encoded if name.startswith("synthetic")]
 
 
 def prepared_from(
@@ -112,7 +125,7 @@ def prepared_from(
         raise ParameterError(
             f"{scenario.sensitive!r} cannot be both in groups and guessed within a tolerance."
         )
-    made = [name for name in tables.encoded if name.startswith("synthetic")]
+    made = releases_of(tables)
     used = [name for name in tables.encoded if name in ("original", "control", *made)]
     coded = tables.select(used, (*scenario.keys, scenario.sensitive)).grouped(groups, special)
     held = coded.tables

@@ -21,6 +21,7 @@ from understudy.risk.chance import corrected
 from understudy.risk.disclosure_result import plain_level, shown_level
 from understudy.risk.kept_back import newcombe_interval
 from understudy.risk.prepare import Prepared, listed_releases, prepare
+from understudy.risk.rank_groups import rank_limits
 from understudy.risk.scenario import Scenario
 from understudy.wording import counted, percent
 
@@ -393,8 +394,7 @@ def _in_groups(prepared: Prepared) -> Prepared:
     name, number = prepared.scenario.sensitive, prepared.number
     known = np.arange(0) if number is None else np.flatnonzero(~np.isnan(number.numbers))
     own = prepared.original[name]
-    shares = np.arange(1, NUMBER_GROUPS) / NUMBER_GROUPS
-    limits = np.unique(np.quantile(own[own < len(known)], shares, method="inverted_cdf"))
+    limits = rank_limits(own[own < len(known)], NUMBER_GROUPS)
     count = len(limits) + 1
     group = np.searchsorted(limits, np.arange(len(prepared.levels[name])), side="left")
     group[len(known) :] = count

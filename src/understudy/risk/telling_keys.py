@@ -21,7 +21,7 @@ from understudy.risk.kept_back import Compared, People, compare_people, strata_o
 from understudy.risk.prepare import Prepared, listed_releases, prepare
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.tolerance import NumberTarget, Tolerance
-from understudy.wording import counted, percent, points, quoted
+from understudy.wording import counted, percent, points, quoted, signed_points
 
 LEVEL = 0.05
 """Chance alone exceeds a limit in this share of releases at most."""
@@ -153,7 +153,7 @@ class TellingKeys(Result):
             f"Of {counted(self.looks, 'set')} of keys, {quoted(self.best.keys)} tell most about "
             f"{self.scenario.sensitive!r}: guesses are correct for {percent(self.best.accuracy)} "
             f"of the records, and without the release for {percent(self.baseline.zero_rule)}. That "
-            f"is a gain of {points(self.gain)}, {verdict}.{control}"
+            f"is a gain of {signed_points(self.gain)} points, {verdict}.{control}"
         )
 
     def lines(self) -> Sequence[Line]:
