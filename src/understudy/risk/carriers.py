@@ -205,7 +205,7 @@ def carriers_of(
         for column in track(tried, "Trying carriers", len(tried))
         for one in attack.tried(column, tables.select(made, [column]))
     ]
-    return _result(scenario, secret, attack, found)
+    return replace(_result(scenario, secret, attack, found), _backend=tables.backend)
 
 
 def _columns(

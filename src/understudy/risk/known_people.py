@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from understudy.data.joint_coding import CodedTables
 from understudy.errors import DataError
 from understudy.learning.mixed_distance import nearest_records
-from understudy.risk.kept_back import People, compare_people, strata_of
+from understudy.risk.kept_back import Compared, People, compare_people, strata_of
 from understudy.risk.linking import Linker, Rows, drawn_people
 from understudy.risk.rank_groups import rank_groups
 from understudy.risk.scenario import Scenario
