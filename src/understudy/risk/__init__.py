@@ -14,6 +14,7 @@ from understudy.risk.carriers import Carriers, carriers
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure, Disclosures
 from understudy.risk.kept_back import Compared
+from understudy.risk.lookalikes import Lookalikes, lookalikes
 from understudy.risk.nearest_neighbour import NearestNeighbour, nearest_neighbour
 from understudy.risk.overview import Overview, overview
 from understudy.risk.rare_values import RareValues, rare_values
@@ -37,6 +38,7 @@ __all__ = [
     "Disclosure",
     "Disclosures",
     "FixedRadiusClassifier",
+    "Lookalikes",
     "NearestNeighbour",
     "Overview",
     "RareValues",
@@ -53,6 +55,7 @@ __all__ = [
     "disclosure",
     "gcap",
     "icap",
+    "lookalikes",
     "nearest_neighbour",
     "overview",
     "rare_values",
