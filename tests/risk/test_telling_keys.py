@@ -84,6 +84,15 @@ def test_people_in_the_data_are_told_from_others():
     assert telling_keys(original, fresh, control=control, **SCENARIO).difference_p_value > 0.05
 
 
+def test_some_people_are_drawn():
+    rng = np.random.default_rng(9)
+    original = table(rng)
+    found = telling_keys(original, original, people=50, **SCENARIO)
+    assert found.records == 50
+    assert found.per_record()["right"].count() == 50
+    assert "50 of 200 people" in found.reasons["records"]
+
+
 def test_many_pairs_are_not_all_looked_at(monkeypatch):
     rng = np.random.default_rng(6)
     original = table(rng, 300).with_columns(s=pl.col("c").cast(pl.String))

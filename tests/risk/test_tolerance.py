@@ -97,8 +97,8 @@ def test_dates_count_in_days():
     found = target(dates, dt.timedelta(days=2))
     assert found.closeness.tolerance == Tolerance(2.0)
     assert np.diff(found.numbers)[0] == 2
-    assert found.code_limits()[0].tolist() == [0, 0, 0]
-    assert found.code_limits()[1].tolist() == [1, 1, -1]
+    assert found.code_limits[0].tolist() == [0, 0, 0]
+    assert found.code_limits[1].tolist() == [1, 1, -1]
     times = [dt.datetime(2020, 1, 1, hour) for hour in (0, 12)]  # noqa: DTZ001  # without a zone
     assert np.diff(target(times).numbers).tolist() == [0.5]
     spans = [dt.timedelta(hours=6), dt.timedelta(hours=12)]

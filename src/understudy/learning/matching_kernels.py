@@ -275,14 +275,17 @@ def score_between(
         if firsts[group] == firsts[group + 1]:
             continue
         begin, count = starts[group], starts[group + 1] - starts[group]
-        own = np.empty(count, np.int32)
+        own, sizes = np.empty(count, np.int32), weights[begin : begin + count]
+        in_order = True
         for place in range(count):
             own[place] = codes[values[begin + place]]
-        order = np.argsort(own)
+            in_order = in_order and (place == 0 or own[place - 1] <= own[place])
+        if not in_order:
+            order = np.argsort(own)
+            own, sizes = own[order], sizes[order]
         running = np.zeros(count + 1, np.int64)
         for place in range(count):
-            running[place + 1] = running[place] + weights[begin + order[place]]
-        own = own[order]
+            running[place + 1] = running[place] + sizes[place]
         all_of_them = running[count]
         middle = np.searchsorted(running[1:], (all_of_them + 1) // 2)
         for place in range(firsts[group], firsts[group + 1]):

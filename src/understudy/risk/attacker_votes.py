@@ -188,6 +188,7 @@ class Attackers(Result):
             f"best {percent(self.maximum.accuracy)}{best}). "
             f"Without the release it is {percent(self.baseline.zero_rule)}, "
             f"with the original {percent(self.ensemble.original)}.{control}"
+            f"{'' if self.tolerance is None else f' {self.tolerance.sentence()}'}"
         )
 
     def lines(self) -> Sequence[Line]:

@@ -122,9 +122,11 @@ class Attack:
         self._counted = np.ones(len(queries.weights), bool)
         if number is not None:
             known = number.known(reference.columns[-1])
-            reference = reference if known.all() else reference.take(known)
+            # In the order of numbers, in which those that are found with one key are wanted.
+            order = np.argsort(reference.columns[-1], kind="stable")
+            reference = reference.take(order[known[order]])
             self._counted = number.known(queries.sensitive)
-            limits = number.code_limits()
+            limits = number.code_limits
             self._limits = limits[0][queries.sensitive], limits[1][queries.sensitive]
         same = reference is queries.coded
         self._search = Search(queries if same else Records(reference), queries)
@@ -446,6 +448,7 @@ class Attribution(Result):
             f"correctly for {percent(self.accuracy)} of {among}{over}. "
             f"Without the release it is {percent(self.baseline.zero_rule)}, "
             f"with the original {percent(self.original.accuracy)}.{control}"
+            f"{'' if self.tolerance is None else f' {self.tolerance.sentence()}'}"
         )
 
     def lines(self) -> Sequence[Line]:

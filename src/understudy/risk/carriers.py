@@ -195,8 +195,8 @@ def carriers_of(
     With `groups`, a sensitive number is put into groups.
     """
     made = releases_of(tables)
-    tables.select([name for name in ("original", "control", *made) if name in tables.encoded])
-    tables.check_rows()
+    used = [name for name in tables.encoded if name in ("original", "control", *made)]
+    tables = tables.select(used, ()).check_rows()
     tried = _columns(tables, scenario, columns)
     secret = Secret.of(tables, scenario, groups, tolerance)
     attack = KnownPeople.of(tables, scenario, secret, people, random_state)

@@ -122,17 +122,19 @@ def _shares_of_equals(guesses: Codes, truths: Codes) -> tuple[Shares, Shares]:
 def _shares_of_near(
     guesses: Codes, truths: Codes, number: NumberTarget
 ) -> tuple[int, Shares, Shares]:
-    first, last = number.code_limits()
-    low, high = first[truths], last[truths]
-    total = len(truths)
-    hits = int(np.count_nonzero((guesses >= low) & (guesses <= high) & (guesses >= 0)))
+    first, last = number.code_limits
+    low, high = first[truths].astype(np.int64), last[truths].astype(np.int64)
+    total, size = len(truths), len(number.numbers)
+    said = guesses >= 0
+    hits = int(np.count_nonzero((guesses >= low) & (guesses <= high) & said))
     known = low <= high
-    begins, ends = np.sort(low[known]), np.sort(high[known])
-    rows = np.searchsorted(begins, guesses, side="right") - np.searchsorted(ends, guesses)
-    said = np.sort(guesses[guesses >= 0])
-    columns = np.searchsorted(said, high, side="right") - np.searchsorted(said, low)
-    rows = np.where(guesses < 0, 0, rows)
-    columns = np.where(known, columns, 0)
+    # For each code, how many truths it is right for; and how many guesses are below each code.
+    begins = np.bincount(low[known], minlength=size + 1)
+    ends = np.bincount(high[known] + 1, minlength=size + 1)
+    right = np.cumsum(begins - ends)
+    below = np.concatenate([[0], np.cumsum(np.bincount(guesses[said], minlength=size))])
+    rows = np.where(said, right[guesses], 0)
+    columns = np.where(known, below[high + 1] - below[low], 0)
     return hits, rows / total, columns / total
 
 

@@ -67,14 +67,21 @@ class People:
         For each person, 1 for a correct guess and 0 for a wrong one; with several attacks (sets of
         keys, classifiers) the mean of theirs, so that a person counts once.
     strata : ndarray of int
-        People with the same number are alike.
+        People with the same number, from 0, are alike.
     """
 
     scores: Floats
     strata: NDArray[np.integer]
 
-    def sorted(self) -> People:
-        """Return the same people by stratum and score."""
+    @property
+    def are_counted(self) -> bool:
+        """Whether all scores are 0 or 1."""
+        return bool(((self.scores == 0) | (self.scores == 1)).all())
+
+    def in_order(self) -> People:
+        """Return the people so that sums are the same to the last bit, however they are given."""
+        if self.are_counted:
+            return self
         order = np.lexsort((self.scores, self.strata))
         return People(self.scores[order], self.strata[order])
 
@@ -107,19 +114,19 @@ def compare_people(members: People, control: People) -> Compared:
             for held in (members, control)
         )
         return Compared(one, other, *(math.nan, UNDEFINED, math.nan) * 2)
-    # In one order, so that sums are the same to the last bit whatever that of the tables.
-    members, control = members.sorted(), control.sorted()
+    members, control = members.in_order(), control.in_order()
     scores = np.concatenate([members.scores, control.scores])
     strata = np.concatenate([members.strata, control.strata]).astype(np.int64)
     inside = np.arange(len(scores)) < len(members.scores)
-    whole = _Test.of(scores, np.zeros(len(scores), np.int64), inside)
-    within = _Test.of(scores, np.unique(strata, return_inverse=True)[1], inside)
+    counted = members.are_counted and control.are_counted
+    whole = _Test.of(scores, np.zeros(len(scores), np.int64), inside, counted=counted)
+    within = _Test.of(scores, strata, inside, counted=counted)
     mean, other = float(members.scores.mean()), float(control.scores.mean())
     return Compared(
         mean,
         other,
         mean - other,
-        _interval(members.scores, control.scores),
+        _interval(members.scores, control.scores, counted=counted),
         whole.p_value,
         within.difference,
         within.interval,
@@ -149,7 +156,14 @@ class _Test:
     p_value: float
 
     @classmethod
-    def of(cls, scores: Floats, strata: NDArray[np.int64], inside: NDArray[np.bool_]) -> _Test:
+    def of(
+        cls,
+        scores: Floats,
+        strata: NDArray[np.int64],
+        inside: NDArray[np.bool_],
+        *,
+        counted: bool,
+    ) -> _Test:
         """Compare scores of people inside and outside, within strata that have both."""
         size = int(strata.max()) + 1
         people = [np.bincount(strata[part], minlength=size) for part in (inside, ~inside)]
@@ -165,7 +179,7 @@ class _Test:
         # The sum over the strata of how far the members' scores exceed what is expected.
         excess = float((weight * (means[0] - means[1])).sum())
         variance = float((weight / np.maximum(total - 1, 1) * around_all).sum())
-        step = 0.5 if np.isin(scores, (0.0, 1.0)).all() else 0.0
+        step = 0.5 if counted else 0.0
         p_value = 1.0
         if variance > 1e-12:
             p_value = 1 - _NORMAL.cdf((excess - step) / math.sqrt(variance))
@@ -177,11 +191,11 @@ class _Test:
         return cls(difference, (difference - _Z * error, difference + _Z * error), p_value)
 
 
-def _interval(members: Floats, control: Floats) -> Interval:
+def _interval(members: Floats, control: Floats, *, counted: bool) -> Interval:
     """Return the 95% interval of the difference of two means of scores from 0 to 1."""
     one, other = float(members.mean()), float(control.mean())
     difference = one - other
-    if np.isin(members, (0.0, 1.0)).all() and np.isin(control, (0.0, 1.0)).all():
+    if counted:
         return newcombe_interval(
             (one, wilson_interval(float(members.sum()), len(members))),
             (other, wilson_interval(float(control.sum()), len(control))),

@@ -107,7 +107,7 @@ class Secret:
         if self.number is None:
             equal: Flags = guesses == truths
             return equal
-        first, last = self.number.code_limits()
+        first, last = self.number.code_limits
         return (first[truths] <= guesses) & (guesses <= last[truths])
 
     def best_constant(self, truths: Codes) -> int:

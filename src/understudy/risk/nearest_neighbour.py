@@ -278,7 +278,7 @@ def _right(guesses: Codes, truths: Codes, number: NumberTarget | None) -> NDArra
     if number is None:
         equal: NDArray[np.bool_] = guesses == truths
         return equal
-    first, last = number.code_limits()
+    first, last = number.code_limits
     return (first[truths] <= guesses) & (guesses <= last[truths])
 
 

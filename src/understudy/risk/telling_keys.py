@@ -11,6 +11,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.arguments import check_seed
+from understudy.data.coded import Coded
 from understudy.data.frames import Backend, Frame
 from understudy.learning.packed import Records
 from understudy.progress import track
@@ -18,6 +20,7 @@ from understudy.results import Line, Result
 from understudy.risk.attribution_result import Attack, Scores
 from understudy.risk.chance import Agreement, agreement, corrected
 from understudy.risk.kept_back import Compared, People, compare_people, strata_of
+from understudy.risk.linking import Rows, drawn_people
 from understudy.risk.prepare import Prepared, listed_releases, prepare
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.tolerance import NumberTarget, Tolerance
@@ -120,7 +123,7 @@ class TellingKeys(Result):
     def per_record(self, *, backend: Backend | None = None) -> Frame:
         """Return with which share of the sets of keys each original record is guessed correctly.
 
-        It is null for a record without a value to guess.
+        It is null for a record that was not drawn, or has no value to guess.
         """
         import polars as pl
 
@@ -181,6 +184,8 @@ def telling_keys(  # noqa: PLR0913  # the tables, the attacker, and how values a
     control: Frame | None = None,
     groups: Mapping[str, int] | None = None,
     special: Mapping[str, Sequence[float]] | None = None,
+    people: int | None = None,
+    random_state: int = 0,
 ) -> TellingKeys:
     """Find the keys that tell most: all single ones, all pairs, all but one, and all.
 
@@ -192,6 +197,10 @@ def telling_keys(  # noqa: PLR0913  # the tables, the attacker, and how values a
         What an attacker may know, and wants.
     tolerance, control, groups, special
         As in `attribution`.
+    people : int, optional
+        How many people are attacked, drawn at random; all if not given.
+    random_state : int
+        Decides who is drawn.
 
     Returns
     -------
@@ -231,18 +240,24 @@ def telling_keys(  # noqa: PLR0913  # the tables, the attacker, and how values a
         special=special,
         tolerance=tolerance,
     )
-    return telling_keys_of(prepared)
+    return telling_keys_of(prepared, people=people, random_state=random_state)
 
 
-def telling_keys_of(prepared: Prepared) -> TellingKeys:
+def telling_keys_of(
+    prepared: Prepared, *, people: int | None = None, random_state: int = 0
+) -> TellingKeys:
     """Find the most telling keys of tables that are coded already; see `telling_keys`."""
+    check_seed(random_state)
     scenario = Scenario(prepared.scenario.keys, prepared.scenario.sensitive)
     names, number = scenario.keys, prepared.number
-    original = Records(prepared.original)
-    attack = Attack(prepared.released, original, number)
-    control = None
-    if prepared.control is not None:
-        control = Attack(prepared.released, Records(prepared.control), number)
+
+    def attack_on(table: Coded) -> Attack:
+        rows = drawn_people(len(table), people, random_state)
+        asked = table if len(rows) == len(table) else table.take(rows)
+        return Attack(prepared.released, Records(asked), number)
+
+    attack = attack_on(prepared.original)
+    control = None if prepared.control is None else attack_on(prepared.control)
     looks = _Looks(names, attack, control, number)
     singles = [(name,) for name in names]
     large = [*combinations(names, len(names) - 1), names] if len(names) > 1 else []
@@ -251,10 +266,16 @@ def telling_keys_of(prepared: Prepared) -> TellingKeys:
     others = [one for one in dict.fromkeys([*chosen, *large]) if one not in singles]
     looks.at(others)
     pairs = math.comb(len(names), 2)
+    rows = drawn_people(len(prepared.original), people, random_state)
+    if len(rows) < len(prepared.original):
+        reasons["records"] = (
+            f"{len(rows):,} of {len(prepared.original):,} people were attacked, drawn at random"
+        )
     return _result(
         prepared,
         scenario,
         looks,
+        right=looks.per_record(len(prepared.original), rows),
         looks=len(looks.found) + max(pairs - len(chosen), 0),
         reasons=reasons,
     )
@@ -326,10 +347,11 @@ class _Looks:
             *(People(right, own) for (right, _), own in zip(sides, strata, strict=True))
         )
 
-    def per_record(self) -> NDArray[np.float64]:
-        """Return the share of sets with which each record is guessed correctly."""
-        shares: NDArray[np.float64] = self.right / len(self.found)
-        return shares[self._attack.queries.ids]
+    def per_record(self, total: int, rows: Rows) -> NDArray[np.float64]:
+        """Return the share of sets with which each record is guessed correctly; nan for others."""
+        shares = np.full(total, math.nan)
+        shares[rows] = (self.right / len(self.found))[self._attack.queries.ids]
+        return shares
 
 
 def _pairs(names: Sequence[str], looks: _Looks) -> tuple[list[tuple[str, ...]], dict[str, str]]:
@@ -352,7 +374,13 @@ def _pairs(names: Sequence[str], looks: _Looks) -> tuple[list[tuple[str, ...]], 
 
 
 def _result(
-    prepared: Prepared, scenario: Scenario, found: _Looks, *, looks: int, reasons: dict[str, str]
+    prepared: Prepared,
+    scenario: Scenario,
+    found: _Looks,
+    *,
+    right: NDArray[np.float64],
+    looks: int,
+    reasons: dict[str, str],
 ) -> TellingKeys:
     held = found.found
     p_values = corrected(np.array([one.agreement.p_value for one in held]), looks)
@@ -391,6 +419,6 @@ def _result(
         difference_p_value=float(np.nanmin(tested)) if not np.isnan(tested).all() else math.nan,
         looks=looks,
         reasons=reasons,
-        _right=found.per_record(),
+        _right=right,
         _backend=prepared.backend,
     )

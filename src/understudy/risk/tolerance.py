@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, cast, get_args
 
 import numpy as np
@@ -93,6 +94,23 @@ class Tolerance:
 
     def __str__(self) -> str:
         return f"{self.size:g} {self.kind}"
+
+    def sentence(self) -> str:
+        """Say when a guess is right.
+
+        Examples
+        --------
+        >>> Tolerance(0.05, "ranks").sentence()
+        "A guess is right if fewer than 5% of the original's records lie between it and the truth."
+        """
+        share = f"{100 * self.size:g}%"
+        if self.kind == "ranks":
+            return (
+                f"A guess is right if fewer than {share} of the original's records lie between it "
+                "and the truth."
+            )
+        most = f"{share} of the true number" if self.kind == "relative" else f"{self.size:g}"
+        return f"A guess is right if it is off by at most {most}."
 
 
 STANDARD = Tolerance(0.05, "ranks")
@@ -228,8 +246,9 @@ class NumberTarget:
         known: NDArray[np.bool_] = ~np.isnan(self.numbers[codes])
         return known
 
+    @cached_property
     def code_limits(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the first and the last code that is a right guess, for each code."""
+        """The first and the last code that is a right guess, for each code."""
         known = self.numbers[~np.isnan(self.numbers)]
         low, high = self.closeness.limits(known)
         first = np.searchsorted(known, low, side="left").astype(np.int32)
