@@ -126,22 +126,32 @@ def place_together(
     ([[1]], [[0.025]])
     """
     held = {name: encode(table) for name, table in tables.items()}
-    found = {
-        column: compare_loosely({name: table.column(column) for name, table in held.items()})
-        for column in columns
-    }
-    order = sorted(columns, key=lambda name: not found[name].ordered)
-    numeric = sum(found[name].ordered for name in columns)
+    placed: dict[str, tuple[bool, dict[str, NDArray[np.int32]]]] = {}
+    for column in columns:
+        # One column after the other: all of their values at once may be more than memory holds.
+        encoded = {name: table.column(column) for name, table in held.items()}
+        placed[column] = _placed(encoded)
+    order = sorted(columns, key=lambda name: not placed[name][0])
+    numeric = sum(ordered for ordered, _ in placed.values())
     caps = np.full(len(order), UNIT, np.int32)
-    original = next(iter(held))
-    values = {name: np.empty((len(order), len(table)), np.int32) for name, table in held.items()}
-    for place, column in enumerate(order):
-        loose, known = found[column], held[original].column(column)
-        places = _Places.of(loose, original, known) if loose.ordered else None
-        for name, table in held.items():
-            own = loose.labels[name] if places is None else places.of_values(loose, name)
-            values[name][place] = own[table.column(column).codes]
-    return {name: PlacedTable(tuple(order), values[name], numeric, caps) for name in held}
+    found = {}
+    for name, table in held.items():
+        values = np.empty((len(order), len(table)), np.int32)
+        for place, column in enumerate(order):
+            values[place] = placed[column][1].pop(name)
+        found[name] = PlacedTable(tuple(order), values, numeric, caps)
+    return found
+
+
+def _placed(columns: Mapping[str, EncodedColumn]) -> tuple[bool, dict[str, NDArray[np.int32]]]:
+    """Return whether a column counts by size, and the place or label of each record."""
+    loose, original = compare_loosely(columns), next(iter(columns))
+    places = _Places.of(loose, original, columns[original]) if loose.ordered else None
+    found = {}
+    for name, column in columns.items():
+        own = loose.labels[name] if places is None else places.of_values(loose, name)
+        found[name] = own.astype(np.int32)[column.codes]
+    return loose.ordered, found
 
 
 @dataclass(frozen=True, eq=False)

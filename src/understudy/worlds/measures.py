@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from understudy.risk.attackers import attackers
 from understudy.risk.attribution_result import Unmatched
+from understudy.risk.lookalikes import lookalikes
 from understudy.risk.overview import Overview, overview
 from understudy.risk.strong.attack import strong_attacker
 from understudy.worlds.releases import CELLS, KEYS, RECORD, TARGET, Release
@@ -66,6 +67,8 @@ MEASURES = (
     Measure("repU", "table", 0, "share of the records that it counts"),
     Measure("DiSCO", "table", 0, "share of the records that it counts"),
     Measure("DiSCO gain", "table", 0, "DiSCO less the share that a constant guess gets right"),
+    Measure("lookalikes", "record", 0, "whether a synthetic record is much closer than the next"),
+    Measure("lookalikes", "table", 0, "share with one, less what fresh people would give at most"),
     Measure("strong attacker", "record", 1 / len(CELLS), "posterior probability of the record"),
 )
 """All measures, in the order of the table."""
@@ -89,7 +92,8 @@ def scores_of(
         mode="refit",
         records=[RECORD],
     )
-    scores = _by_matching(found) | {STRONG.label: float(attack.posterior[0])}
+    scores = _by_matching(found) | _by_closeness(release, original)
+    scores[STRONG.label] = float(attack.posterior[0])
     if classifiers:
         # Of the original, only the record: the same models trained on all of it for a reference
         # would take as long again.
@@ -115,4 +119,13 @@ def _by_matching(found: Overview) -> dict[str, float]:
         "repU, table": told.repu,
         "DiSCO, table": told.disco,
         "DiSCO gain, table": told.disco_gain,
+    }
+
+
+def _by_closeness(release: Release, original: pl.DataFrame) -> dict[str, float]:
+    """Return the scores of lookalikes, by label."""
+    found = lookalikes(original, release.table, random_state=0)
+    return {
+        "lookalikes, record": float(found.per_record()["lookalike"][RECORD]),
+        "lookalikes, table": found.excess / found.people,
     }
