@@ -10,17 +10,23 @@ from understudy.risk.attacker_votes import Attackers
 from understudy.risk.attackers import attackers
 from understudy.risk.attribution import attribution, gcap, icap, zero_cap
 from understudy.risk.attribution_result import Attribution
+from understudy.risk.carriers import Carriers, carriers
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure, Disclosures
+from understudy.risk.kept_back import Compared
 from understudy.risk.linkability import linkability
 from understudy.risk.linkability_result import Linkability
 from understudy.risk.lookalikes import Lookalikes, lookalikes
+from understudy.risk.nearest_neighbour import NearestNeighbour, nearest_neighbour
 from understudy.risk.overview import Overview, overview
+from understudy.risk.rare_values import RareValues, rare_values
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.singling_out import singling_out
 from understudy.risk.singling_out_result import PredicateAttack, SinglingOut
 from understudy.risk.strong import Command, StrongAttack, black_box_attacker, strong_attacker
 from understudy.risk.sweep import Sweep, sweep
+from understudy.risk.telling_keys import TellingKeys, telling_keys
+from understudy.risk.tolerance import Tolerance
 
 if TYPE_CHECKING:
     from understudy.learning.fixed_radius import FixedRadiusClassifier
@@ -30,31 +36,41 @@ __all__ = [
     "Attackers",
     "Attribution",
     "Baseline",
+    "Carriers",
     "Command",
+    "Compared",
     "Disclosure",
     "Disclosures",
     "FixedRadiusClassifier",
     "Linkability",
     "Lookalikes",
+    "NearestNeighbour",
     "Overview",
     "PredicateAttack",
+    "RareValues",
     "Scenario",
     "SinglingOut",
     "StrongAttack",
     "Sweep",
+    "TellingKeys",
+    "Tolerance",
     "anonymity",
     "attackers",
     "attribution",
     "black_box_attacker",
+    "carriers",
     "disclosure",
     "gcap",
     "icap",
     "linkability",
     "lookalikes",
+    "nearest_neighbour",
     "overview",
+    "rare_values",
     "singling_out",
     "strong_attacker",
     "sweep",
+    "telling_keys",
     "wilson_interval",
     "zero_cap",
 ]
