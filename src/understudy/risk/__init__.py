@@ -12,6 +12,7 @@ from understudy.risk.attribution import attribution, gcap, icap, zero_cap
 from understudy.risk.attribution_result import Attribution
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure, Disclosures
+from understudy.risk.membership import ExactMembership, membership_exact
 from understudy.risk.overview import Overview, overview
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.strong import Command, StrongAttack, black_box_attacker, strong_attacker
@@ -28,6 +29,7 @@ __all__ = [
     "Command",
     "Disclosure",
     "Disclosures",
+    "ExactMembership",
     "FixedRadiusClassifier",
     "Overview",
     "Scenario",
@@ -40,6 +42,7 @@ __all__ = [
     "disclosure",
     "gcap",
     "icap",
+    "membership_exact",
     "overview",
     "strong_attacker",
     "sweep",
