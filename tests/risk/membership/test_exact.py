@@ -98,9 +98,8 @@ def test_agrees_with_a_twin_that_counts_anew(name):
         assert found.without.values[row] == pytest.approx(1 / (1 + out))
         worlds = [changed(original, row, cell) for cell in grid]
         mean = sum(
-            share
-            * math.exp(release_log(tables, changed(original, row, cell), synthetic) - as_it_is)
-            for share, cell in zip(shares, grid, strict=True)
+            share * math.exp(release_log(tables, world, synthetic) - as_it_is)
+            for share, world in zip(shares, worlds, strict=True)
         )
         assert found.replaced.values[row] == pytest.approx(1 / (1 + mean))
 
@@ -145,7 +144,7 @@ def test_draws_are_near_the_exact_average_and_say_how_near(monkeypatch):
     exact = membership_exact(model, people, drawn)
     assert exact.draws == 0
     assert not exact.mc_error.any()
-    monkeypatch.setattr("understudy.risk.membership.exact.MOST_LISTED", 1)
+    monkeypatch.setattr("understudy.risk.membership.other_worlds.MOST_LISTED", 1)
     found = membership_exact(model, people, drawn, draws=2_000)
     assert found.draws == 2_000
     apart = np.abs(found.replaced.values - exact.replaced.values)
