@@ -129,9 +129,7 @@ def membership_exact(  # noqa: PLR0913  # the tables, the attacker's knowledge, 
         error,
         draws=0 if fresh is None else fresh.draws,
         releases=len(releases),
-        control=None
-        if control is None
-        else Posteriors(probability(log_odds + worlds.joined(control))),
+        control=outside,
         reasons={} if fresh is not None else {"replaced": "no fresh people were drawn (draws=0)"},
         notes=tuple(dict.fromkeys(note for one in releases for note in one.notes())),
         _backend=layout.backend,

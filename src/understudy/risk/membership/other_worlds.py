@@ -115,6 +115,7 @@ class CountedWorlds:
 
     @classmethod
     def of(cls, model: Synthesizer, releases: Sequence[Release]) -> CountedWorlds:
+        """Count the tables of a model in the original and in its releases."""
         try:
             tables = model.sampling_tables()
         except NoDensityError as error:
@@ -129,9 +130,11 @@ class CountedWorlds:
         return self.likelihoods[0].release.original
 
     def without(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return it for the world without each record."""
         return self._shifts(self._original.take(rows), joins=False)
 
     def joined(self, control: Frame) -> NDArray[np.float64]:
+        """Return it for the world with each of some people who were not in the data."""
         coded, seen = self.model.codec_.encode_seen(control)
         found = self._shifts(coded, joins=True)
         # Somebody with a value that nobody had: the levels as published show that they were out.
@@ -155,12 +158,14 @@ class CountedWorlds:
         return total
 
     def fresh(self, draws: int, random_state: RandomState) -> Fresh:
+        """Return who may take a record's place."""
         tables = [counts.table for one in self.likelihoods for counts in one.tables]
         if all(isinstance(table, ColumnTable) and not table.parents for table in tables):
             return Fresh(None, np.empty(0), 0)
         return Fresh.of(self.model, draws, random_state)
 
     def replaced(self, rows: NDArray[np.int64], fresh: Fresh) -> Average:
+        """Return it for the world in which one of them takes each record's place."""
         names = self._original.names
         groups = group_ids(self._original, names)
         distinct, number = np.unique(groups.ids[rows], return_inverse=True)
@@ -223,6 +228,7 @@ class RefittedWorlds:
         return sum(world.of_model(fitted) for world in self._worlds)
 
     def without(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return it for the world without each record."""
         original = self.releases[0].original
         every = np.arange(len(original))
         found = [
@@ -232,6 +238,7 @@ class RefittedWorlds:
         return np.array(found) - self._as_it_is
 
     def joined(self, control: Frame) -> NDArray[np.float64]:
+        """Return it for the world with each of some people who were not in the data."""
         coded, seen = self.model.codec_.encode_seen(control)
         original = self.releases[0].original
         found = [
@@ -248,9 +255,11 @@ class RefittedWorlds:
             return -math.inf
 
     def fresh(self, draws: int, random_state: RandomState) -> Fresh:
+        """Return who may take a record's place."""
         return Fresh.of(self.model, draws, random_state)
 
     def replaced(self, rows: NDArray[np.int64], fresh: Fresh) -> Average:
+        """Return it for the world in which one of them takes each record's place."""
         assert fresh.listed is not None  # noqa: S101  # counts alone go column by column
         original = self.releases[0].original
         groups = group_ids(original, original.names)
