@@ -12,7 +12,12 @@ from understudy.risk.attribution import attribution, gcap, icap, zero_cap
 from understudy.risk.attribution_result import Attribution
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure, Disclosures
-from understudy.risk.membership import ExactMembership, membership_exact
+from understudy.risk.membership import (
+    ControlMembership,
+    ExactMembership,
+    membership_by_control,
+    membership_exact,
+)
 from understudy.risk.overview import Overview, overview
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.strong import Command, StrongAttack, black_box_attacker, strong_attacker
@@ -27,6 +32,7 @@ __all__ = [
     "Attribution",
     "Baseline",
     "Command",
+    "ControlMembership",
     "Disclosure",
     "Disclosures",
     "ExactMembership",
@@ -42,6 +48,7 @@ __all__ = [
     "disclosure",
     "gcap",
     "icap",
+    "membership_by_control",
     "membership_exact",
     "overview",
     "strong_attacker",

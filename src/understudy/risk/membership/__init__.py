@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from understudy.risk.membership.control import membership_by_control
+from understudy.risk.membership.control_result import ControlMembership
 from understudy.risk.membership.exact import membership_exact
-from understudy.risk.membership.exact_result import ExactMembership, Posteriors
+from understudy.risk.membership.exact_result import ExactMembership
 
-__all__ = ["ExactMembership", "Posteriors", "membership_exact"]
+__all__ = ["ControlMembership", "ExactMembership", "membership_by_control", "membership_exact"]
