@@ -10,7 +10,7 @@ from understudy import BayesNet, Independent, load
 from understudy.data import Coded
 from understudy.errors import DataError, ParameterError
 from understudy.risk import membership_by_control
-from understudy.risk.membership.density import log_density
+from understudy.risk.membership.density import log_density, log_density_of_others
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +62,12 @@ def test_density_agrees_with_a_slow_twin():
             total += np.log(share)
         expected.append(total)
     assert log_density(network, table, records) == pytest.approx(expected)
+    # Each record with the counts of all others, one after the other.
+    every = np.arange(20)
+    without = [
+        log_density(network, table.take(every != row), table.take(every == row))[0] for row in every
+    ]
+    assert log_density_of_others(network, table) == pytest.approx(without)
 
 
 def test_a_copy_tells_who_was_in(halves):

@@ -9,20 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import check_whole
+from understudy.data.coded import Coded
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import EncodedTable, encode
 from understudy.errors import DataError, ParameterError
 from understudy.learning.mixed_distance import PlacedTable, nearest_records, place_together
 from understudy.risk.membership.control_result import ControlMembership, Scored
-from understudy.risk.membership.density import code_placed, learn_network, log_density
+from understudy.risk.membership.density import (
+    code_placed,
+    learn_network,
+    log_density,
+    log_density_of_others,
+)
 from understudy.risk.membership.roc import separation
 from understudy.risk.strong.candidates import read_columns
 from understudy.synthesis.blocks import RandomState, seed_of
 from understudy.wording import counted
 
-FOLDS = 5
-"""Parts of the control records, each of which is scored by a density of the others."""
-FEWEST_CONTROL = 2 * FOLDS
+FEWEST_CONTROL = 10
+"""With fewer control records, nothing could be seen."""
 
 Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 """The scores of the people in the data, and of the control records."""
@@ -53,7 +58,7 @@ def membership_by_control(
     most : int
         At most so many people of each group are scored, drawn at random.
     random_state : int, numpy Generator or None
-        Decides the sample, and the parts of the control records.
+        Decides the sample.
 
     Returns
     -------
@@ -65,9 +70,9 @@ def membership_by_control(
     Let a be the distance to the nearest synthetic record, and b that to the nearest other person of
     the original and the control records. `closeness` is -a, and `relative_closeness` b / (a + b).
     `density_ratio` is log p(x) - log q(x): both have the network that the release shows (two
-    parents); p has the counts of the release, and q those of control records. A control record is
-    never among those that it is compared with: there are five parts, and people of the original and
-    control records of one part are scored by the counts of the other four.
+    parents); p has the counts of the release, and q those of all other people of the original and
+    the control records. A person is never among those whom they are compared with, and people in
+    the data and control records are scored in the same way.
 
     If the release does not depend on who of all these people was in the data, members and control
     records are exchangeable, so the test needs no assumption about the population.
@@ -162,21 +167,14 @@ def _by_density(
     rows: Sequence[NDArray[np.int64]],
     rng: np.random.Generator,
 ) -> Pair:
-    """Return the log ratio of the densities of the release and of other control records."""
+    """Return the log ratio of the densities of the release and of all other people."""
     *groups, drawn = code_placed([*people, release])
     if not drawn.names:
         return np.zeros(len(rows[0])), np.zeros(len(rows[1]))
     network = learn_network(drawn, int(rng.integers(2**32)))
-    parts = [rng.permutation(len(group)) % FOLDS for group in groups]
-    scores = []
-    for group, part, chosen in zip(groups, parts, rows, strict=True):
-        asked, own = group.take(chosen), part[chosen]
-        score = log_density(network, drawn, asked)
-        for fold in range(FOLDS):
-            reference = groups[1].take(parts[1] != fold)
-            score[own == fold] -= log_density(network, reference, asked.take(own == fold))
-        scores.append(score)
-    return scores[0], scores[1]
+    everybody = Coded.concatenate(groups)
+    ratio = log_density(network, drawn, everybody) - log_density_of_others(network, everybody)
+    return ratio[: len(groups[0])][rows[0]], ratio[len(groups[0]) :][rows[1]]
 
 
 def _reasons(scores: dict[str, Scored]) -> dict[str, str]:

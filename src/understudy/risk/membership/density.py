@@ -74,30 +74,41 @@ def log_density(network: Network, table: Coded, records: Coded) -> NDArray[np.fl
     >>> np.exp(log_density({"x": ()}, table, table))  # 2 and 1 of 3, and half a record each
     array([0.625, 0.625, 0.375])
     """
-    total = np.zeros(len(records))
+    return _summed(network, Coded.concatenate([table, records]), slice(len(table)))[len(table) :]
+
+
+def log_density_of_others(network: Network, table: Coded) -> NDArray[np.float64]:
+    """Return the log probability of each record of a table, with the counts of all others in it.
+
+    Examples
+    --------
+    >>> table = Coded.from_arrays({"x": [0, 0, 1]})
+    >>> np.exp(log_density_of_others({"x": ()}, table)).round(4)  # of 2 others 1 and 1 and 0
+    array([0.5   , 0.5   , 0.1667])
+    """
+    return _summed(network, table, slice(None), own=1)
+
+
+def _summed(network: Network, both: Coded, counted: slice, own: int = 0) -> NDArray[np.float64]:
+    """Return the log probability of all records with the counts of some, less their own part."""
+    total = np.zeros(len(both))
     for child, parents in network.items():
-        # Groups are numbered in both tables at once: with each parent they become finer.
-        group = np.zeros(len(table) + len(records), np.int64)
-        values = _both(table, records, child)
-        size = table.cardinality(child)
-        share = np.full(len(records), 1 / size)
+        size = both.cardinality(child)
+        share = np.full(len(both), 1 / size)
+        group = np.zeros(len(both), np.int64)
         for parent in (None, *parents):
             if parent is not None:
-                group = _numbered(group * table.cardinality(parent) + _both(table, records, parent))
-            cells = _numbered(group * size + values)
-            share = (_others(cells, len(table)) + share) / (_others(group, len(table)) + 1)
+                group = _numbered(group * both.cardinality(parent) + both[parent])
+            cells = _numbered(group * size + both[child])
+            share = (_alike(cells, counted) - own + share) / (_alike(group, counted) - own + 1)
         total += np.log(share)
     return total
-
-
-def _both(table: Coded, records: Coded, name: str) -> NDArray[np.int64]:
-    return np.concatenate([table[name], records[name]]).astype(np.int64)
 
 
 def _numbered(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.unique(keys, return_inverse=True)[1]
 
 
-def _others(group: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
-    """Return how many of the first rows are in the group of each later one."""
-    return np.bincount(group[:rows], minlength=int(group.max(initial=0)) + 1)[group[rows:]]
+def _alike(group: NDArray[np.int64], counted: slice) -> NDArray[np.int64]:
+    """Return how many of the counted records are in the group of each record."""
+    return np.bincount(group[counted], minlength=int(group.max(initial=0)) + 1)[group]
