@@ -15,7 +15,11 @@ from understudy.risk.disclosure_result import Disclosure, Disclosures
 from understudy.risk.membership import (
     ControlMembership,
     ExactMembership,
+    Membership,
+    ShadowMembership,
+    membership,
     membership_by_control,
+    membership_by_shadows,
     membership_exact,
 )
 from understudy.risk.overview import Overview, overview
@@ -37,8 +41,10 @@ __all__ = [
     "Disclosures",
     "ExactMembership",
     "FixedRadiusClassifier",
+    "Membership",
     "Overview",
     "Scenario",
+    "ShadowMembership",
     "StrongAttack",
     "Sweep",
     "anonymity",
@@ -48,7 +54,9 @@ __all__ = [
     "disclosure",
     "gcap",
     "icap",
+    "membership",
     "membership_by_control",
+    "membership_by_shadows",
     "membership_exact",
     "overview",
     "strong_attacker",

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from understudy.risk.membership.attack import Membership, membership
 from understudy.risk.membership.control import membership_by_control
 from understudy.risk.membership.control_result import ControlMembership
 from understudy.risk.membership.exact import membership_exact
 from understudy.risk.membership.exact_result import ExactMembership
+from understudy.risk.membership.shadow_result import ShadowMembership
+from understudy.risk.membership.shadows import membership_by_shadows
 
-__all__ = ["ControlMembership", "ExactMembership", "membership_by_control", "membership_exact"]
+__all__ = [
+    "ControlMembership",
+    "ExactMembership",
+    "Membership",
+    "ShadowMembership",
+    "membership",
+    "membership_by_control",
+    "membership_by_shadows",
+    "membership_exact",
+]
