@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.linear_model import Ridge
 
 from understudy import BayesNet, Independent, load
 from understudy.data.joint_coding import encode
@@ -15,6 +16,7 @@ from understudy.learning.mixed_distance import UNIT
 from understudy.risk import Command, membership_by_shadows
 from understudy.risk.membership.features import LOOSELY, FeatureMaker
 from understudy.risk.membership.kernels import count_agreeing
+from understudy.risk.membership.telling_apart import FOLDS, RIDGE, _unseen_scores, tell_apart
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +74,7 @@ def test_a_tool_that_hands_out_its_table_is_seen_through(people):
     found = membership_by_shadows(copy, people, people, targets=3, shadows=60)
     assert (found.auc > 0.95).all()
     assert (found.advantage_low > 0.5).all()
-    assert found.smallest_p_value < 1e-6
+    assert found.smallest_p_value < 0.01
     assert (np.diff(found.exposure) <= 0).all()
     assert np.isnan(found.probability).all()
     assert "half of the records" in found.reasons["probability"]
@@ -113,12 +115,11 @@ def test_all_others_make_the_strongest_shadows(people):
     assert found.others == "all"
 
 
-def test_classifiers_and_threads(people):
+def test_threads_do_not_change_the_result(people):
     arguments = {"targets": 2, "shadows": 30, "queries": 20}
-    one = membership_by_shadows(copy, people, **arguments, classifier="forest")
-    several = membership_by_shadows(copy, people, **arguments, classifier="forest", processes=2)
+    one = membership_by_shadows(copy, people, **arguments)
+    several = membership_by_shadows(copy, people, **arguments, processes=2)
     assert one.to_frame().equals(several.to_frame(), null_equal=True)
-    assert (one.auc > 0.9).all()
 
 
 def test_a_command_is_a_tool(people, tmp_path):
@@ -157,14 +158,30 @@ def test_what_cannot_be_used_is_refused(people):
         membership_by_shadows(lambda table, _: table[:0], people, shadows=20)
 
 
+def test_scores_agree_with_a_ridge_regression_of_the_other_parts():
+    rng = np.random.default_rng(4)
+    features, labels = rng.normal(size=(40, 6)), np.where(rng.random(40) < 0.5, 1.0, -1.0)
+    kernel = features @ features.T
+    unseen = _unseen_scores(kernel, np.random.default_rng(1)) @ labels
+    part = np.random.default_rng(1).permutation(40) % FOLDS
+    for fold in range(FOLDS):
+        model = Ridge(RIDGE, fit_intercept=False)
+        model.fit(features[part != fold], labels[part != fold])
+        assert unseen[part == fold] == pytest.approx(model.predict(features[part == fold]))
+
+
 @pytest.mark.slow
-def test_a_tool_that_does_not_look_is_rarely_accused(people):
-    """100 people at level 5%: 5 alarms, and 3 standard deviations of 2.2."""
-    found = [
-        membership_by_shadows(fresh, people, targets=10, shadows=60, random_state=seed)
-        for seed in range(10)
-    ]
-    assert sum(int((one.p_value < 0.05).sum()) for one in found) <= 12
+def test_chance_is_called_chance():
+    """Features that tell nothing, and hang together as those of a table do."""
+    alarms, held = 0, 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        features = rng.normal(size=(60, 5)) @ rng.normal(size=(5, 40)) + rng.normal(size=(60, 40))
+        found = tell_apart(features, rng.permutation(np.arange(60) < 30), None, rng)
+        alarms += found.p_value < 0.05
+        held += found.auc_low <= 0.5 <= found.auc_high
+    assert alarms <= 0.07 * 200
+    assert held >= 0.92 * 200  # 95% and two standard errors
 
 
 @pytest.mark.slow

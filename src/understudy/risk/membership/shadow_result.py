@@ -45,8 +45,6 @@ class ShadowMembership(Result):
         How often the tool was run.
     others : {"sample", "all"}
         Whether shadows were made from a random half of the other people, or from all of them.
-    classifier : str
-        What told the shadow releases apart.
     reasons : mapping from str to str
         Why a figure is undefined.
     """
@@ -64,7 +62,6 @@ class ShadowMembership(Result):
     shadows: int
     runs: int
     others: Others = "sample"
-    classifier: str = "logistic"
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -122,7 +119,6 @@ class ShadowMembership(Result):
                 "shadows": self.shadows,
                 "runs": self.runs,
                 "others": self.others,
-                "classifier": self.classifier,
                 "mean_auc": self.mean_auc,
                 "max_auc": self.max_auc,
                 "p_value": self.smallest_p_value,
