@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from understudy.risk.attackers import attackers
 from understudy.risk.attribution_result import Unmatched
+from understudy.risk.membership import membership_exact
 from understudy.risk.overview import Overview, overview
 from understudy.risk.strong.attack import strong_attacker
 from understudy.worlds.releases import CELLS, KEYS, RECORD, TARGET, Release
@@ -66,10 +67,11 @@ MEASURES = (
     Measure("repU", "table", 0, "share of the records that it counts"),
     Measure("DiSCO", "table", 0, "share of the records that it counts"),
     Measure("DiSCO gain", "table", 0, "DiSCO less the share that a constant guess gets right"),
+    Measure("membership", "record", 1 / 2, "posterior probability that the record was there"),
     Measure("strong attacker", "record", 1 / len(CELLS), "posterior probability of the record"),
 )
 """All measures, in the order of the table."""
-CLASSIFIERS, STRONG = MEASURES[3], MEASURES[-1]
+CLASSIFIERS, MEMBERSHIP, STRONG = MEASURES[3], *MEASURES[-2:]
 
 
 def scores_of(
@@ -89,7 +91,13 @@ def scores_of(
         mode="refit",
         records=[RECORD],
     )
-    scores = _by_matching(found) | {STRONG.label: float(attack.posterior[0])}
+    inside = membership_exact(
+        release.model, original, release.table, draws=0, mode="refit", records=[RECORD]
+    )
+    scores = _by_matching(found) | {
+        MEMBERSHIP.label: float(inside.without.values[0]),
+        STRONG.label: float(attack.posterior[0]),
+    }
     if classifiers:
         # Of the original, only the record: the same models trained on all of it for a reference
         # would take as long again.
