@@ -10,6 +10,7 @@ from understudy.risk.attackers import attackers
 from understudy.risk.attribution_result import Unmatched
 from understudy.risk.linkability import linkability
 from understudy.risk.lookalikes import lookalikes
+from understudy.risk.membership import membership_exact
 from understudy.risk.overview import Overview, overview
 from understudy.risk.singling_out import singling_out
 from understudy.risk.strong.attack import strong_attacker
@@ -80,10 +81,11 @@ MEASURES = (
         "linkability", "record", _ONE, "whether its keys and its target have one nearest record"
     ),
     Measure("linkability", "table", _ONE, "share of the records that are linked"),
+    Measure("membership", "record", 1 / 2, "posterior probability that the record was there"),
     Measure("strong attacker", "record", 1 / len(CELLS), "posterior probability of the record"),
 )
 """All measures, in the order of the table."""
-CLASSIFIERS, STRONG = MEASURES[3], MEASURES[-1]
+CLASSIFIERS, MEMBERSHIP, STRONG = MEASURES[3], *MEASURES[-2:]
 
 
 def scores_of(
@@ -103,8 +105,12 @@ def scores_of(
         mode="refit",
         records=[RECORD],
     )
+    inside = membership_exact(
+        release.model, original, release.table, draws=0, mode="refit", records=[RECORD]
+    )
     scores = _by_matching(found) | _by_closeness(release, original)
     scores |= _by_singling_out(release, original) | _by_linking(release, original)
+    scores[MEMBERSHIP.label] = float(inside.without.values[0])
     scores[STRONG.label] = float(attack.posterior[0])
     if classifiers:
         # Of the original, only the record: the same models trained on all of it for a reference

@@ -92,6 +92,10 @@ class RefitLikelihood:
                 raise
             # Where the synthesizer refuses to work, there would be no release.
             return -math.inf
+        return self.of_model(fitted)
+
+    def of_model(self, fitted: Synthesizer) -> float:
+        """Return the log likelihood of the release if this model made it."""
         shown, times = self._distinct
         if not self.release.withheld:
             return fitted.release_log_likelihood(shown, times)
