@@ -226,6 +226,42 @@ class Synthesizer(Parametrized, ABC):
         found = self._log_likelihood(coded)
         return found if possible is None else np.where(possible, found, -np.inf)
 
+    def expected_copies(self, data: Frame | Coded, rows: int | None = None) -> NDArray[np.float64]:
+        """Return how many copies of each record a release is expected to hold.
+
+        It is a forecast, before anything is drawn or released.
+
+        Parameters
+        ----------
+        data : frame or Coded
+            Records of the same columns, such as the original.
+        rows : int, optional
+            Rows of the release; as many as the model was fitted to if not given.
+
+        Returns
+        -------
+        ndarray
+            Rows times the probability of the record. A copy is a record with the same codes: for
+            a number in a bin, one of the same bin.
+
+        Raises
+        ------
+        NoDensityError
+            If the synthesizer has no probabilities.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from understudy import Independent
+        >>> table = pl.DataFrame({"x": ["a", "a", "a", "b"], "y": ["p", "q", "p", "q"]})
+        >>> Independent(random_state=1).fit(table).expected_copies(table, rows=16).tolist()
+        [6.0, 6.0, 6.0, 2.0]
+        """
+        self._require_fit()
+        size = self.n_rows_ if rows is None else check_whole("rows", rows, 0)
+        with np.errstate(over="ignore"):
+            return size * np.exp(self.log_likelihood(data))
+
     def refit(self, coded: Coded) -> Self:
         """Return a synthesizer with the same parameters and coding, fitted to other records.
 

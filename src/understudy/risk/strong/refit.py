@@ -157,6 +157,10 @@ class RefitLikelihood:
         except UnderstudyError:
             # Where the synthesizer refuses to work, there would be no release.
             return -math.inf
+        return self.of_model(fitted)
+
+    def of_model(self, fitted: Synthesizer) -> float:
+        """Return the log likelihood of the releases if this model made them."""
         return sum(shown.log_likelihood(fitted) for shown in self._shown)
 
     def log_likelihoods(

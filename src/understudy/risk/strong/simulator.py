@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, islice
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -192,6 +192,9 @@ def first_cells(cells: Sequence[Cells]) -> list[int]:
     return list(accumulate((own.count for own in cells[:-1]), initial=0))
 
 
+Job = TypeVar("Job")
+Outcome = TypeVar("Outcome")
+
 Synthesize: TypeAlias = Callable[[Frame, int], Frame]
 """Makes a synthetic table of a table and a seed."""
 
@@ -297,35 +300,43 @@ class Simulator:
 
     def all(self, wanted: Iterable[tuple[int, int]], threads: int) -> Generator[Simulation]:
         """Yield the simulations of the given worlds and runs, as they are finished."""
-        if threads == 1:
-            for world, run in wanted:
-                yield self.simulation(world, run)
-            return
-        waiting = iter(wanted)
-        pool = ThreadPoolExecutor(threads)
-        running: set[Future[Simulation]] = set()
-        try:
-            while True:
-                # As many as there are threads: what has not begun need not be given up.
-                running |= {
-                    pool.submit(self.simulation, world, run)
-                    for world, run in islice(waiting, threads - len(running))
-                }
-                if not running:
-                    break
-                # Not for long at a time: polars lets a blocking wait go on after Ctrl-C.
-                done, running = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        finally:
-            self._stop(running)
-            pool.shutdown()
+        return run_in_threads(lambda job: self.simulation(*job), wanted, threads, self.synthesize)
 
-    def _stop(self, running: set[Future[Simulation]]) -> None:
-        """End what is running; a function runs until it returns, a command is terminated."""
-        running = {future for future in running if not future.cancel()}
-        while running:
-            if isinstance(self.synthesize, Command):
-                # Again and again: a run may have been about to start.
-                self.synthesize.stop()
-            running = wait(running, timeout=0.05).not_done
+
+def run_in_threads(
+    run: Callable[[Job], Outcome], jobs: Iterable[Job], threads: int, synthesize: Synthesize
+) -> Generator[Outcome]:
+    """Yield what becomes of the jobs, as they are finished; each runs the synthesizer.
+
+    Closing the generator ends what is running.
+    """
+    if threads == 1:
+        for job in jobs:
+            yield run(job)
+        return
+    waiting = iter(jobs)
+    pool = ThreadPoolExecutor(threads)
+    running: set[Future[Outcome]] = set()
+    try:
+        while True:
+            # As many as there are threads: what has not begun need not be given up.
+            running |= {pool.submit(run, job) for job in islice(waiting, threads - len(running))}
+            if not running:
+                break
+            # Not for long at a time: polars lets a blocking wait go on after Ctrl-C.
+            done, running = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+    finally:
+        _stop(running, synthesize)
+        pool.shutdown()
+
+
+def _stop(running: set[Future[Outcome]], synthesize: Synthesize) -> None:
+    """End what is running; a function runs until it returns, a command is terminated."""
+    running = {future for future in running if not future.cancel()}
+    while running:
+        if isinstance(synthesize, Command):
+            # Again and again: a run may have been about to start.
+            synthesize.stop()
+        running = wait(running, timeout=0.05).not_done

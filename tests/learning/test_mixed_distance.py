@@ -1,0 +1,196 @@
+"""The mixed distance: by hand, and the search against comparing all pairs one by one."""
+
+import datetime as dt
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
+
+from understudy.learning.mixed_distance import (
+    UNIT,
+    PlacedTable,
+    nearest_by_both,
+    nearest_records,
+    place_together,
+)
+
+
+def differences(first: PlacedTable, row: int, second: PlacedTable, other: int) -> list[int]:
+    """Return how far two records are apart in each column, as the definition says."""
+    found = []
+    for place, cap in enumerate(first.caps.tolist()):
+        one, two = int(first.values[place, row]), int(second.values[place, other])
+        apart = abs(one - two) if place < first.numeric else int(one != two) * cap
+        found.append(min(apart, cap))
+    return found
+
+
+def nearest_twin(queries, reference, count, own, trimmed):
+    """Compare all pairs; of equally near records the first comes first."""
+    distances, rows = [], []
+    for query in range(queries.rows):
+        every = []
+        for other in range(reference.rows):
+            if own is None or other != own[query]:
+                apart = differences(queries, query, reference, other)
+                every.append((sum(apart) - (max(apart, default=0) if trimmed else 0), other))
+        chosen = sorted(every)[:count] + [(np.inf, -1)] * max(count - len(every), 0)
+        distances.append([distance / UNIT for distance, _ in chosen])
+        rows.append([other for _, other in chosen])
+    return np.array(distances), np.array(rows)
+
+
+def one_distance(original: pl.DataFrame, record: dict, other: pl.DataFrame | None = None) -> float:
+    """Return how far a record is from the original's first."""
+    table = pl.DataFrame(record) if other is None else other
+    placed = place_together({"original": original, "other": table}, original.columns)
+    first = placed["original"].take(np.array([0]))
+    return float(nearest_records(placed["other"], first)[0][0, 0])
+
+
+@st.composite
+def tables(draw):
+    """Return two small tables with numbers, gaps and labels."""
+    made = []
+    for _ in range(2):
+        rows = draw(st.integers(1, 12))
+        numbers = st.lists(
+            st.one_of(st.none(), st.integers(-3, 3).map(float), st.just(0.5)),
+            min_size=rows,
+            max_size=rows,
+        )
+        labels = st.lists(st.sampled_from(["a", "b", None]), min_size=rows, max_size=rows)
+        columns = {"x": draw(numbers), "y": draw(numbers), "z": draw(labels), "w": draw(labels)}
+        made.append(
+            pl.DataFrame(
+                columns, {"x": pl.Float64, "y": pl.Float64, "z": pl.String, "w": pl.String}
+            )
+        )
+    return made
+
+
+@given(tables(), st.integers(1, 3), st.booleans(), st.booleans())
+def test_nearest_are_those_of_all_pairs(drawn, count, trimmed, themselves):
+    original, other = drawn
+    placed = place_together({"original": original, "other": other}, ["x", "y", "z", "w"])
+    queries = placed["original"]
+    reference = queries if themselves else placed["other"]
+    own = np.arange(queries.rows) if themselves else None
+    found = nearest_records(queries, reference, count=count, own=own, trimmed=trimmed)
+    for one, other_one in zip(
+        found, nearest_twin(queries, reference, count, own, trimmed), strict=True
+    ):
+        assert_array_equal(one, other_one)
+
+
+def test_the_coarse_pass_loses_nothing():
+    rng = np.random.default_rng(4)
+    rows, columns = 1300, 12  # more than two blocks
+    frame = pl.DataFrame(
+        {f"n{k}": rng.normal(size=rows).round(2) for k in range(columns // 2)}
+        | {f"c{k}": rng.integers(0, 4, rows).astype(str) for k in range(columns // 2)}
+    ).with_columns(pl.col(r"^c\d$").map_elements(lambda text: f"v{text}", return_dtype=pl.String))
+    placed = place_together({"original": frame}, frame.columns)["original"]
+    few = placed.take(np.arange(60))
+    both = nearest_by_both(few, placed, counts={"whole": 2, "trimmed": 2}, own=np.arange(60))
+    for kind, found in both.items():
+        twin = nearest_twin(few, placed, 2, np.arange(60), kind == "trimmed")
+        assert_array_equal(found[0], twin[0])
+        assert_array_equal(found[1], twin[1])
+
+
+ages = pl.DataFrame({"age": [20, 30, 40, 50]})
+
+
+@pytest.mark.parametrize(
+    ("value", "distance"),
+    [
+        (20, 0.0),
+        (30, 0.25),  # one quarter of the records further
+        (25, 0.125),
+        (20.001, 0.000025),
+        (60, 0.75 + 1 / 3),  # beyond all: relative to the range
+        (10**9, 1.0),  # at most 1
+        (None, 1.0),
+    ],
+)
+def test_numbers_differ_by_their_places(value, distance):
+    other = pl.DataFrame({"age": [value]}, {"age": pl.Float64}, strict=False)
+    assert one_distance(ages, {}, other) == pytest.approx(min(distance, 1.0), abs=2 / UNIT)
+
+
+def test_text_is_compared_without_case_and_spaces():
+    original = pl.DataFrame({"town": ["Graz", "Wien", "Linz"]})
+    assert one_distance(original, {"town": [" GRAZ "]}) == 0
+    assert one_distance(original, {"town": ["Wien"]}) == 1
+
+
+@pytest.mark.parametrize("text", ["20", " 20.0 ", "2e1"])
+def test_numbers_stored_as_text_are_numbers(text):
+    assert one_distance(ages, {"age": [text]}) == 0
+    as_text = ages.cast(pl.String)
+    assert one_distance(as_text, {"age": [20]}) == 0
+    assert one_distance(as_text, {"age": ["30"]}) == pytest.approx(0.25)
+
+
+def test_a_date_off_by_a_day_is_near_however_it_is_stored():
+    days = pl.DataFrame({"born": [dt.date(1980, 1, 1), dt.date(1990, 1, 1), dt.date(2000, 1, 1)]})
+    near = pytest.approx(1 / 3653 / 3, abs=1e-5)
+    assert one_distance(days, {"born": [dt.date(1980, 1, 2)]}) == near
+    assert one_distance(days, {"born": [dt.datetime(1980, 1, 2)]}) == near  # noqa: DTZ001
+    assert one_distance(days, {"born": ["1980-01-02"]}) == near
+    assert one_distance(days.cast(pl.String), {"born": [dt.date(1980, 1, 2)]}) == near
+    assert one_distance(days, {"born": [7]}) == 1
+
+
+def test_missing_is_a_value_and_so_are_marks_among_numbers():
+    original = pl.DataFrame({"x": [None, *map(str, range(40)), "?"]})
+    assert one_distance(original, {"x": [None]}, None) == 0
+    assert one_distance(original, {"x": [""]}) == 0
+    marks = pl.DataFrame({"x": ["?", *map(str, range(40)), None]})
+    assert one_distance(marks, {"x": [" ? "]}) == 0
+    assert one_distance(marks, {"x": [None]}) == 1
+    assert one_distance(marks, {"x": ["7"]}) == 1
+
+
+def test_booleans_are_the_same_as_0_and_1():
+    original = pl.DataFrame({"ill": [True, False]})
+    for same in (True, 1, 1.0, "true", "TRUE", "1"):
+        assert one_distance(original, {"ill": [same]}) == 0
+    assert one_distance(original, {"ill": [0]}) == 1
+
+
+def test_categories_of_whole_numbers_are_labels():
+    original = pl.DataFrame({"code": ["1", "2", "x"]})
+    assert one_distance(original, {"code": [1.0]}) == 0
+    assert one_distance(original, {"code": [2]}) == 1
+
+
+def test_weights_and_columns_are_chosen():
+    frame = pl.DataFrame({"age": [20, 30, 40, 50], "sex": ["f", "m", "f", "m"]})
+    placed = place_together({"original": frame}, frame.columns)["original"]
+    light = placed.weighted({"age": 0.5, "sex": 0.25})
+    first, second = light.take(np.array([0])), light.take(np.array([1]))
+    assert nearest_records(first, second)[0][0, 0] == pytest.approx(0.125 + 0.25)
+    only = placed.select(["sex"])
+    assert only.columns == ("sex",)
+    assert only.numeric == 0
+    distances, rows = nearest_records(only, only, own=np.arange(4))
+    assert distances[:, 0].tolist() == [0] * 4
+    assert rows[:, 0].tolist() == [2, 3, 0, 1]
+
+
+def test_a_table_of_one_record_has_no_other():
+    placed = place_together({"original": ages[:1]}, ["age"])["original"]
+    distances, rows = nearest_records(placed, placed, own=np.array([0]))
+    assert (distances[0, 0], rows[0, 0]) == (np.inf, -1)
+
+
+def test_numbers_at_the_end_of_floats_do_no_harm():
+    original = pl.DataFrame({"x": [-1.7e308, 0.0, 1.7e308]})
+    assert one_distance(original, {"x": [-1.7e308]}) == 0
+    assert one_distance(original, {"x": [1.7e308]}) == pytest.approx(2 / 3, abs=1e-5)
+    assert one_distance(original, {"x": [float("inf")]}) == 1
