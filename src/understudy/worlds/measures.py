@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Literal
 from understudy.risk.attackers import attackers
 from understudy.risk.attribution_result import Unmatched
 from understudy.risk.lookalikes import lookalikes
+from understudy.risk.nearest_neighbour import nearest_neighbour
 from understudy.risk.overview import Overview, overview
+from understudy.risk.prepare import prepare
+from understudy.risk.rare_values import rare_values_of
+from understudy.risk.scenario import Scenario
 from understudy.risk.strong.attack import strong_attacker
+from understudy.risk.telling_keys import telling_keys_of
 from understudy.worlds.releases import CELLS, KEYS, RECORD, TARGET, Release
 
 if TYPE_CHECKING:
@@ -69,6 +74,9 @@ MEASURES = (
     Measure("DiSCO gain", "table", 0, "DiSCO less the share that a constant guess gets right"),
     Measure("lookalikes", "record", 0, "whether a synthetic record is much closer than the next"),
     Measure("lookalikes", "table", 0, "share with one, less what fresh people would give at most"),
+    Measure("telling keys", "record", 1 / _VALUES, "share of sets of keys that tell its value"),
+    Measure("nearest neighbour", "record", 1 / _VALUES, "whether the most similar record tells it"),
+    Measure("rare values", "table", 0, "share told of those with one value, beyond chance"),
     Measure("strong attacker", "record", 1 / len(CELLS), "posterior probability of the record"),
 )
 """All measures, in the order of the table."""
@@ -92,7 +100,7 @@ def scores_of(
         mode="refit",
         records=[RECORD],
     )
-    scores = _by_matching(found) | _by_closeness(release, original)
+    scores = _by_matching(found) | _by_closeness(release, original) | _by_keys(release, original)
     scores[STRONG.label] = float(attack.posterior[0])
     if classifiers:
         # Of the original, only the record: the same models trained on all of it for a reference
@@ -119,6 +127,22 @@ def _by_matching(found: Overview) -> dict[str, float]:
         "repU, table": told.repu,
         "DiSCO, table": told.disco,
         "DiSCO gain, table": told.disco_gain,
+    }
+
+
+def _by_keys(release: Release, original: pl.DataFrame) -> dict[str, float]:
+    """Return the scores of the attacks by all sets of keys, similar records and each value."""
+    prepared = prepare(original, [release.table], Scenario(KEYS, TARGET))
+    keys = telling_keys_of(prepared)
+    near = nearest_neighbour(
+        original[RECORD : RECORD + 1], release.table, keys=KEYS, sensitive=TARGET
+    )
+    worst = rare_values_of(prepared).worst
+    beyond = 0.0 if worst is None else worst.share - worst.expected / worst.people
+    return {
+        "telling keys, record": float(keys.per_record()["right"][RECORD]),
+        "nearest neighbour, record": near.accuracy,
+        "rare values, table": beyond,
     }
 
 
