@@ -17,6 +17,16 @@ from understudy.risk.kept_back import Compared
 from understudy.risk.linkability import linkability
 from understudy.risk.linkability_result import Linkability
 from understudy.risk.lookalikes import Lookalikes, lookalikes
+from understudy.risk.membership import (
+    ControlMembership,
+    ExactMembership,
+    Membership,
+    ShadowMembership,
+    membership,
+    membership_by_control,
+    membership_by_shadows,
+    membership_exact,
+)
 from understudy.risk.nearest_neighbour import NearestNeighbour, nearest_neighbour
 from understudy.risk.overview import Overview, overview
 from understudy.risk.rare_values import RareValues, rare_values
@@ -39,16 +49,20 @@ __all__ = [
     "Carriers",
     "Command",
     "Compared",
+    "ControlMembership",
     "Disclosure",
     "Disclosures",
+    "ExactMembership",
     "FixedRadiusClassifier",
     "Linkability",
     "Lookalikes",
+    "Membership",
     "NearestNeighbour",
     "Overview",
     "PredicateAttack",
     "RareValues",
     "Scenario",
+    "ShadowMembership",
     "SinglingOut",
     "StrongAttack",
     "Sweep",
@@ -64,6 +78,10 @@ __all__ = [
     "icap",
     "linkability",
     "lookalikes",
+    "membership",
+    "membership_by_control",
+    "membership_by_shadows",
+    "membership_exact",
     "nearest_neighbour",
     "overview",
     "rare_values",

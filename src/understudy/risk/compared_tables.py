@@ -36,6 +36,15 @@ def named_tables(
     return {name: encode(frame) for name, frame in frames.items()}
 
 
+def without_others(tables: Mapping[str, EncodedTable]) -> dict[str, EncodedTable]:
+    """Return the original, the releases and the control records; no test records, for example."""
+    return {
+        name: table
+        for name, table in tables.items()
+        if name in (ORIGINAL, CONTROL) or name.startswith("synthetic")
+    }
+
+
 def shared_columns(
     tables: Mapping[str, EncodedTable], columns: str | Sequence[str] | None
 ) -> tuple[str, ...]:

@@ -10,12 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import check_seed, check_whole
+from understudy.arguments import check_whole, read_seed
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import EncodedTable
 from understudy.errors import ParameterError
 from understudy.learning.mixed_distance import PlacedTable, place_together
-from understudy.risk.compared_tables import CONTROL, ORIGINAL, named_tables, shared_columns
+from understudy.risk.compared_tables import (
+    CONTROL,
+    ORIGINAL,
+    named_tables,
+    shared_columns,
+    without_others,
+)
 from understudy.risk.linkability_result import Linkability
 from understudy.risk.rates import (
     EXCHANGES,
@@ -26,8 +32,9 @@ from understudy.risk.rates import (
 )
 from understudy.wording import quoted
 
-ATTACKS = 2_000
-"""So many people are attacked at most, if it is not said."""
+ATTACKS, FEWEST, PAIRS = 2_000, 200, 100_000_000
+"""How many people are attacked if it is not said, at most and at least, and how many pairs of a
+person and a synthetic record are compared between these limits."""
 _TURNS = 64
 _WIDE = 2_000  # columns whose distances still fit in 32 bits
 
@@ -43,7 +50,7 @@ def linkability(  # noqa: PLR0913  # what anonymeter's users know, each with a d
     control: Frame | None = None,
     attacks: int | None = None,
     neighbours: int = 1,
-    random_state: int = 0,
+    random_state: int | None = None,
     confidence: float = 0.95,
 ) -> Linkability:
     """Measure how often a release links what two files hold of the same person.
@@ -60,12 +67,13 @@ def linkability(  # noqa: PLR0913  # what anonymeter's users know, each with a d
     control : frame, optional
         Records like the original's that were not used for the synthesis.
     attacks : int, optional
-        How many people are attacked, drawn at random; by default all of them, or 2,000 if there
-        are more. As many control records are.
+        How many people are attacked, drawn at random, and as many control records. By default all
+        of them, or 2,000 if there are more; with more than 50,000 synthetic records fewer, so that
+        there are 100 million pairs, but no fewer than 200.
     neighbours : int
         How many nearest records are looked at on each side.
-    random_state : int
-        Seed of who is attacked.
+    random_state : int, optional
+        Seed of who is attacked. One is drawn and recorded if it is not given.
     confidence : float
         The confidence of the intervals.
 
@@ -124,18 +132,23 @@ def linkability_of(
     *,
     attacks: int | None = None,
     neighbours: int = 1,
-    random_state: int = 0,
+    random_state: int | None = None,
     confidence: float = 0.95,
 ) -> Linkability:
-    """Measure tables that are encoded already: "original", releases, and "control" if there is one.
+    """Measure tables that are encoded already, by their names; see `linkability`.
 
-    See `linkability`.
+    "original", releases whose names begin with "synthetic", and "control" if there is one; others
+    are left out.
     """
-    asked = ATTACKS if attacks is None else check_whole("attacks", attacks, 1)
-    sides = two_sides(tables, columns_a, columns_b)
-    rng = np.random.default_rng(check_seed(random_state))
-    real = {name: tables[name] for name in (ORIGINAL, CONTROL) if name in tables}
-    releases = [table for name, table in tables.items() if name not in real]
+    held = without_others(tables)
+    sides = two_sides(held, columns_a, columns_b)
+    seed = read_seed(random_state)
+    rng = np.random.default_rng(seed)
+    real = {name: held[name] for name in (ORIGINAL, CONTROL) if name in held}
+    releases = [table for name, table in held.items() if name not in real]
+    records = sum(map(len, releases))
+    few = max(FEWEST, min(ATTACKS, PAIRS // records))
+    asked = few if attacks is None else check_whole("attacks", attacks, 1)
     check_whole("neighbours", neighbours, 1, min(len(table) for table in releases))
     drawn = {name: _drawn(len(table), asked, rng) for name, table in real.items()}
     asked_of = {name: real[name].take(rows) for name, rows in drawn.items()}
@@ -162,12 +175,12 @@ def linkability_of(
         risk=risk,
         risk_interval=interval,
         tied=tied,
-        random_state=random_state,
+        random_state=seed,
         confidence=confidence,
         reasons={} if other is not None else {"control": "There are no control records."},
         _people=drawn[ORIGINAL],
         _chances=chances,
-        _backend=tables[ORIGINAL].backend,
+        _backend=held[ORIGINAL].backend,
     )
 
 

@@ -10,11 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import check_seed, check_whole
+from understudy.arguments import check_whole, read_seed
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import EncodedTable
 from understudy.errors import ParameterError
-from understudy.risk.compared_tables import CONTROL, ORIGINAL, named_tables, shared_columns
+from understudy.risk.compared_tables import (
+    CONTROL,
+    ORIGINAL,
+    named_tables,
+    shared_columns,
+    without_others,
+)
 from understudy.risk.fitting import Fitting, compare
 from understudy.risk.predicates import (
     CodedRecords,
@@ -39,7 +45,7 @@ def singling_out(  # noqa: PLR0913  # what anonymeter's users know, each with a 
     columns: str | Sequence[str] | None = None,
     attacks: int = ATTACKS,
     columns_per_predicate: int | Sequence[int] = KINDS,
-    random_state: int = 0,
+    random_state: int | None = None,
     confidence: float = 0.95,
 ) -> SinglingOut:
     """Measure how often what is rare in a release points to exactly one person of the original.
@@ -60,8 +66,8 @@ def singling_out(  # noqa: PLR0913  # what anonymeter's users know, each with a 
     columns_per_predicate : int or sequence of int
         The kinds of predicates, by their number of columns; of a table with fewer, all. 1 stands
         for values that one synthetic record has alone.
-    random_state : int
-        Seed of what is drawn.
+    random_state : int, optional
+        Seed of what is drawn. One is drawn and recorded if it is not given.
     confidence : float
         The confidence of the intervals.
 
@@ -135,21 +141,24 @@ def singling_out_of(
     columns: str | Sequence[str] | None = None,
     attacks: int = ATTACKS,
     columns_per_predicate: int | Sequence[int] = KINDS,
-    random_state: int = 0,
+    random_state: int | None = None,
     confidence: float = 0.95,
 ) -> SinglingOut:
-    """Measure tables that are encoded already: "original", releases, and "control" if there is one.
+    """Measure tables that are encoded already, by their names; see `singling_out`.
 
-    See `singling_out`.
+    "original", releases whose names begin with "synthetic", and "control" if there is one; others
+    are left out.
     """
     check_whole("attacks", attacks, 1)
     kinds = _check_kinds(columns_per_predicate)
-    names = shared_columns(tables, columns)
-    coded = code_records(tables, names)
+    held = without_others(tables)
+    names = shared_columns(held, columns)
+    coded = code_records(held, names)
     original, control = coded.pop(ORIGINAL), coded.pop(CONTROL, None)
     releases = [table.distinct() for table in coded.values()]
     people = original if control is None else original.joined(control)
-    rng = np.random.default_rng(check_seed(random_state))
+    seed = read_seed(random_state)
+    rng = np.random.default_rng(seed)
     found, singled = [], {}
     for kind in dict.fromkeys(min(kind, len(names)) for kind in kinds):
         attack = _Attack(releases, people, original.rows, kind, confidence)
@@ -161,11 +170,11 @@ def singling_out_of(
         records=original.rows,
         synthetic_records=tuple(table.rows for table in coded.values()),
         control_records=0 if control is None else control.rows,
-        random_state=random_state,
+        random_state=seed,
         confidence=confidence,
         attacks=tuple(found),
         _singled=singled,
-        _backend=tables[ORIGINAL].backend,
+        _backend=held[ORIGINAL].backend,
     )
 
 

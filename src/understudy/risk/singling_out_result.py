@@ -74,6 +74,11 @@ class PredicateAttack:
         """The rate without the release: of random predicates, or of the same weight, if higher."""
         return float(np.fmax(self.baseline.value, self.same_weight))
 
+    @property
+    def gain(self) -> float:
+        """What the attack gets beyond that."""
+        return self.attack.value - self.without
+
     def to_row(self) -> dict[str, Any]:
         """Return the figures as a row of a table."""
         return {
@@ -211,7 +216,7 @@ class SinglingOut(Result):
                 baseline=attack.without,
                 synthetic=attack.attack.value,
                 control=float("nan") if attack.control is None else attack.control.value,
-                gain=attack.attack.value - attack.without,
+                gain=attack.gain,
             )
             for attack in self.attacks
         ]

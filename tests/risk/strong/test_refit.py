@@ -10,14 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy import BayesNet, Cart, Independent, Schema, load
+from understudy import BayesNet, Cart, Independent, Schema, load, risk
 from understudy.data.coded import Coded
 from understudy.errors import DataError, ParameterError
-from understudy.risk import strong_attacker
 from understudy.risk.strong.candidates import Candidates
 from understudy.risk.strong.fixed import FixedLikelihood
 from understudy.risk.strong.refit import RefitLikelihood
 from understudy.risk.strong.release import Release
+
+
+def strong_attacker(*tables, **how):
+    """Attack with a flat prior and the structure fixed, if nothing else is said."""
+    return risk.strong_attacker(*tables, **({"prior": "uniform", "mode": "fixed"} | how))
+
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -75,7 +80,7 @@ def compare(model, frame, synthetic, unknown, rows):
         candidates = Candidates.occurring(tuple(unknown), [coded, drawn])
     else:
         candidates = Candidates.grid(tuple(unknown), sizes)
-    likelihood = FixedLikelihood.of(model.sampling_tables(), release, unknown)
+    likelihood = FixedLikelihood.of(model.sampling_tables(), [release], unknown)
     quick = likelihood.log_likelihoods(coded.take(np.array(rows)), candidates)
     published, before = structure(model), model.release_log_likelihood(drawn)
     kept = 0
@@ -257,7 +262,9 @@ class TestWorlds:
         release = Release.of(model, frame, synthetic)
         assert release.withheld == ("b",)
         candidates = Candidates.grid(("b",), (release.original.cardinality("b"),))
-        found = RefitLikelihood(model, release).log_likelihoods(np.array([4]), candidates)
+        found = RefitLikelihood(model, (release,), ("b",)).log_likelihoods(
+            np.array([4]), candidates
+        )
         for number in range(len(candidates)):
             fitted = model.refit(world(release.original, 4, candidates, number))
             expected = 0.0

@@ -5,12 +5,12 @@ Cells are combinations of values, numbered alike in the release and in simulatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
-from typing import TypeAlias
+from itertools import accumulate, islice
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -46,6 +46,8 @@ class Cells:
         The columns that make up a cell.
     groups : mapping
         How many groups the numbers of a column are put in.
+    released : collection of str, optional
+        The columns that a simulated table must have; those of `synthetic` if not given.
 
     Attributes
     ----------
@@ -69,9 +71,11 @@ class Cells:
         synthetic: Frame,
         columns: Sequence[str],
         groups: Mapping[str, int],
+        released: Collection[str] | None = None,
     ) -> None:
         self._names = tuple(columns)
-        self._columns = frozenset(to_narwhals(synthetic).columns)
+        own = to_narwhals(synthetic).columns if released is None else released
+        self._columns = frozenset(own)
         self._groups = {name: count for name, count in groups.items() if name in self._names}
         frames = {"original": original, "synthetic": synthetic}
         together = code_together(frames, self._names, groups=self._groups)
@@ -174,6 +178,23 @@ def _first_rows(codes: Codes) -> NDArray[np.int64]:
     return np.unique(codes, return_index=True)[1]
 
 
+def numbered_on(counts: Sequence[CellCounts], cells: Sequence[Cells]) -> CellCounts:
+    """Return the counts of several releases' cells as one: cells are numbered on and on."""
+    starts = first_cells(cells)
+    return CellCounts(
+        np.concatenate([own.cells + start for own, start in zip(counts, starts, strict=True)]),
+        np.concatenate([own.counts for own in counts]),
+    )
+
+
+def first_cells(cells: Sequence[Cells]) -> list[int]:
+    """Return the number of each release's first cell, if cells are numbered on and on."""
+    return list(accumulate((own.count for own in cells[:-1]), initial=0))
+
+
+Job = TypeVar("Job")
+Outcome = TypeVar("Outcome")
+
 Synthesize: TypeAlias = Callable[[Frame, int], Frame]
 """Makes a synthetic table of a table and a seed."""
 
@@ -228,14 +249,14 @@ class Simulator:
     """Synthesizes the table of a world with the seed of a run, and counts the cells.
 
     `values` are what each candidate puts into the unknown attributes; the seeds of runs are the
-    same in every world.
+    same in every world. `cells` are those of each release.
     """
 
     synthesize: Synthesize
     original: Frame
     values: Mapping[str, pa.Array]
     worlds: Worlds
-    cells: Cells
+    cells: Sequence[Cells]
     seeds: tuple[int, ...]
 
     @cached_property
@@ -267,7 +288,9 @@ class Simulator:
         """
         seed = self.seeds[run]
         try:
-            return world, run, self.cells.counts_of(self.synthesize(self.table(world), seed))
+            simulated = self.synthesize(self.table(world), seed)
+            counts = [cells.counts_of(simulated) for cells in self.cells]
+            return world, run, numbered_on(counts, self.cells)
         except Exception as error:
             name = "" if isinstance(error, UnderstudyError) else f"{type(error).__name__}: "
             raise DataError(
@@ -277,35 +300,43 @@ class Simulator:
 
     def all(self, wanted: Iterable[tuple[int, int]], threads: int) -> Generator[Simulation]:
         """Yield the simulations of the given worlds and runs, as they are finished."""
-        if threads == 1:
-            for world, run in wanted:
-                yield self.simulation(world, run)
-            return
-        waiting = iter(wanted)
-        pool = ThreadPoolExecutor(threads)
-        running: set[Future[Simulation]] = set()
-        try:
-            while True:
-                # As many as there are threads: what has not begun need not be given up.
-                running |= {
-                    pool.submit(self.simulation, world, run)
-                    for world, run in islice(waiting, threads - len(running))
-                }
-                if not running:
-                    break
-                # Not for long at a time: polars lets a blocking wait go on after Ctrl-C.
-                done, running = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
-        finally:
-            self._stop(running)
-            pool.shutdown()
+        return run_in_threads(lambda job: self.simulation(*job), wanted, threads, self.synthesize)
 
-    def _stop(self, running: set[Future[Simulation]]) -> None:
-        """End what is running; a function runs until it returns, a command is terminated."""
-        running = {future for future in running if not future.cancel()}
-        while running:
-            if isinstance(self.synthesize, Command):
-                # Again and again: a run may have been about to start.
-                self.synthesize.stop()
-            running = wait(running, timeout=0.05).not_done
+
+def run_in_threads(
+    run: Callable[[Job], Outcome], jobs: Iterable[Job], threads: int, synthesize: Synthesize
+) -> Generator[Outcome]:
+    """Yield what becomes of the jobs, as they are finished; each runs the synthesizer.
+
+    Closing the generator ends what is running.
+    """
+    if threads == 1:
+        for job in jobs:
+            yield run(job)
+        return
+    waiting = iter(jobs)
+    pool = ThreadPoolExecutor(threads)
+    running: set[Future[Outcome]] = set()
+    try:
+        while True:
+            # As many as there are threads: what has not begun need not be given up.
+            running |= {pool.submit(run, job) for job in islice(waiting, threads - len(running))}
+            if not running:
+                break
+            # Not for long at a time: polars lets a blocking wait go on after Ctrl-C.
+            done, running = wait(running, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in done:
+                yield future.result()
+    finally:
+        _stop(running, synthesize)
+        pool.shutdown()
+
+
+def _stop(running: set[Future[Outcome]], synthesize: Synthesize) -> None:
+    """End what is running; a function runs until it returns, a command is terminated."""
+    running = {future for future in running if not future.cancel()}
+    while running:
+        if isinstance(synthesize, Command):
+            # Again and again: a run may have been about to start.
+            synthesize.stop()
+        running = wait(running, timeout=0.05).not_done
