@@ -18,7 +18,7 @@ import pytest
 from understudy import Cart, load, read, write
 from understudy.cli import main
 from understudy.cli.strong_options import Mode, Prior
-from understudy.risk import black_box_attacker, strong_attacker
+from understudy.risk import black_box_attacker, lookalikes, strong_attacker
 
 SCRIPT = Path(sys.executable).with_name("understudy")
 BOOTSTRAP = """
@@ -240,6 +240,7 @@ class TestCommand:
         assert content["settings"] == {
             "groups": None,
             "seed": 5,
+            "tolerance": None,
             "strong": {
                 "command": COMMAND,
                 "records": "0,999",
@@ -308,7 +309,21 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            (("--model", "m.us"), "--model needs --strong, which names what to learn."),
+            (("--worst", "3"), "--worst needs --strong, which names what to learn."),
+            (("--command", COMMAND), "--command needs --strong, which names what to learn."),
+            (("--shadows", "9"), "--shadows needs --command."),
+            (("--targets", "2"), "--targets needs --shadows."),
+            (("--attacks", "lokalikes"), "Did you mean 'lookalikes'?"),
+            (("--tolerance", "exact"), "--tolerance needs --keys and --sensitive."),
+            (("--keys", "var1"), "Give --keys and --sensitive, or a --scenario file."),
+            (
+                ("--shadows", "9", "--model", "m.us", "--command", COMMAND),
+                "Give --model or --command, not both.",
+            ),
+            (
+                ("--keys", "var1", "--sensitive", "var4", "--tolerance", "much"),
+                "tolerance must be a number, 'exact', or a number and its kind",
+            ),
             (
                 (
                     "--keys",
@@ -361,7 +376,7 @@ class TestMistakes:
             (("--strong", "var4", "--model", "m.us", "--known", "1"), "--known needs --keys"),
             (
                 ("--strong", "var4", "--model", "m.us", "--control", "o.csv"),
-                "--control needs --keys and --sensitive.",
+                "--control needs --keys and --sensitive, or --attacks",
             ),
             (
                 ("--strong", "var4", "--model", "m.us", "--groups", "var1=2"),
@@ -414,3 +429,60 @@ class TestMistakes:
     def test_a_model_of_another_table(self, fails, folder):
         write(read("o.csv").head(900), folder / "o.csv", overwrite=True)
         fails("--strong", "var4", "--model", "m.us", says="The model was fitted to 1,000 records")
+
+
+class TestOthers:
+    def test_without_keys_attacks_are_made_that_need_none(self, attack, folder):
+        code, out, _ = attack("--json", "a.json")
+        assert code == 0
+        content = json.loads((folder / "a.json").read_text())
+        assert list(content["others"]) == ["lookalikes", "singling_out", "linkability"]
+        assert content["attribution"] is None
+        for title in ("Lookalikes", "Singling out", "Linkability"):
+            assert title in out
+        expected = lookalikes(read("o.csv"), read("s.csv"), random_state=0)
+        assert content["others"]["lookalikes"] == expected.to_dict()
+        assert expected.summary().split(".")[0] in " ".join(out.replace("│", " ").split())
+
+    def test_a_model_and_control_records_tell_who_was_in_the_data(self, attack, folder):
+        code, _, _ = attack("--model", "m.us", "--control", "s.csv", "--json", "a.json")
+        assert code == 0
+        content = json.loads((folder / "a.json").read_text())
+        assert {"membership", "membership_control"} <= set(content["others"])
+
+    def test_one_by_one(self, attack, folder):
+        options = ("--keys", "var1,var2", "--sensitive", "var4", "--attacks")
+        code, out, _ = attack(*options, "telling-keys, carriers", "--json", "a.json")
+        assert code == 0
+        content = json.loads((folder / "a.json").read_text())
+        assert list(content["others"]) == ["telling_keys", "carriers"]
+        assert content["attribution"] is None
+        assert "GCAP" not in out
+        code, out, _ = attack(*options, "overview", "--classifiers", "none")
+        assert code == 0
+        assert "GCAP" in out
+        assert "Other attacks" not in out
+
+    def test_several_releases_count_together(self, run, folder):
+        code, _, _ = run(
+            "attack", "o.csv", "s.csv", "o.csv", "--attacks", "lookalikes", "--json", "a.json"
+        )
+        assert code == 0
+        content = json.loads((folder / "a.json").read_text())
+        assert content["files"]["synthetic"] == ["s.csv", "o.csv"]
+        assert content["others"]["lookalikes"]["synthetic_records"] == 2000
+
+    def test_shadow_releases_of_a_command(self, attack, folder):
+        options = ("--shadows", "20", "--targets", "1", "--json", "a.json")
+        code, out, err = attack("--command", COMMAND, *options)
+        assert code == 0, err
+        content = json.loads((folder / "a.json").read_text())
+        assert list(content["others"]) == ["membership_shadows"]
+        assert out.strip()
+
+    def test_an_attack_that_fails_leaves_the_others(self, run, folder):
+        write(read("o.csv").head(2), folder / "two.csv")
+        code, out, _ = run("attack", "two.csv", "s.csv")
+        assert code == 0
+        assert "Not measured." in out
+        assert "Singling out" in out

@@ -56,7 +56,7 @@ class OtherOptions:
         _others(
             "Releases to make with --command to learn whether it tells who was in the data: so "
             "many for each of the most exposed people.",
-            min=8,
+            min=20,
         ),
     ] = None
     targets: Annotated[
