@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import platformdirs
+import polars as pl
 import pytest
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -185,3 +186,21 @@ def test_the_black_box_stands_beside_the_exact_posterior(strong, capsys):
 def test_growth_is_measured_with_the_same_tables_at_every_size(strong, size):
     # The unknown question is drawn from the two before it, and the two after it from it.
     assert strong.point("Network, k = 2, 3 to 7 levels", size).tables == 3
+
+
+def test_singling_out_is_compared_with_tables_without_repeated_records(script, monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    module = script("singling_out")
+    table = pl.DataFrame({"x": [1, 1, 2, 3, 4], "job": ["a", "a", None, "b", "c"]})
+    people, control = module.halves(table, 10)
+    assert len(people) == len(control) == 2
+    assert pl.concat([people, control]).n_unique() == 4
+    kinds = [attack["kind"] for attack in module.attacks_on(table, 5, (1, 3))]
+    assert kinds == ["singling out"] * 2 + ["linkability"] * 2
+
+
+def test_rates_are_compared_in_joint_standard_errors(script, monkeypatch):
+    monkeypatch.syspath_prepend(FOLDER)
+    apart = script("singling_out").apart
+    # Both have a standard error of 0.05.
+    assert apart(0.5, 0.6, 1.96 * 0.05, 100) == pytest.approx(0.1 / (0.05 * 2**0.5))

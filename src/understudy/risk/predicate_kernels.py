@@ -17,7 +17,7 @@ from understudy.counting.compiling import announce_compilation
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Index = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]
+    Index = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
     Conditions = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]
 
 announce_compilation()
@@ -26,12 +26,12 @@ announce_compilation()
 @njit(cache=True, nogil=True)  # pragma: no cover
 def sort_records(
     codes: NDArray[np.int32], offsets: NDArray[np.int64], order: NDArray[np.int32]
-) -> NDArray[np.int64]:
+) -> NDArray[np.int32]:
     """Fill in each column's records by code; return where each code starts, all columns in a row.
 
     `offsets` says where a column's codes begin; it has one entry more than a column has codes.
     """
-    starts = np.zeros(offsets[-1], np.int64)
+    starts = np.zeros(offsets[-1], np.int32)
     for column in range(codes.shape[0]):
         own = starts[offsets[column] : offsets[column + 1]]
         for row in range(codes.shape[1]):

@@ -122,7 +122,7 @@ class CodedRecords:
         return CodedRecords(self.scale, np.concatenate([self.codes, other.codes], axis=1))
 
     @cached_property
-    def _index(self) -> tuple[Ints, Ints, NDArray[np.int64], NDArray[np.int64]]:
+    def _index(self) -> tuple[Ints, Ints, Ints, NDArray[np.int64]]:
         from understudy.risk.predicate_kernels import sort_records
 
         order = np.empty_like(self.codes)
@@ -218,31 +218,31 @@ def predicates_of_release(
         Draws them.
     """
     if conditions == 1:
-        found = _rare_values(release)
-        chosen = rng.permutation(len(found))[:most]
-        return found.take(np.sort(chosen))
+        return _rare_values(release, most, rng)
     return _combinations(release, conditions, most, rng)
 
 
-def _rare_values(release: CodedRecords) -> Predicates:
+def _rare_values(release: CodedRecords, most: int, rng: np.random.Generator) -> Predicates:
     scale = release.scale
-    columns, lows, highs = [], [], []
-    for place, codes in enumerate(release.codes):
-        sized = int(scale.sized[place])
-        alone = np.flatnonzero(np.bincount(codes, minlength=scale.codes[place]) == 1)
-        low, high = alone.copy(), alone.copy()
+    alone = [
+        np.flatnonzero(np.bincount(codes, minlength=size) == 1).astype(np.int32)
+        for codes, size in zip(release.codes, scale.codes, strict=True)
+    ]
+    ends = np.cumsum([len(codes) for codes in alone])
+    chosen = np.sort(rng.choice(ends[-1], min(most, ends[-1]), replace=False))
+    columns = np.searchsorted(ends, chosen, side="right").astype(np.int32)
+    lows = np.concatenate(alone)[chosen]
+    highs = lows.copy()
+    for place, (codes, sized) in enumerate(zip(release.codes, scale.sized, strict=True)):
         known = codes[codes < sized]
         if len(known):
             # What lies beyond the only record at an end counts as well: at most, at least.
-            low[alone == known.min()] = 0
-            high[alone == known.max()] = sized - 1
-        columns.append(np.full(len(alone), place))
-        lows.append(low)
-        highs.append(high)
-    found: list[Ints] = [
-        np.concatenate(held).astype(np.int32)[:, None] for held in (columns, lows, highs)
-    ]
-    return Predicates(found[0], found[1], found[2], np.zeros_like(found[0], bool))
+            lows[(columns == place) & (highs == known.min())] = 0
+            highs[(columns == place) & (highs == known.max())] = sized - 1
+    shape = (len(chosen), 1)
+    return Predicates(
+        columns.reshape(shape), lows.reshape(shape), highs.reshape(shape), np.zeros(shape, bool)
+    )
 
 
 def _combinations(
