@@ -27,14 +27,17 @@ def test_the_frame_has_a_row_for_each_release_and_measure(found):
         "release", "measure", "title", "baseline", "synthetic", "original", "control", "gain",
         "spread", "note",
     ]  # fmt: skip
-    assert frame["release"].to_list() == ["copy"] * 5 + ["shuffled"] * 5
-    assert frame["measure"].to_list() == ["gcap", "icap", "zero_cap", "repu", "disco"] * 2
+    measured = [one.measure for one in found.findings.releases[0].figures]
+    count = len(measured)
+    assert {"gcap", "icap", "zero_cap", "repu", "disco"} <= set(measured)
+    assert frame["release"].to_list() == ["copy"] * count + ["shuffled"] * count
+    assert frame["measure"].to_list() == measured * 2
     gcap = found.findings.releases[1].figure("gcap")
     row = frame.row(by_predicate=(pl.col("release") == "shuffled") & (pl.col("measure") == "gcap"))
     assert row[3:6] == (gcap.baseline, gcap.synthetic, gcap.original)
     assert row[6] is None
     assert frame["spread"][:3].to_list() == [0, 0, 0]  # twice the same table
-    assert frame["spread"][5:].null_count() == 5
+    assert frame["spread"][count:].null_count() == count
 
 
 def test_the_frame_of_utility_has_references(found):

@@ -269,13 +269,13 @@ def figure_names() -> dict[str, tuple[str, ...]]:
 
     Examples
     --------
-    >>> figure_names()["icap"]
+    >>> figure_names()["repu"]
     ('baseline', 'synthetic', 'original', 'control', 'gain', 'spread')
     """
     names: dict[str, tuple[str, ...]] = {kind.name: REFERENCES for kind in figure_kinds()}
     for measure in MEASURES:
         for group, figures in measure.numbers.items():
-            names[group] = tuple(dict.fromkeys((*figures, *names.get(group, ()))))
+            names[group] = tuple(dict.fromkeys((*names.get(group, ()), *figures)))
     return names
 
 
