@@ -21,7 +21,7 @@ from understudy.audit.synthesis import Synthesis
 from understudy.risk.telling_keys import TellingKeys, telling_keys_of
 from understudy.wording import points, quoted
 
-PEOPLE = 10_000
+PEOPLE = 6_000
 """How many people are attacked, drawn at random: so many sets of keys take their time."""
 
 KIND = FigureKind(
