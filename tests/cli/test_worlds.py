@@ -24,7 +24,9 @@ def test_a_table_and_a_file_for_programs(call, folder):
         assert own["scores"] == {world: values.tolist() for world, values in scores.items()}
         passed = [name for name, verdict in own["verdicts"].items() if verdict["passed"]]
         assert tuple(passed) == expected.passed(measure.name, measure.about)
-    assert "All five are met by: strong attacker, record." in " ".join(out.split())
+    assert "All five are met by: membership, record; strong attacker, record." in " ".join(
+        out.split()
+    )
     assert expected.failures()[0] in " ".join(err.split())
 
 
