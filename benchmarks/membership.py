@@ -96,7 +96,8 @@ class Report:
 
 def measure(name: str, model: Synthesizer, report: Report) -> None:
     """Attack releases of one model in all three ways."""
-    people = load("cmc")
+    # In a random order: members and others are of one population.
+    people = load("cmc").sample(fraction=1, shuffle=True, seed=1)
     inside, outside = people[: len(people) // 2], people[len(people) // 2 :]
 
     def tool(table: pl.DataFrame, seed: int) -> pl.DataFrame:

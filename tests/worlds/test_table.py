@@ -129,7 +129,7 @@ def test_the_strong_attacker_learns_nothing_where_there_is_nothing(found):
 
 def test_a_constant_target_raises_disco(found):
     # 547 of the 1,000 have the constant, 0: all keys are disclosive, and right for these.
-    assert by_label(found, "constant")["DiSCO, table"].tolist() == [0.547] * 8
+    assert by_label(found, "constant")["DiSCO, table"].tolist() == [0.547] * DRAWN
     assert not by_label(found, "constant")["DiSCO gain, table"].any()
 
 
