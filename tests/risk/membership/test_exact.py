@@ -13,6 +13,7 @@ from understudy import BayesNet, Cart, GaussianCopula, Independent, load
 from understudy.data import Coded
 from understudy.errors import DataError, NoDensityError, ParameterError
 from understudy.risk import membership_exact
+from understudy.risk.membership import other_worlds
 from understudy.risk.membership.exact_result import Posteriors
 
 MODELS = {
@@ -144,7 +145,7 @@ def test_draws_are_near_the_exact_average_and_say_how_near(monkeypatch):
     exact = membership_exact(model, people, drawn)
     assert exact.draws == 0
     assert not exact.mc_error.any()
-    monkeypatch.setattr("understudy.risk.membership.other_worlds.MOST_LISTED", 1)
+    monkeypatch.setattr(other_worlds, "MOST_LISTED", 1)
     found = membership_exact(model, people, drawn, draws=2_000)
     assert found.draws == 2_000
     apart = np.abs(found.replaced.values - exact.replaced.values)
