@@ -22,6 +22,7 @@ from studies.buyer_beware import (
 )
 from studies.disclosure_counts import KEYS, TARGET, sd2011_disclosure
 from studies.figures import FigureName, draw_figure
+from studies.lookalikes import lookalikes_markdown
 from studies.marginals import TableName, marginals, marginals_markdown
 from studies.networks import Coding, utility_adult, utility_cmc
 from understudy.data.files import check_writable, write_bytes
@@ -39,6 +40,7 @@ EVERYTHING = {
     "marginals-cmc.md": "marginals cmc",
     "marginals-sd2011.md": "marginals sd2011",
     "marginals-adult.md": "marginals adult",
+    "lookalikes.md": "lookalikes",
     "sd2011-disclosure.md": "sd2011-disclosure --seeds 100",
     "utility-cmc.md": "utility-cmc --processes 2",
     "utility-adult-k3.md": (
@@ -119,6 +121,14 @@ def print_adult(  # noqa: PLR0913, PLR0917  # Typer declares options as argument
             processes=processes,
         )
     typer.echo(table.to_markdown())
+
+
+@app.command("lookalikes")
+def print_lookalikes(seed: Seed = 1) -> None:
+    """Look for lookalikes in releases of which it is known what they hold."""
+    with _progress():
+        table = lookalikes_markdown(seed)
+    typer.echo(table)
 
 
 @app.command("figure")

@@ -279,8 +279,10 @@ class Attacked:
             int(cell_counts(release)[CELLS.index(UNIQUE)]),
             told.repu,
             told.disco,
-            strong_attacker(model, original, release, mode="refit", records=[RECORD]),
-            strong_attacker(model, original, release),
+            strong_attacker(
+                model, original, release, prior="uniform", mode="refit", records=[RECORD]
+            ),
+            strong_attacker(model, original, release, prior="uniform", mode="fixed"),
         )
 
 
@@ -336,7 +338,9 @@ def protections(releases: int = 100, random_state: int = 0) -> list[Protection]:
         tables = model.sample(copies=releases)
         posteriors = [
             float(
-                strong_attacker(model, original, table, mode="refit", records=[RECORD]).posterior[0]
+                strong_attacker(
+                    model, original, table, prior="uniform", mode="refit", records=[RECORD]
+                ).posterior[0]
             )
             for table in track(tables, f"Attacking minbucket {minbucket}, cp {cp:g}")
         ]

@@ -59,6 +59,13 @@ def check_seed(value: object, name: str = "random_state") -> int:
     return int(value)  # type: ignore[call-overload, no-any-return]
 
 
+def read_seed(random_state: object) -> int:
+    """Return the seed; a fresh one if none is given, so that it can be told."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    return check_seed(random_state)
+
+
 def check_choice(name: str, value: object, choices: Collection[str], also: str = "") -> str:
     """Return one of several words, or raise with the one that may have been meant.
 

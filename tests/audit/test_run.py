@@ -89,7 +89,7 @@ def test_the_figures_are_those_of_the_measures(people, release, model):
     assert [one.synthetic for one in first.subsets] == [one.accuracy for one in alone.subsets]
     told = disclosure(people, release, keys=KEYS, sensitive="ill")
     assert (first.disclosure.repu, first.disclosure.disco) == (told.repu, told.disco)
-    strong = strong_attacker(model, people, release, unknown="ill", prior="informed")
+    strong = strong_attacker(model, people, release, unknown="ill", mode="fixed")
     assert figures(found)["strong"].synthetic == strong.accuracy_after
     assert first.strong.certain == strong.certain
     assert sum(first.strong.gains.synthetic) == 200
@@ -101,13 +101,28 @@ def test_the_figures_are_those_of_the_measures(people, release, model):
 
 def test_the_worst_records_are_those_of_the_strong_attacker(people, release, model):
     found = audit(people, release, model=model, **QUICK).findings.releases[0]
-    strong = strong_attacker(model, people, release, unknown="ill", prior="informed")
+    strong = strong_attacker(model, people, release, unknown="ill", mode="fixed")
     expected = strong.worst(20).filter(pl.col("gain_bits") > 1e-9)
     assert [one.record for one in found.worst] == expected["record"].to_list()
     assert [one.gain_bits for one in found.worst] == expected["gain_bits"].to_list()
     scores = attribution(people, release, keys=KEYS, sensitive="ill").per_record()["cap"]
     for one in found.worst:
         assert one.attribution == pytest.approx(scores[one.record])
+
+
+def test_a_longer_audit_fits_anew_for_the_most_exposed(people, release, model):
+    asked = {name: value for name, value in QUICK.items() if name != "measures"}
+    found = audit(
+        people, release, model=model, measures="standard", **asked | {"classifiers": None}
+    )
+    strong = strong_attacker(model, people, release, unknown="ill", refits=100)
+    first = found.findings.releases[0].strong
+    assert (first.mode, first.certain) == ("auto", strong.certain)
+    assert 0 < strong.refitted < 200
+    assert strong.refitted_in_words() in first.notes
+    assert (
+        f"For {strong.refitted} of 200, the model was fitted anew." in figures(found)["strong"].note
+    )
 
 
 def test_without_a_model_the_worst_records_are_those_whose_rare_value_is_told():

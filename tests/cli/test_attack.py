@@ -106,7 +106,8 @@ class TestModel:
         assert "GCAP" not in out
         assert "Wrote r.csv: a row for each of 1,000 records, as confidential as the data." in err
         written = pl.read_csv(folder / "r.csv")
-        assert written.columns == ["record", "prior", "posterior", "gain_bits", "right_after"]
+        columns = ["record", "posterior", "right_after", "fixed_posterior", "refitted"]
+        assert written.columns == columns
         assert written.equals(expected.to_frame(values=False))
 
     def test_a_parquet_file_with_guesses(self, attack, folder):
@@ -142,8 +143,26 @@ class TestModel:
             lambda *_, **options: seen.update(options) or from_python(records=[0]),
         )
         assert attack("--model", "m.us", "--strong", "*", "--processes", "2")[0] == 0
-        assert (seen["processes"], seen["mode"], seen["prior"]) == (2, "fixed", "uniform")
-        assert seen["records"] is None
+        assert (seen["processes"], seen["mode"], seen["prior"]) == (2, "auto", "informed")
+        assert (seen["refits"], seen["records"]) == (None, None)
+
+    def test_the_number_of_new_fits(self, attack, folder):
+        assert (
+            attack("--model", "m.us", "--strong", "var4", "--refits", "9", "--json", "a.json")[0]
+            == 0
+        )
+        content = json.loads((folder / "a.json").read_text())
+        expected = from_python(unknown="var4", refits=9)
+        assert content["strong"] == expected.to_dict()
+        assert content["settings"]["strong"]["refits"] == 9
+        assert 0 < content["strong"]["refitted"] < 1000
+
+    def test_new_fits_need_a_model_and_the_mode_auto(self, fails):
+        fails("--model", "m.us", "--strong", "var4", "--mode", "fixed", "--refits", "9",
+              says="--refits needs --mode auto")  # fmt: skip
+        fails(
+            "--command", COMMAND, "--strong", "var4", "--refits", "9", says="--refits needs --model"
+        )
 
     def test_beside_the_other_attacks(self, attack, folder):
         code, out, _ = attack(
@@ -178,7 +197,7 @@ class TestRecords:
 
     def test_no_value_of_a_record_is_shown_unless_asked_for(self, attack, folder, named):
         options = ("--worst", "4", "--json", "a.json", "--strong-output", "r.csv")
-        code, out, err = attack(*named, *options)
+        code, out, err = attack(*named, *options, "--prior", "uniform")
         assert code == 0
         written = (folder / "a.json").read_text() + (folder / "r.csv").read_text()
         for text in (out, err, written):
@@ -187,7 +206,7 @@ class TestRecords:
         assert "│    999 │ 50.00% │   certain │      +1.000 │" in out
 
     def test_guesses_on_request(self, attack, named):
-        code, out, _ = attack(*named, "--worst", "1", "--show-records")
+        code, out, _ = attack(*named, "--worst", "1", "--show-records", "--prior", "uniform")
         assert code == 0
         assert "│    999 │ 50.00% │   certain │      +1.000 │ [b]ill     │ yes     │" in out
 
@@ -224,6 +243,7 @@ class TestCommand:
             "strong": {
                 "command": COMMAND,
                 "records": "0,999",
+                "refits": None,
                 "runs": 3,
                 "cells": ["var1", "var4"],
             },

@@ -173,7 +173,7 @@ def test_guesses_are_those_of_the_generalized_attribution(levels):
         )
         for _ in range(2)
     )
-    result = attribution(original, synthetic, keys=keys, sensitive="s", unmatched="nearest")
+    result = attribution(original, synthetic, keys=keys, sensitive="s", tolerance="exact")
     assert result.unmatched > 0.3
     guesses = FixedRadiusClassifier().fit(synthetic[keys], synthetic["s"]).predict(original[keys])
     assert guesses.tolist() == [int(guess) for guess in result.per_record(0)["guess"]]

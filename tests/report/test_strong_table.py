@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -36,7 +37,7 @@ def rows(text):
 
 
 def test_figures():
-    found = rows(shown(strong_table(attack())))
+    found = rows(shown(strong_table(replace(attack(), prior_name="informed"))))
     assert found["the best guess"] == ["25.00%", "50.00%", "+25.00"]
     # 1 and 0.75 are more than a half, and 0.5 is not.
     assert found["more than 50% probable"] == ["0.00%", "50.00%", "+50.00"]
@@ -48,9 +49,22 @@ def test_figures():
     assert found["the most exposed record"] == ["+1.000", "2.00"]
 
 
+@pytest.mark.parametrize("prior", ["uniform", "marginal", "given"])
+def test_what_cannot_be_compared_is_not_shown_side_by_side(prior):
+    text = shown(strong_table(replace(attack(), prior_name=prior)))
+    found = rows(text)
+    assert found["the best guess"] == ["50.00%"]
+    assert found["certain"] == ["25.00%"]
+    assert found["the average record"] == ["+0.146", "1.11"]
+    assert "baseline" not in text
+    said = " ".join(text.split())
+    assert "they are not compared with guesses without the release" in said
+    assert "Use the informed prior to compare guesses." in said
+
+
 def test_what_was_certain_before_is_no_gain():
     certain = StrongAttack(
-        ("x",), "refit", "given", np.array([0]), np.array([1.0]), np.array([1.0]), ("a",),
+        ("x",), "refit", "informed", np.array([0]), np.array([1.0]), np.array([1.0]), ("a",),
         np.array([True]), np.array([True]), np.array([3]),
     )  # fmt: skip
     assert rows(shown(strong_table(certain)))["certain"] == ["100.00%", "100.00%", "+0.00"]
@@ -106,4 +120,5 @@ def test_guesses_are_shown_on_request_and_as_they_are():
     text = shown(worst_table(found, 1, guesses=True))
     assert rows(text)["7"][3:] == ["[red]value[/red]", "yes"]
     assert "The most exposed record" in text
-    assert "Share of 1 record whose true '[b]x' is found" in shown(strong_table(found))
+    text = " ".join(shown(strong_table(found)).split())
+    assert "Share of 1 record whose true '[b]x' is found" in text

@@ -171,7 +171,7 @@ def test_by_hand(as_frame):
     score = result.models["fixed"]
     assert (score.accuracy, score.accuracy_std) == (0.75, 0.25)
     assert (score.original, score.gain) == (0.75, 0.25)
-    assert result.baseline == Baseline(0.5, 0.5)
+    assert result.baseline == Baseline(0.5, 0.5, 0.5, 0.5)
     assert result.per_record(backend="polars").to_dict(as_series=False) == {
         "record": [0, 1, 2, 3],
         "fixed": [1.0, 1.0, 0.5, 0.5],
@@ -219,7 +219,7 @@ def test_control_records_are_other_people():
     assert [subset.control["fixed"] for subset in result.subsets] == [0.5, 0.0]
     score = result.models["fixed"]
     assert (score.control, score.control_std) == (0.25, 0.25)
-    assert (result.control_records, result.control_baseline) == (2, Baseline(1.0, 1.0))
+    assert (result.control_records, result.control_baseline) == (2, Baseline(1.0, 1.0, 0.0, 1.0))
     assert score.accuracy == 0.75
     assert result.reasons == {}
 
@@ -362,7 +362,7 @@ def test_tolerance_by_hand():
     # The mean of the original is 108.3, within 5 of 105 alone.
     assert result.models["constant"].original == 1 / 3
     # Within a tenth of the truth: 90 to 110, 94.5 to 115.5, 108 to 132, and 108 is in all of them.
-    result = attack(relative_tolerance=0.1)
+    result = attack(tolerance="0.1 relative")
     assert result.models["constant"].accuracy == 2 / 3
     assert result.models["constant"].original == 1
     assert result.baseline.zero_rule == 1
@@ -584,12 +584,10 @@ def test_one_progress_bar():
         ({"models": {"x": LinearRegression()}}, "'x' is a regressor. Give a tolerance"),
         ({"models": FIXED, "tolerance": 1}, "'fixed' is a classifier"),
         ({"tolerance": 1}, "'s' holds labels"),
-        ({"tolerance": 1, "relative_tolerance": 1}, "not both"),
+        ({"tolerance": "1 of them"}, "tolerance must be a number, 'exact', or a number and its"),
+        ({"tolerance": Scenario}, "tolerance must be a number of at least 0; got"),
         ({"tolerance": -1}, "tolerance must be a number of at least 0; got -1"),
-        (
-            {"relative_tolerance": True},
-            "relative_tolerance must be a number of at least 0; got True",
-        ),
+        ({"tolerance": True}, "tolerance must be a number of at least 0; got True"),
         ({"tolerance": math.nan}, "tolerance must be a number of at least 0; got nan"),
         ({"tolerance": 1, "groups": {"s": 2}}, "both in groups and guessed"),
         ({"processes": 0}, "processes must be a whole number from 1 to 10,000; got 0"),

@@ -507,7 +507,12 @@ def test_frame_and_dictionary():
     assert "control_accuracy" not in frame.columns
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert content["scenario"] == {"keys": ["age", "sex"], "sensitive": "ill", "known": 1}
-    assert content["baseline"] == {"zero_rule": 0.6, "proportional": pytest.approx(0.52)}
+    assert content["baseline"] == {
+        "zero_rule": 0.6,
+        "proportional": pytest.approx(0.52),
+        "release_rule": 0.4,
+        "uniform": 0.5,
+    }
     assert content["subsets"][1]["accuracy"] == found.subsets[1].accuracy
     assert content["subsets"][1]["control_accuracy"] is None
     assert not any(name.startswith("_") for name in content)

@@ -120,7 +120,13 @@ def test_baselines_by_hand():
     found = Baseline.of(np.array([5, 0, 3, 2]))
     assert found.zero_rule == 0.5
     assert found.proportional == pytest.approx(0.25 + 0.09 + 0.04)
-    assert Baseline.of(np.array([7])) == Baseline(1.0, 1.0)
+    assert found.uniform == pytest.approx(1 / 3)
+    assert math.isnan(found.release_rule)
+    assert Baseline.of(np.array([7]), np.array([2])) == Baseline(1.0, 1.0, 1.0, 1.0)
+    # The release says the third value, which 3 of 10 have; then one that nobody has.
+    assert Baseline.of(np.array([5, 0, 3, 2]), np.array([1, 1, 4, 4])).release_rule == 0.3
+    assert Baseline.of(np.array([5, 0, 3, 2]), np.array([0, 1, 0, 0])).release_rule == 0.0
+    assert Baseline.of(np.array([5]), np.array([0, 1])).release_rule == 0.0
 
 
 def test_the_zero_rule_of_the_paper():
@@ -137,7 +143,7 @@ def test_no_values_have_no_baseline():
 
 def test_counts_beyond_small_integers():
     # Squares of these do not fit 64 bits.
-    assert Baseline.of(np.array([2**40, 2**40])) == Baseline(0.5, 0.5)
+    assert Baseline.of(np.array([2**40, 2**40])) == Baseline(0.5, 0.5, uniform=0.5)
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=6).filter(any))

@@ -162,6 +162,7 @@ def test_the_posterior_is_that_of_the_strong_attacker():
             original,
             load("buyer_beware", synthesis=number),
             unknown="*",
+            prior="uniform",
             mode="refit",
             records=[999],
         )

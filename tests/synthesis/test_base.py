@@ -407,3 +407,22 @@ def test_arrow_dictionaries_come_back_with_their_levels():
     drawn = Independent(random_state=0).fit(frame).sample(5)
     assert drawn.schema == frame.schema
     assert drawn["c"].combine_chunks().dictionary.to_pylist() == ["b", "a"]
+
+
+def test_expected_copies_are_what_is_drawn_on_average(survey):
+    table = survey.select("education", "religion", "method")
+    model = BayesNet(random_state=1).fit(table)
+    records = table.unique(maintain_order=True)
+    expected = model.expected_copies(records, rows=1000)
+    drawn = [model.sample(1000, random_state=seed) for seed in range(200)]
+    counted = pl.concat(drawn).group_by(table.columns).len()
+    means = records.join(counted, on=table.columns, how="left", maintain_order="left")["len"] / 200
+    allowed = 5 * np.sqrt(expected / 200) + 0.05
+    assert np.all(np.abs(means.fill_null(0).to_numpy() - expected) < allowed)
+    # As many rows as the model was fitted to, unless it is said; unseen records have none.
+    assert expected * len(table) / 1000 == pytest.approx(model.expected_copies(records))
+    assert model.expected_copies(records.head(1).with_columns(method=pl.lit(9))).tolist() == [0.0]
+    with pytest.raises(ParameterError, match="rows must be"):
+        model.expected_copies(records, rows=-1)
+    with pytest.raises(NotFittedError):
+        BayesNet().expected_copies(records)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from understudy._version import __version__
+from understudy.arguments import read_seed
 from understudy.audit.findings import Figure, Findings, ReleaseFindings, UtilityFindings
 from understudy.audit.made_by import made_by, method_in_words
 from understudy.audit.measures import MEASURES, Measure, measures_for
@@ -29,7 +30,6 @@ from understudy.audit.task import (
     read_groups,
     read_measures,
     read_releases,
-    read_seed,
 )
 from understudy.data.frames import Frame, Layout, to_narwhals
 from understudy.errors import (

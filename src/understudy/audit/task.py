@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
-import numpy as np
-
-from understudy.arguments import check_choice, check_seed
+from understudy.arguments import check_choice
 from understudy.data.frames import Frame, to_narwhals
 from understudy.data.schema import Schema
 from understudy.errors import (
@@ -158,13 +156,6 @@ def read_classifiers(classifiers: object) -> Preset | None:
         return None
     presets = get_args(Preset)
     return cast("Preset", check_choice("classifiers", classifiers, presets, ", or None for none"))
-
-
-def read_seed(random_state: object) -> int:
-    """Return the seed; a fresh one if none is given, so that it can be told."""
-    if random_state is None:
-        return int(np.random.SeedSequence().generate_state(1)[0])
-    return check_seed(random_state)
 
 
 def read_groups(groups: object) -> dict[str, int]:

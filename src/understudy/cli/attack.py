@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from understudy.risk.scenario import Scenario
     from understudy.synthesis import Synthesizer
 
-Prior = Literal["uniform", "marginal", "informed"]
-Mode = Literal["fixed", "refit"]
+Prior = Literal["informed", "uniform", "marginal"]
+Mode = Literal["auto", "fixed", "refit"]
 
 _STRONG = "The strong attacker (--strong)"
 _strong = panel(_STRONG)
@@ -49,18 +49,27 @@ class StrongOptions:
     prior: Annotated[
         Prior | None,
         _strong(
-            "What the attacker believes before the release: all candidates are equally likely "
-            "(uniform), as likely as they are frequent among the other records (marginal), or as "
-            "likely as the model predicts (informed).",
-            default="uniform",
+            "What the attacker believes before the release: candidates are as likely as the model "
+            "predicts from the other records (informed), all equally likely (uniform), or as "
+            "likely as they are frequent among the other records (marginal).",
+            default="informed; with --command uniform",
         ),
     ] = None
     mode: Annotated[
         Mode | None,
         _strong(
             "fixed: keep the structure of the model and change its counts. refit: fit it again "
-            "for each candidate, which takes long.",
-            default="fixed",
+            "for each candidate, which takes long. auto: keep it, and fit it again for the most "
+            "exposed people, as far as --refits goes.",
+            default="auto",
+        ),
+    ] = None
+    refits: Annotated[
+        int | None,
+        _strong(
+            "How often the model may be fitted again, with --mode auto.",
+            default="1000, fewer for over 1,500 records",
+            min=0,
         ),
     ] = None
     records: Annotated[
@@ -115,6 +124,18 @@ class StrongOptions:
                 'Give --strong a column, several with commas between them, or "*" for the whole '
                 "record."
             )
+        self._check_source()
+        if self.records is not None:
+            read_rows(self.records)
+        if self.show_records and not self.worst and self.strong_output is None:
+            raise ParameterError("--show-records needs --worst or --strong-output.")
+        if self.strong_output is not None:
+            from understudy.data.files import check_target
+
+            check_target(self.strong_output, overwrite=force)
+
+    def _check_source(self) -> None:
+        """Raise if there is not one of model and command, or options are for the other one."""
         if self.model is not None and self.command is not None:
             raise ParameterError("Give --model or --command, not both.")
         if self.model is None and self.command is None:
@@ -124,20 +145,14 @@ class StrongOptions:
             )
         if self.model is not None:
             self._refuse(("runs", "cells", "resume"), "--command")
+            if self.mode not in {None, "auto"}:
+                self._refuse(("refits",), "--mode auto")
         else:
-            self._refuse(("mode",), "--model")
+            self._refuse(("mode", "refits"), "--model")
             if self.prior == "informed":
                 raise ParameterError(
                     "--prior informed needs --model: a command does not say what it expects."
                 )
-        if self.records is not None:
-            read_rows(self.records)
-        if self.show_records and not self.worst and self.strong_output is None:
-            raise ParameterError("--show-records needs --worst or --strong-output.")
-        if self.strong_output is not None:
-            from understudy.data.files import check_target
-
-            check_target(self.strong_output, overwrite=force)
 
     def _refuse(self, names: Sequence[str], other: str) -> None:
         """Raise if any of the options was given, because they need another one."""
@@ -192,17 +207,17 @@ class StrongOptions:
 
         asked: dict[str, Any] = {
             "unknown": _WHOLE if self._names == [_WHOLE] else self._names,
-            "prior": self.prior or "uniform",
             "records": self._rows(original),
             "processes": processes,
         }
         if isinstance(source, Synthesizer):
-            mode = self.mode or "fixed"
-            return strong_attacker(source, original, synthetic, mode=mode, **asked)
+            asked |= {"prior": self.prior or "informed", "mode": self.mode or "auto"}
+            return strong_attacker(source, original, synthetic, refits=self.refits, **asked)
         return black_box_attacker(
             source,
             original,
             synthetic,
+            prior=self.prior or "uniform",
             cells=split_names(self.cells) if self.cells is not None else None,
             groups=groups,
             runs=self.runs or _RUNS,
@@ -226,6 +241,7 @@ class StrongOptions:
         return {
             "command": self.command,
             "records": self.records,
+            "refits": self.refits,
             "runs": None if self.command is None else self.runs or _RUNS,
             "cells": split_names(self.cells) if self.cells else None,
         }

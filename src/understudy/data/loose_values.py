@@ -20,6 +20,8 @@ _ENOUGH = 0.95
 """Of the records of a text column, so many must hold numbers for the column to be one of numbers:
 the others may hold marks such as "?"."""
 _FORMATS = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S")
+_NO_TEXT = pl.Series("text", [], pl.String)
+_STRIPPED = pl.col("text").str.strip_chars()
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +60,15 @@ def compare_loosely(columns: Mapping[str, EncodedColumn]) -> LooseColumn:
     (True, [2.0, nan])
     """
     first = next(iter(columns.values()))
-    numbers = {table: _sizes(column.values, first) for table, column in columns.items()}
+    moments = _are_moments(first.values)
+    numbers = {table: _sizes(column.values, moments) for table, column in columns.items()}
     ordered = _counts_by_size(first, next(iter(numbers.values())))
     # Of an ordered column, only what has no size is told apart by its text.
     texts = {
-        table: _texts(column.values.filter(np.isnan(numbers[table])) if ordered else column.values)
+        table: _texts(column.values, np.isnan(numbers[table]) if ordered else None)
         for table, column in columns.items()
     }
-    every = pl.concat([pl.Series("text", [], pl.String), *texts.values()]).replace("", None)
-    codes = every.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+    codes = _ranks(pl.concat([_NO_TEXT, *texts.values()]))
     labels = {}
     for table, column in columns.items():
         own, codes = np.split(codes, [len(texts[table])])
@@ -90,26 +92,24 @@ def _counts_by_size(column: EncodedColumn, sizes: NDArray[np.float64]) -> bool:
     return known > 0 and float(times[np.isfinite(sizes)].sum()) >= _ENOUGH * known
 
 
-def _sizes(values: pl.Series, first: EncodedColumn) -> NDArray[np.float64]:
+def _sizes(values: pl.Series, moments: bool) -> NDArray[np.float64]:
     """Return values as numbers, or as moments if the original holds such; nan if they are none."""
     kind = values.dtype
-    temporal = first.values.dtype.is_temporal() or (
-        first.values.dtype == pl.String and _are_moments(first.values)
-    )
-    if kind.is_temporal():
-        if not temporal:
-            return np.full(len(values), np.nan)
-        return _moments(values)
-    if kind == pl.String:
-        text = values.str.strip_chars()
-        if temporal:
-            return _moments(_parsed(text))
-        found = text.cast(pl.Float64, strict=False)
-    elif temporal:
+    if kind.is_temporal() or kind == pl.String:
+        if kind == pl.String and moments:
+            return _moments(values.to_frame("text").select(_parsed()).to_series())
+        if kind == pl.String:
+            number = _STRIPPED.cast(pl.Float64, strict=False).fill_null(np.nan)
+            return _finite(values.to_frame("text").select(number).to_series().to_numpy())
+        return _moments(values) if moments else np.full(len(values), np.nan)
+    if moments:
         return np.full(len(values), np.nan)
-    else:
-        found = values.cast(pl.Float64, strict=False)
-    numbers = found.fill_null(np.nan).to_numpy().astype(np.float64)
+    if kind.is_integer() or kind.is_float():
+        return _finite(values.to_numpy().astype(np.float64))
+    return _finite(values.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy())
+
+
+def _finite(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(np.isfinite(numbers), numbers, np.nan)
 
 
@@ -125,28 +125,50 @@ def _moments(values: pl.Series) -> NDArray[np.float64]:
 
 
 def _are_moments(values: pl.Series) -> bool:
-    if not len(values) or values.str.strip_chars().cast(pl.Float64, strict=False).count():
+    """Tell whether values are moments, or texts nearly all of which are and none a number."""
+    if values.dtype.is_temporal():
+        return True
+    if values.dtype != pl.String or not len(values):
         return False
-    return _parsed(values.str.strip_chars()).count() >= _ENOUGH * len(values)
+    frame = values.to_frame("text")
+    if frame.select(_STRIPPED.cast(pl.Float64, strict=False).count()).item():
+        return False
+    return bool(frame.select(_parsed().count()).item() >= _ENOUGH * len(values))
 
 
-def _parsed(text: pl.Series) -> pl.Series:
+def _parsed() -> pl.Expr:
     """Return text as moments, in the forms of ISO 8601; null where it is none."""
-    tried = [text.str.to_datetime(form, strict=False, time_unit="us") for form in _FORMATS[1:]]
-    days = text.str.to_date(_FORMATS[0], strict=False).cast(pl.Datetime("us"))
-    frame = pl.DataFrame([days.alias("0"), *(one.alias(str(n)) for n, one in enumerate(tried, 1))])
-    return frame.select(pl.coalesce(pl.all())).to_series()
+    tried = [_STRIPPED.str.to_datetime(form, strict=False, time_unit="us") for form in _FORMATS[1:]]
+    days = _STRIPPED.str.to_date(_FORMATS[0], strict=False).cast(pl.Datetime("us"))
+    return pl.coalesce(days, *tried)
 
 
-def _texts(values: pl.Series) -> pl.Series:
-    """Return values as text without case and outer spaces; equal numbers are equal."""
-    if values.dtype == pl.Boolean:
-        return values.cast(pl.Int8).cast(pl.Float64).cast(pl.String).alias("text")
-    if values.dtype == pl.String or not values.dtype.is_numeric():
-        text = values.cast(pl.String).str.strip_chars().str.to_lowercase()
-        text = text.replace({"true": "1", "false": "0"})
+def _texts(values: pl.Series, chosen: NDArray[np.bool_] | None) -> pl.Series:
+    """Return values, or the chosen ones, as text without case and outer spaces.
+
+    Equal numbers are equal.
+    """
+    if chosen is not None:
+        if not chosen.any():
+            return _NO_TEXT
+        values = values.filter(pl.Series(chosen))
+    kind = values.dtype
+    if kind == pl.Boolean:
+        text = pl.col("text").cast(pl.Int8).cast(pl.String)
+    elif kind.is_numeric():
+        text = pl.col("text").cast(pl.String)
+    elif kind == pl.Duration:
+        text = pl.col("text").to_physical().cast(pl.String)
     else:
-        text = values.cast(pl.String)
+        text = pl.col("text").cast(pl.String).str.strip_chars().str.to_lowercase()
+        text = text.replace({"true": "1", "false": "0"})
     number = text.cast(pl.Float64, strict=False).cast(pl.String)
-    frame = pl.DataFrame([number.alias("number"), text.alias("text")])
-    return frame.select(text=pl.coalesce("number", "text")).to_series()
+    return values.to_frame("text").select(text=pl.coalesce(number, text)).to_series()
+
+
+def _ranks(texts: pl.Series) -> NDArray[np.int64]:
+    """Return the place of each text among the different ones, from 1; 0 if it is empty."""
+    if not len(texts):
+        return np.empty(0, np.int64)
+    place = pl.col("text").replace("", None).rank("dense").fill_null(0).cast(pl.Int64)
+    return texts.to_frame().select(place).to_series().to_numpy()

@@ -255,6 +255,48 @@ def score_matches(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
+def score_between(
+    reference: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
+    codes: NDArray[np.int32],
+    queries: tuple[NDArray[np.int64], NDArray[np.int32]],
+    limits: tuple[NDArray[np.int32], NDArray[np.int32]],
+    found: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]],
+) -> None:
+    """Score queries as `score_matches` does, by values that have an order.
+
+    `codes` are those of the values, in their order. `limits` are the first and the last code that
+    count for each row. The guess is the middle code: the first with at least half of the records
+    up to it.
+    """
+    starts, values, weights = reference
+    firsts, rows = queries
+    same, total, guess = found
+    for group in range(len(starts) - 1):
+        if firsts[group] == firsts[group + 1]:
+            continue
+        begin, count = starts[group], starts[group + 1] - starts[group]
+        own, sizes = np.empty(count, np.int32), weights[begin : begin + count]
+        in_order = True
+        for place in range(count):
+            own[place] = codes[values[begin + place]]
+            in_order = in_order and (place == 0 or own[place - 1] <= own[place])
+        if not in_order:
+            order = np.argsort(own)
+            own, sizes = own[order], sizes[order]
+        running = np.zeros(count + 1, np.int64)
+        for place in range(count):
+            running[place + 1] = running[place] + sizes[place]
+        all_of_them = running[count]
+        middle = np.searchsorted(running[1:], (all_of_them + 1) // 2)
+        for place in range(firsts[group], firsts[group + 1]):
+            row = rows[place]
+            low = np.searchsorted(own, limits[0][row])
+            high = max(np.searchsorted(own, limits[1][row], side="right"), low)
+            same[row], total[row] = running[high] - running[low], all_of_them
+            guess[row] = own[middle]
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
 def match_keys(
     words: NDArray[np.uint64],
     mask: NDArray[np.uint64],

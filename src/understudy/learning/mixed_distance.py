@@ -8,10 +8,10 @@ The trimmed distance leaves out the largest of these differences.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,22 +126,32 @@ def place_together(
     ([[1]], [[0.025]])
     """
     held = {name: encode(table) for name, table in tables.items()}
-    found = {
-        column: compare_loosely({name: table.column(column) for name, table in held.items()})
-        for column in columns
-    }
-    order = sorted(columns, key=lambda name: not found[name].ordered)
-    numeric = sum(found[name].ordered for name in columns)
+    placed: dict[str, tuple[bool, dict[str, NDArray[np.int32]]]] = {}
+    for column in columns:
+        # One column after the other: all of their values at once may be more than memory holds.
+        encoded = {name: table.column(column) for name, table in held.items()}
+        placed[column] = _placed(encoded)
+    order = sorted(columns, key=lambda name: not placed[name][0])
+    numeric = sum(ordered for ordered, _ in placed.values())
     caps = np.full(len(order), UNIT, np.int32)
-    original = next(iter(held))
-    values = {name: np.empty((len(order), len(table)), np.int32) for name, table in held.items()}
-    for place, column in enumerate(order):
-        loose, known = found[column], held[original].column(column)
-        places = _Places.of(loose, original, known) if loose.ordered else None
-        for name, table in held.items():
-            own = loose.labels[name] if places is None else places.of_values(loose, name)
-            values[name][place] = own[table.column(column).codes]
-    return {name: PlacedTable(tuple(order), values[name], numeric, caps) for name in held}
+    found = {}
+    for name, table in held.items():
+        values = np.empty((len(order), len(table)), np.int32)
+        for place, column in enumerate(order):
+            values[place] = placed[column][1].pop(name)
+        found[name] = PlacedTable(tuple(order), values, numeric, caps)
+    return found
+
+
+def _placed(columns: Mapping[str, EncodedColumn]) -> tuple[bool, dict[str, NDArray[np.int32]]]:
+    """Return whether a column counts by size, and the place or label of each record."""
+    loose, original = compare_loosely(columns), next(iter(columns))
+    places = _Places.of(loose, original, columns[original]) if loose.ordered else None
+    found = {}
+    for name, column in columns.items():
+        own = loose.labels[name] if places is None else places.of_values(loose, name)
+        found[name] = own.astype(np.int32)[column.codes]
+    return loose.ordered, found
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,19 +225,9 @@ def nearest_by_both(
 
     left_out = np.full(queries.rows, -1) if own is None else np.asarray(own, np.int64)
     found = {kind: _unfound(queries.rows, counts.get(kind, 0)) for kind in KINDS}
-    coarse_caps = (reference.caps >> reference.shift).astype(np.int16)
-    for start in track(range(0, queries.rows, _QUERIES_AT_ONCE), "Comparing records"):
-        piece = slice(start, start + _QUERIES_AT_ONCE)
-        exact = np.ascontiguousarray(queries.values[:, piece].T)
-        coarse = np.ascontiguousarray(queries.coarse[:, piece].T)
+    for piece, coded in _pieces(queries):
         best = [(distances[piece], rows[piece]) for distances, rows in found.values()]
-        find_nearest(
-            (exact, coarse),
-            left_out[piece],
-            (reference.values, reference.coarse),
-            (reference.numeric, reference.caps, coarse_caps, reference.shift),
-            *best,
-        )
+        find_nearest(coded, left_out[piece], *_compared(reference), *best)
     return {
         kind: (np.where(rows < 0, np.inf, distances / UNIT), rows)
         for kind, (distances, rows) in found.items()
@@ -238,3 +238,51 @@ def nearest_by_both(
 def _unfound(queries: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     far = np.iinfo(np.int64).max // 2
     return np.full((queries, count), far), np.full((queries, count), -1)
+
+
+def count_nearer(
+    queries: PlacedTable, reference: PlacedTable, *, limits: Mapping[Kind, NDArray[np.float64]]
+) -> dict[Kind, NDArray[np.int64]]:
+    """Return how many records of a reference are nearer to each query than its limit.
+
+    Parameters
+    ----------
+    queries, reference : PlacedTable
+        Tables that were placed together.
+    limits : mapping
+        By "whole" and "trimmed" distance, or one of them: a limit for each query.
+    """
+    from understudy.learning.mixed_kernels import count_within
+
+    none = np.zeros(queries.rows)
+    # The first whole number that is no longer below the limit.
+    units = [np.ceil(limits.get(kind, none) * UNIT).astype(np.int64) for kind in KINDS]
+    counts = [np.zeros(queries.rows, np.int64) for _ in KINDS]
+    for piece, coded in _pieces(queries):
+        count_within(
+            coded,
+            *_compared(reference),
+            (units[0][piece], units[1][piece]),
+            (counts[0][piece], counts[1][piece]),
+        )
+    return {kind: held for kind, held in zip(KINDS, counts, strict=True) if kind in limits}
+
+
+def _pieces(queries: PlacedTable) -> Iterator[tuple[slice, tuple[Any, Any]]]:
+    """Yield some of the queries at a time, with a row for each, exact and coarse."""
+    for start in track(range(0, queries.rows, _QUERIES_AT_ONCE), "Comparing records"):
+        piece = slice(start, start + _QUERIES_AT_ONCE)
+        yield (
+            piece,
+            (
+                np.ascontiguousarray(queries.values[:, piece].T),
+                np.ascontiguousarray(queries.coarse[:, piece].T),
+            ),
+        )
+
+
+def _compared(reference: PlacedTable) -> tuple[Any, Any]:
+    """Return what the kernels want of a reference: its values, and how they are compared."""
+    coarse_caps = (reference.caps >> reference.shift).astype(np.int16)
+    measure = reference.numeric, reference.caps, coarse_caps, reference.shift
+    return (reference.values, reference.coarse), measure

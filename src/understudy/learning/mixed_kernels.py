@@ -131,3 +131,32 @@ def find_nearest(
                 distance, largest = _distance(exact[query], others, row, measure)
                 _insert(whole, query, distance, row)
                 _insert(trimmed, query, distance - largest, row)
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def count_within(
+    queries: Table,
+    reference: Table,
+    measure: Measure,
+    limits: tuple[NDArray[np.int64], NDArray[np.int64]],
+    counts: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> None:
+    """Count the records that are nearer to each query than its limit, by either distance."""
+    (exact, coarse), (others, coarse_others) = queries, reference
+    numeric, _, _, shift = measure
+    total, top = np.empty(BLOCK, np.int16), np.empty(BLOCK, np.int16)
+    for start in range(0, others.shape[1], BLOCK):
+        end = min(start + BLOCK, others.shape[1])
+        for query in range(len(exact)):
+            within, trimmed_within = int(limits[0][query]), int(limits[1][query])
+            limit = (within >> shift) + 1 + numeric if within > 0 else 0
+            trimmed_limit = (trimmed_within >> shift) + 1 + numeric if trimmed_within > 0 else 0
+            if limit == 0 and trimmed_limit == 0:
+                continue
+            _bound(coarse[query], coarse_others, (start, end), measure, total, top)
+            for place in range(end - start):
+                if total[place] >= limit and total[place] - top[place] >= trimmed_limit:
+                    continue
+                distance, largest = _distance(exact[query], others, start + place, measure)
+                counts[0][query] += distance < within
+                counts[1][query] += distance - largest < trimmed_within

@@ -95,6 +95,34 @@ class Search:
         same, total, guess = found
         return Matches(same, total, self._values[guess], distance[ids])
 
+    def middle_matches(
+        self,
+        places: Sequence[int],
+        limits: tuple[NDArray[np.int32], NDArray[np.int32]],
+        *,
+        nearest: bool,
+    ) -> Matches:
+        """Find the same records as `matches` for values that have an order, by their codes.
+
+        `same` counts the records whose value lies within the limits, a first and a last code for
+        each of the different queries. The guess is the middle value; of two the lower.
+        """
+        from understudy.learning.matching_kernels import score_between
+
+        groups, entries, (asked, rows, _), _ = self._grouped(places)
+        ids, firsts, known = groups
+        distance = np.zeros(len(firsts), np.int32)
+        distance[known:] = -1
+        size = len(self.queries.weights)
+        found = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int32)
+        matched = 0, entries, np.zeros(known, np.int32)
+        others = self._nearest(places, groups, entries) if nearest and known else ()
+        for begin, near, far in chain([matched], others):
+            end = begin + len(far)
+            score_between(near, self._values, (asked[begin : end + 1], rows), limits, found)
+            distance[begin:end] = far
+        return Matches(*found, distance[ids])
+
     def nearest_counts(self, places: Sequence[int]) -> Iterator[tuple[NDArray[np.int32], Any]]:
         """Yield how often each sensitive value occurs among the nearest records, block by block.
 

@@ -25,6 +25,8 @@ _PRIORS = {
 }
 
 _MODES = {
+    "auto": "computed exactly: by fitting the model anew for the most exposed people, and with its "
+    "structure as it is for all others",
     "fixed": "computed exactly, with the structure of the model as it is",
     "refit": "computed by fitting the model anew for every candidate",
     "black box": "estimated by running the synthesizer for every candidate",

@@ -26,6 +26,8 @@ _PRIORS = {
     "given": "candidates have the weights that were given",
 }
 _MODES = {
+    "auto": "The structure of the model stays as published, but for the most exposed records: for "
+    "these, the model is fitted anew for each candidate.",
     "fixed": "The structure of the model stays as published; only its counts change.",
     "refit": "The model is fitted anew for each candidate.",
     "black box": "The release is simulated for each candidate.",
@@ -58,7 +60,8 @@ def _shares(attack: StrongAttack) -> Table:
         header_style="bold",
     )
     table.add_column("the truth is")
-    for heading in ("baseline", "synthetic", "gain"):
+    headings = ("baseline", "synthetic", "gain") if attack.comparable else ("synthetic",)
+    for heading in headings:
         table.add_column(heading, justify="right")
     lines = {
         "the best guess": (attack.accuracy_before, attack.accuracy_after),
@@ -68,7 +71,10 @@ def _shares(attack: StrongAttack) -> Table:
     }
     for meaning, (before, after) in lines.items():
         row = (Text(share(value, 2)) for value in (before, after))
-        table.add_row(meaning, *row, difference(after - before))
+        if attack.comparable:
+            table.add_row(meaning, *row, difference(after - before))
+        else:
+            table.add_row(meaning, share(after, 2))
     return table
 
 
@@ -97,11 +103,14 @@ def _bits(attack: StrongAttack) -> Table:
 
 def _sentences(attack: StrongAttack) -> Iterator[RenderableType]:
     yield Text(attack.summary())
-    if attack.prior_name in {"uniform", "marginal"}:
+    if not attack.comparable:
+        rest = "rest on the weights that were given"
+        if attack.prior_name != "given":
+            rest = "ignore what the other records say about this one"
         yield Text(
-            f"With the {attack.prior_name} prior, a guess ignores what the other records say about "
-            "this one. It may be worse with the release than without it. Use the informed prior "
-            "to compare guesses."
+            f"With the {attack.prior_name} prior, guesses {rest}. So they are not compared with "
+            "guesses without the release. Who is certain does not depend on the prior, and the "
+            "bits hardly do. Use the informed prior to compare guesses."
         )
     errors = attack.more.get("mc_error")
     if errors is not None and np.isfinite(errors).any():

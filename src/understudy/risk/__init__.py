@@ -10,8 +10,13 @@ from understudy.risk.attacker_votes import Attackers
 from understudy.risk.attackers import attackers
 from understudy.risk.attribution import attribution, gcap, icap, zero_cap
 from understudy.risk.attribution_result import Attribution
+from understudy.risk.carriers import Carriers, carriers
 from understudy.risk.disclosure import disclosure
 from understudy.risk.disclosure_result import Disclosure, Disclosures
+from understudy.risk.kept_back import Compared
+from understudy.risk.linkability import linkability
+from understudy.risk.linkability_result import Linkability
+from understudy.risk.lookalikes import Lookalikes, lookalikes
 from understudy.risk.membership import (
     ControlMembership,
     ExactMembership,
@@ -22,10 +27,16 @@ from understudy.risk.membership import (
     membership_by_shadows,
     membership_exact,
 )
+from understudy.risk.nearest_neighbour import NearestNeighbour, nearest_neighbour
 from understudy.risk.overview import Overview, overview
+from understudy.risk.rare_values import RareValues, rare_values
 from understudy.risk.scenario import Baseline, Scenario
+from understudy.risk.singling_out import singling_out
+from understudy.risk.singling_out_result import PredicateAttack, SinglingOut
 from understudy.risk.strong import Command, StrongAttack, black_box_attacker, strong_attacker
 from understudy.risk.sweep import Sweep, sweep
+from understudy.risk.telling_keys import TellingKeys, telling_keys
+from understudy.risk.tolerance import Tolerance
 
 if TYPE_CHECKING:
     from understudy.learning.fixed_radius import FixedRadiusClassifier
@@ -35,32 +46,49 @@ __all__ = [
     "Attackers",
     "Attribution",
     "Baseline",
+    "Carriers",
     "Command",
+    "Compared",
     "ControlMembership",
     "Disclosure",
     "Disclosures",
     "ExactMembership",
     "FixedRadiusClassifier",
+    "Linkability",
+    "Lookalikes",
     "Membership",
+    "NearestNeighbour",
     "Overview",
+    "PredicateAttack",
+    "RareValues",
     "Scenario",
     "ShadowMembership",
+    "SinglingOut",
     "StrongAttack",
     "Sweep",
+    "TellingKeys",
+    "Tolerance",
     "anonymity",
     "attackers",
     "attribution",
     "black_box_attacker",
+    "carriers",
     "disclosure",
     "gcap",
     "icap",
+    "linkability",
+    "lookalikes",
     "membership",
     "membership_by_control",
     "membership_by_shadows",
     "membership_exact",
+    "nearest_neighbour",
     "overview",
+    "rare_values",
+    "singling_out",
     "strong_attacker",
     "sweep",
+    "telling_keys",
     "wilson_interval",
     "zero_cap",
 ]

@@ -11,90 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import is_number
 from understudy.data import Coded
 from understudy.data.frames import Backend, Frame
-from understudy.errors import DataError, ParameterError
+from understudy.errors import DataError
 from understudy.intervals import wilson_interval
 from understudy.learning.classifiers import MANY_LEVELS
 from understudy.results import Line, Result
+from understudy.risk.kept_back import Compared, People, compare_people, strata_of
 from understudy.risk.prepare import Prepared
 from understudy.risk.scenario import Baseline, Scenario
+from understudy.risk.tolerance import NumberTarget, Tolerance
 from understudy.wording import percent, quoted
 
 Truth = tuple[NDArray[Any], NDArray[np.bool_]]
 """The sensitive attribute of each record, as codes or numbers, and where there is one."""
-
-Numbers = NDArray[np.float64]
-
-# A limit that is hit exactly in decimals may be missed by the last bits: 0.8 - 0.1 > 0.7.
-_LAST_BITS = 8 * np.finfo(np.float64).eps
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """How far from the truth a guess may be; the limits themselves count as right.
-
-    Parameters
-    ----------
-    size : float
-        The largest difference that is right.
-    relative : bool
-        Whether that is a share of the true number's size, rather than the same for all.
-
-    Examples
-    --------
-    >>> Tolerance(10).right(np.array([110.0, 111.0]), np.array([100.0, 100.0])).tolist()
-    [True, False]
-    """
-
-    size: float
-    relative: bool = False
-
-    @classmethod
-    def of(cls, tolerance: float | None, relative_tolerance: float | None) -> Tolerance | None:
-        """Return the tolerance that a user asked for, or None."""
-        named = {"tolerance": tolerance, "relative_tolerance": relative_tolerance}
-        given = {name: value for name, value in named.items() if value is not None}
-        if not given:
-            return None
-        if len(given) == 2:
-            raise ParameterError("Give either tolerance or relative_tolerance, not both.")
-        ((name, value),) = given.items()
-        if not (is_number(value) and 0 <= value < math.inf):
-            raise ParameterError(f"{name} must be a number of at least 0; got {value!r}.")
-        return cls(float(value), name == "relative_tolerance")
-
-    def limits(self, truths: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the smallest and the largest right guess for each true number."""
-        reach = self.size * np.abs(truths) if self.relative else np.full(len(truths), self.size)
-        if self.size:
-            reach = reach + _LAST_BITS * np.maximum(np.abs(truths), reach)
-        return truths - reach, truths + reach
-
-    def right(self, guesses: Numbers, truths: Numbers) -> NDArray[np.bool_]:
-        """Tell which guesses are right."""
-        low, high = self.limits(truths)
-        return (low <= guesses) & (guesses <= high)
-
-    def baseline(self, truths: Numbers) -> Baseline:
-        """Return how often the best constant guess, and a guess drawn from `truths`, is right.
-
-        Each true number has an interval of right guesses. The best constant lies where the most
-        of them overlap, and such a place is the lower end of one of them.
-
-        Examples
-        --------
-        >>> Tolerance(1).baseline(np.array([1.0, 2.0, 3.0, 9.0]))  # 2 is within 1 of three numbers
-        Baseline(zero_rule=0.75, proportional=0.5)
-        """
-        low, high = (np.sort(limit) for limit in self.limits(truths))
-        hits = [
-            np.searchsorted(low, guesses, side="right") - np.searchsorted(high, guesses)
-            for guesses in (low, truths)
-        ]
-        total = len(truths)
-        return Baseline(int(hits[0].max()) / total, int(hits[1].sum()) / total**2)
 
 
 @dataclass(frozen=True)
@@ -115,6 +45,9 @@ class Score:
         `accuracy` less the zero rule of the baseline.
     interval, control_interval : tuple of float
         Wilson's 95% intervals of `accuracy` and `control`, for so many records.
+    compared : Compared or None
+        People in the data beside those kept back; None without control records. The score of a
+        person is the share of right guesses over sets of keys and models.
     """
 
     accuracy: float
@@ -126,6 +59,7 @@ class Score:
     gain: float
     interval: tuple[float, float]
     control_interval: tuple[float, float]
+    compared: Compared | None
 
 
 @dataclass(frozen=True)
@@ -254,6 +188,7 @@ class Attackers(Result):
             f"best {percent(self.maximum.accuracy)}{best}). "
             f"Without the release it is {percent(self.baseline.zero_rule)}, "
             f"with the original {percent(self.ensemble.original)}.{control}"
+            f"{'' if self.tolerance is None else f' {self.tolerance.sentence()}'}"
         )
 
     def lines(self) -> Sequence[Line]:
@@ -274,16 +209,14 @@ class Target:
     synthetic: Truth
     control: Truth | None
     size: int
-    tolerance: Tolerance | None
+    number: NumberTarget | None
 
     @classmethod
-    def of(cls, prepared: Prepared, tolerance: Tolerance | None) -> Target:
+    def of(cls, prepared: Prepared) -> Target:
         """Return the sensitive attribute of all tables, as codes or as numbers."""
-        name = prepared.scenario.sensitive
+        name, number = prepared.scenario.sensitive, prepared.number
         levels = prepared.levels[name]
-        if tolerance is not None and levels.numbers is None:
-            raise ParameterError(f"{name!r} holds labels, and a tolerance needs numbers.")
-        if tolerance is None and len(levels) > MANY_LEVELS:
+        if number is None and len(levels) > MANY_LEVELS:
             logging.getLogger("understudy").warning(
                 "The sensitive attribute %r has %s levels. Classifiers will be slow, and a guess "
                 "counts only if it is exact. Put the values in groups, or give a tolerance if "
@@ -294,16 +227,16 @@ class Target:
 
         def truth(table: Coded) -> Truth:
             codes = table[name].astype(np.int64)
-            if tolerance is None or levels.numbers is None:
+            if number is None:
                 return codes, np.ones(len(codes), bool)
-            numbers = levels.numbers[codes]
+            numbers = number.numbers[codes]
             return numbers, ~np.isnan(numbers)
 
         original = truth(prepared.original)
         if not original[1].any():
             raise DataError(f"The original table has no number in {name!r} to guess.")
         control = None if prepared.control is None else truth(prepared.control)
-        return cls(original, truth(prepared.syntheses[0]), control, len(levels), tolerance)
+        return cls(original, truth(prepared.released), control, len(levels), number)
 
     @property
     def records(self) -> int:
@@ -318,24 +251,25 @@ class Target:
     def right(self, guesses: NDArray[Any], truth: Truth) -> NDArray[np.float64]:
         """Return 1 for a right guess, 0 for a wrong one, and nan where there is no truth."""
         values, known = truth
-        if self.tolerance is None:
+        if self.number is None:
             right = guesses == values
         else:
-            right = self.tolerance.right(guesses, values)
+            right = self.number.closeness.right(guesses, values)
         return np.where(known, right, np.nan)
 
     def baseline(self, truth: Truth | None) -> Baseline:
         """Return what is reached without the release; nan if there is nothing to guess."""
         if truth is None or not truth[1].any():
             return Baseline(math.nan, math.nan)
-        values = truth[0][truth[1]]
-        if self.tolerance is None:
-            return Baseline.of(np.bincount(values, minlength=self.size))
-        return self.tolerance.baseline(values)
+        values, released = truth[0][truth[1]], self.synthetic[0][self.synthetic[1]]
+        if self.number is None:
+            counts = (np.bincount(held, minlength=self.size) for held in (values, released))
+            return Baseline.of(*counts)
+        return self.number.closeness.baseline(values, released)
 
     def vote(self, guesses: Sequence[NDArray[Any]], trained_on: Truth) -> NDArray[Any]:
         """Return the guess of all models together: the majority's, or the median number."""
-        if self.tolerance is not None:
+        if self.number is not None:
             return np.asarray(np.median(np.stack(guesses), axis=0))
         return majority(guesses, np.bincount(trained_on[0], minlength=self.size))
 
@@ -368,6 +302,8 @@ class VoteCount:
         self._baseline = target.baseline(target.original)
         rows = len(target.original[0])
         self._hits = {name: np.zeros(rows) for name in self._names}
+        others = 0 if target.control is None else len(target.control[0])
+        self._control_hits = {name: np.zeros(others) for name in self._names}
         self._rates: dict[str, list[dict[str, float]]] = {
             side: [] for side in ("synthetic", "original", "control")
         }
@@ -413,14 +349,38 @@ class VoteCount:
         for name in self._names:
             self._hits[name] += right[name]
         self._rates["control"].append(
-            {name: self._control_rate(found.get(name), which[rows:]) for name in self._names}
+            {name: self._control_rate(name, found.get(name), which[rows:]) for name in self._names}
         )
 
-    def _control_rate(self, guesses: NDArray[Any] | None, which: NDArray[np.integer]) -> float:
+    def _control_rate(
+        self, name: str, guesses: NDArray[Any] | None, which: NDArray[np.integer]
+    ) -> float:
         control = self._target.control
         if guesses is None or control is None or not control[1].any():
+            self._control_hits[name] += math.nan
             return math.nan
-        return float(self._target.right(guesses[which], control)[control[1]].mean())
+        right = self._target.right(guesses[which], control)
+        self._control_hits[name] += right
+        return float(right[control[1]].mean())
+
+    def _compared(self, models: Sequence[str]) -> Compared | None:
+        """Compare people in the data with those kept back, by the mean of some models."""
+        target = self._target
+        if target.control is None or not models:
+            return None
+        sides = ((target.original, self._hits), (target.control, self._control_hits))
+        known = [truth[1] for truth, _ in sides]
+        values = [truth[0][truth[1]] for truth, _ in sides]
+        _, codes = np.unique(np.concatenate(values), return_inverse=True)
+        own, other = np.split(codes, [len(values[0])])
+        strata = strata_of(own, other, numbers=target.number is not None)
+        people = [
+            People(
+                np.mean([hits[name][rows] for name in models], axis=0) / len(self._subsets), alike
+            )
+            for (_, hits), rows, alike in zip(sides, known, strata, strict=True)
+        ]
+        return compare_people(*people)
 
     def result(self, scenario: Scenario, preset: str | None, backend: Backend) -> Attackers:
         """Return the whole attack."""
@@ -439,7 +399,7 @@ class VoteCount:
         return Attackers(
             scenario=scenario,
             preset=preset,
-            tolerance=target.tolerance,
+            tolerance=None if target.number is None else target.number.closeness.tolerance,
             records=target.records,
             control_records=target.control_records,
             baseline=self._baseline,
@@ -475,4 +435,5 @@ class VoteCount:
             gain=accuracy - self._baseline.zero_rule,
             interval=wilson_interval(accuracy * records, records),
             control_interval=wilson_interval(of_control * controls, controls),
+            compared=self._compared(models),
         )

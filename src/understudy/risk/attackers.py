@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal
@@ -17,9 +18,10 @@ from understudy.errors import ParameterError
 from understudy.learning.classifiers import CLASSIFIERS, REGRESSORS, Codes, Model
 from understudy.learning.jobs import Guesses, Job, Remembered, mapped
 from understudy.progress import track
-from understudy.risk.attacker_votes import Attackers, Target, Tolerance, Truth, VoteCount
-from understudy.risk.prepare import Prepared, prepare
+from understudy.risk.attacker_votes import Attackers, Target, Truth, VoteCount
+from understudy.risk.prepare import Prepared, listed_releases, prepare
 from understudy.risk.scenario import Scenario
+from understudy.risk.tolerance import Tolerance
 
 RESERVED = ("ensemble", "mean", "maximum")
 """What is made of all models, and so no name for one."""
@@ -27,15 +29,14 @@ RESERVED = ("ensemble", "mean", "maximum")
 
 def attackers(  # noqa: PLR0913  # the attack, who attacks, and what counts as right
     original: Frame,
-    synthetic: Frame,
+    synthetic: Frame | Sequence[Frame],
     *,
     keys: str | Sequence[str],
     sensitive: str,
     known: int | None = None,
     preset: Literal["papers", "strong"] = "strong",
     models: Mapping[str, Any] | None = None,
-    tolerance: float | None = None,
-    relative_tolerance: float | None = None,
+    tolerance: Tolerance | float | dt.timedelta | str | None = None,
     control: Frame | None = None,
     groups: Mapping[str, int] | None = None,
     special: Mapping[str, Sequence[float]] | None = None,
@@ -51,7 +52,8 @@ def attackers(  # noqa: PLR0913  # the attack, who attacks, and what counts as r
     Parameters
     ----------
     original, synthetic : frame
-        The original table and the release.
+        The original table and the release. Models learn from the records of several releases in a
+        list together.
     keys, sensitive, known
         What the attacker may know, wants, and knows; see `understudy.risk.Scenario`.
     preset : {"strong", "papers"}
@@ -62,11 +64,12 @@ def attackers(  # noqa: PLR0913  # the attack, who attacks, and what counts as r
         and the sensitive attribute as whole numbers, the codes of its levels. Parameters named
         `random_state` that are None are set to `random_state`, and the order of the records is
         drawn from it.
-    tolerance, relative_tolerance : float, optional
-        A guess of a numeric sensitive attribute is right within this difference, or within this
-        share of the true number. Models are then regressors, and the ensemble is the median of
-        their guesses. Records without a number are left out. Without a tolerance, numbers are
-        levels like any others.
+    tolerance : Tolerance, float, timedelta, str, optional
+        How far off a guess of a number or a date may be, and still be right; see `attribution`.
+        Models are then regressors, and the ensemble is the median of their guesses. Records without
+        a number are left out. If it is not given, numbers with more than 20 different values and
+        dates are guessed within 5% of ranks, unless `models` are classifiers. With ``"exact"``,
+        numbers are levels like any others.
     control : frame, optional
         Records like the original's that were not used for the synthesis. What is guessed correctly
         about them is learnt about everybody, not about the people in the data.
@@ -139,18 +142,24 @@ def attackers(  # noqa: PLR0913  # the attack, who attacks, and what counts as r
     (0.75, 0.75)
     """
     scenario = Scenario(keys, sensitive, known)
-    within = Tolerance.of(tolerance, relative_tolerance)
-    chosen = _chosen(preset, models, within)
     check_whole("processes", processes, 1, 10**4)
     check_seed(random_state)
-    if within and groups and sensitive in groups:
-        raise ParameterError(
-            f"{sensitive!r} cannot be both in groups and guessed within a tolerance."
-        )
+    wanted = Tolerance.of(tolerance)
+    if wanted is None and models is not None and _any_classifier(models):
+        wanted = "exact"
+    if isinstance(wanted, Tolerance):
+        _chosen(preset, models, numbers=True)  # refused before the tables are read
     prepared = prepare(
-        original, [synthetic], scenario, control=control, groups=groups, special=special
+        original,
+        listed_releases(synthetic),
+        scenario,
+        control=control,
+        groups=groups,
+        special=special,
+        tolerance=wanted,
     )
-    votes = _attack(prepared, chosen, within, processes=processes, random_state=random_state)
+    chosen = _chosen(preset, models, numbers=prepared.number is not None)
+    votes = _attack(prepared, chosen, processes=processes, random_state=random_state)
     return votes.result(scenario, None if models is not None else preset, prepared.backend)
 
 
@@ -162,18 +171,17 @@ def attackers_on(
     random_state: int = 0,
     remembered: Remembered | None = None,
 ) -> Attackers:
-    """Attack tables that are coded already, the first of the synthetic ones; see `attackers`.
+    """Attack tables that are coded already; see `attackers`.
 
     With `remembered`, models that learn from the same original are trained once for all attacks
     that it is given to. The result is the same. All of it is then done in this process.
     """
-    chosen = _chosen(preset, None, None)
+    chosen = _chosen(preset, None, numbers=prepared.number is not None)
     check_whole("processes", processes, 1, 10**4)
     check_seed(random_state)
     votes = _attack(
         prepared,
         chosen,
-        None,
         processes=processes if remembered is None else 1,
         random_state=random_state,
         trained=Job.guesses if remembered is None else remembered.guesses,
@@ -184,7 +192,6 @@ def attackers_on(
 def _attack(
     prepared: Prepared,
     chosen: Mapping[str, Model],
-    within: Tolerance | None,
     *,
     processes: int,
     random_state: int,
@@ -192,7 +199,7 @@ def _attack(
 ) -> VoteCount:
     """Train all models for all sets of keys, and count what they guess."""
     scenario = prepared.scenario
-    target = Target.of(prepared, within)
+    target = Target.of(prepared)
     votes = VoteCount(target, tuple(chosen))
     tables = [prepared.original, *([] if prepared.control is None else [prepared.control])]
     asked = Coded.concatenate(tables)
@@ -207,19 +214,26 @@ def _attack(
     return votes
 
 
-def _chosen(
-    preset: str, models: Mapping[str, Any] | None, tolerance: Tolerance | None
-) -> Mapping[str, Model]:
+def _any_classifier(models: object) -> bool:
+    """Tell whether a user's models are for levels; what is no model is refused later."""
+    from sklearn.base import is_classifier
+
+    return isinstance(models, Mapping) and any(
+        hasattr(model, "fit") and is_classifier(model) for model in models.values()
+    )
+
+
+def _chosen(preset: str, models: Mapping[str, Any] | None, *, numbers: bool) -> Mapping[str, Model]:
     """Return the models of a preset, or the user's own after a check."""
-    presets = CLASSIFIERS if tolerance is None else REGRESSORS
+    presets = REGRESSORS if numbers else CLASSIFIERS
     if models is None:
         return presets[check_choice("preset", preset, presets)]
     if not isinstance(models, Mapping) or not models:
         raise ParameterError(f"models must be a mapping of names to estimators; got {models!r}.")
-    return {name: _own(name, model, tolerance) for name, model in models.items()}
+    return {name: _own(name, model, numbers=numbers) for name, model in models.items()}
 
 
-def _own(name: str, estimator: Any, tolerance: Tolerance | None) -> Model:  # noqa: ANN401  # no types
+def _own(name: str, estimator: Any, *, numbers: bool) -> Model:  # noqa: ANN401  # no types
     from sklearn.base import clone, is_classifier, is_regressor
 
     if not isinstance(name, str) or name in RESERVED:
@@ -231,11 +245,11 @@ def _own(name: str, estimator: Any, tolerance: Tolerance | None) -> Model:  # no
         raise ParameterError(
             f"models: {name!r} is not an estimator that can be copied: {error}"
         ) from error
-    if tolerance is None and regressor:
+    if regressor and not numbers:
         raise ParameterError(
             f"models: {name!r} is a regressor. Give a tolerance, or use a classifier."
         )
-    if tolerance is not None and classifier:
+    if classifier and numbers:
         raise ParameterError(
             f"models: {name!r} is a classifier, and a tolerance needs a regressor."
         )
@@ -250,7 +264,7 @@ def _jobs(
         different = asked.take(group_ids(asked, subset).representatives)
         levels = tuple(prepared.levels[name] for name in subset)
         for table, truth in (
-            (prepared.syntheses[0], target.synthetic),
+            (prepared.released, target.synthetic),
             (prepared.original, target.original),
         ):
             rows = _training_rows(table, subset, truth, seed)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 from typing import Required, TypedDict, Unpack, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from understudy.arguments import check_choice
 from understudy.data.frames import Frame
@@ -20,20 +24,23 @@ from understudy.risk.attribution_result import (
     SubsetAttribution,
     Unmatched,
 )
-from understudy.risk.prepare import Prepared, prepare
+from understudy.risk.kept_back import People, compare_people, strata_of
+from understudy.risk.prepare import Prepared, listed_releases, prepare
 from understudy.risk.scenario import Baseline, Scenario
+from understudy.risk.tolerance import Tolerance
 
 _NO_MATCH = "no record has the keys of a synthetic one, so nothing can be looked up"
 
 
 def attribution(  # noqa: PLR0913  # the scenario, the rule and the coding are the user's
     original: Frame,
-    synthetic: Frame,
+    synthetic: Frame | Sequence[Frame],
     *,
     keys: str | Sequence[str],
     sensitive: str,
     known: int | None = None,
     unmatched: Unmatched = "nearest",
+    tolerance: Tolerance | float | dt.timedelta | str | None = None,
     control: Frame | None = None,
     groups: Mapping[str, int] | None = None,
     special: Mapping[str, Sequence[float]] | None = None,
@@ -44,8 +51,9 @@ def attribution(  # noqa: PLR0913  # the scenario, the rule and the coding are t
     ----------
     original : frame
         The original table.
-    synthetic : frame
-        The synthetic table, by any tool and of any size.
+    synthetic : frame or list of frames
+        The synthetic table, by any tool and of any size. Keys are looked up in the records of
+        several releases together.
     keys : sequence of str
         Columns that an attacker may know of a person.
     sensitive : str
@@ -56,6 +64,12 @@ def attribution(  # noqa: PLR0913  # the scenario, the rule and the coding are t
     unmatched : {"nearest", "zero", "ignore"}
         What a record counts whose keys no synthetic record has: what the synthetic records that
         differ in the fewest keys say (GCAP), nothing (0CAP), or it is left out (ICAP).
+    tolerance : Tolerance, float, timedelta, str, optional
+        How far off a guess of a number or a date may be, and still be right: a number or a text
+        such as ``"500"`` for the largest difference, ``"0.1 relative"`` for a share of the true
+        number, ``"0.05 ranks"`` for fewer than 5% of the original's records in between, and
+        ``"exact"`` for equality. If it is not given, numbers with more than 20 different values in
+        the original and all dates are guessed within ``"0.05 ranks"``, and all else exactly.
     control : frame, optional
         Records like the original's that were not used for the synthesis: the same attack on them
         tells what is learnt about everybody.
@@ -85,6 +99,10 @@ def attribution(  # noqa: PLR0913  # the scenario, the rule and the coding are t
     records found. Of values that are equally frequent, it is the one that is more frequent in all
     of the synthetic data, and then the first level [1]_. Missing is a value like any other.
 
+    Within a tolerance, the score is the share of the records found whose number is right, and the
+    guess is the middle one of their numbers (of two the lower). The zero rule is the one guess that
+    is right for most people. Records without a number are left out, in all tables.
+
     `gcap`, `icap` and `zero_cap` are this function with the rule in their name.
 
     References
@@ -104,7 +122,13 @@ def attribution(  # noqa: PLR0913  # the scenario, the rule and the coding are t
     check_choice("unmatched", unmatched, get_args(Unmatched))
     scenario = Scenario(keys, sensitive, known)
     prepared = prepare(
-        original, [synthetic], scenario, control=control, groups=groups, special=special
+        original,
+        listed_releases(synthetic),
+        scenario,
+        control=control,
+        groups=groups,
+        special=special,
+        tolerance=tolerance,
     )
     return attributions(prepared, [unmatched])[unmatched]
 
@@ -115,12 +139,15 @@ class Options(TypedDict, total=False):
     keys: Required[str | Sequence[str]]
     sensitive: Required[str]
     known: int | None
+    tolerance: Tolerance | float | dt.timedelta | str | None
     control: Frame | None
     groups: Mapping[str, int] | None
     special: Mapping[str, Sequence[float]] | None
 
 
-def gcap(original: Frame, synthetic: Frame, **options: Unpack[Options]) -> Attribution:
+def gcap(
+    original: Frame, synthetic: Frame | Sequence[Frame], **options: Unpack[Options]
+) -> Attribution:
     """Measure the generalized correct attribution probability (GCAP).
 
     A record whose keys no synthetic record has is guessed from the synthetic records that differ
@@ -131,7 +158,8 @@ def gcap(original: Frame, synthetic: Frame, **options: Unpack[Options]) -> Attri
     original, synthetic : frame
         The original table and the release.
     **options
-        `keys`, `sensitive`, `known`, `control`, `groups` and `special`, as in `attribution`.
+        `keys`, `sensitive`, `known`, `tolerance`, `control`, `groups` and `special`, as in
+        `attribution`.
 
     Notes
     -----
@@ -152,7 +180,9 @@ def gcap(original: Frame, synthetic: Frame, **options: Unpack[Options]) -> Attri
     return attribution(original, synthetic, unmatched="nearest", **options)
 
 
-def icap(original: Frame, synthetic: Frame, **options: Unpack[Options]) -> Attribution:
+def icap(
+    original: Frame, synthetic: Frame | Sequence[Frame], **options: Unpack[Options]
+) -> Attribution:
     """Measure the correct attribution probability of the records that have a match (ICAP).
 
     A record whose keys no synthetic record has is ignored.
@@ -178,7 +208,9 @@ def icap(original: Frame, synthetic: Frame, **options: Unpack[Options]) -> Attri
     return attribution(original, synthetic, unmatched="ignore", **options)
 
 
-def zero_cap(original: Frame, synthetic: Frame, **options: Unpack[Options]) -> Attribution:
+def zero_cap(
+    original: Frame, synthetic: Frame | Sequence[Frame], **options: Unpack[Options]
+) -> Attribution:
     """Measure the correct attribution probability, where no match counts as wrong (0CAP).
 
     Parameters
@@ -205,27 +237,77 @@ def zero_cap(original: Frame, synthetic: Frame, **options: Unpack[Options]) -> A
 def attributions(
     prepared: Prepared, rules: Sequence[Unmatched] = get_args(Unmatched)
 ) -> dict[Unmatched, Attribution]:
-    """Attack the first synthetic table of those coded already, by each rule for no match.
+    """Attack the synthetic tables coded already, together, by each rule for no match.
 
     Keys are looked up once for all rules, so that three rules take little more time than one.
     """
-    scenario = prepared.scenario
-    original, synthetic = Records(prepared.original), Records(prepared.syntheses[0])
-    attack, upper = Attack(synthetic, original), Attack(original, original)
-    control = prepared.control and Attack(synthetic, Records(prepared.control))
-    found: dict[Unmatched, list[_Attacked]] = {rule: [] for rule in rules}
+    scenario, number = prepared.scenario, prepared.number
+    original = Records(prepared.original)
+    attack = Attack(prepared.released, original, number)
+    upper = Attack(prepared.original, original, number)
+    control = None
+    if prepared.control is not None:
+        control = Attack(prepared.released, Records(prepared.control), number)
+    found = {rule: _Found(attack, control) for rule in rules}
     for keys in track(scenario.subsets(), "looking keys up", len(scenario)):
         places = [scenario.keys.index(key) for key in keys]
         # A record is among those that it is looked up in: each has a match, whatever the rule.
         (best,) = upper.scores(places, "zero")
         outside = control.scores(places, *rules) if control else [None] * len(rules)
         for rule, scores, others in zip(rules, attack.scores(places, *rules), outside, strict=True):
-            found[rule].append(_attacked(rule, keys, scores, best, others))
-    return {rule: _collected(prepared, rule, attack, found[rule]) for rule in rules}
+            found[rule].add(_attacked(rule, keys, scores, best, others), scores, others)
+    return {rule: _collected(prepared, rule, found[rule]) for rule in rules}
 
 
-# The result of one set of keys, and the scores of the control records.
-_Attacked = tuple[SubsetAttribution, Scores | None]
+class _Found:
+    """What each set of keys gave, and how often each record was guessed."""
+
+    def __init__(self, attack: Attack, control: Attack | None) -> None:
+        self.attack = attack
+        self.subsets: list[SubsetAttribution] = []
+        self.members = _Hits(attack)
+        self.control = None if control is None else _Hits(control)
+
+    def add(self, subset: SubsetAttribution, scores: Scores, control: Scores | None) -> None:
+        self.subsets.append(subset)
+        self.members.add(scores)
+        if self.control is not None and control is not None:
+            self.control.add(control)
+
+    def compared(self, *, numbers: bool) -> tuple[People, People]:
+        """Return the people in the data and those kept back."""
+        hits = [held for held in (self.members, self.control) if held is not None]
+        strata = strata_of(*(held.sensitive for held in hits), numbers=numbers)
+        one, other = (People(held.scores, own) for held, own in zip(hits, strata, strict=True))
+        return one, other
+
+
+class _Hits:
+    """How often each record is guessed, over the sets of keys in which it counts."""
+
+    def __init__(self, attack: Attack) -> None:
+        self._queries = attack.queries
+        self._right, self._sets = (np.zeros(len(attack.queries.weights)) for _ in range(2))
+        self.baselines: list[Baseline] = []
+        self.interval = (math.nan, math.nan)
+
+    def add(self, scores: Scores) -> None:
+        self._right += scores.right & scores.counted
+        self._sets += scores.counted
+        self.baselines.append(scores.baseline)
+        self.interval = _interval(scores)
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """The share of right guesses of each record that counts at all."""
+        counts = self._sets > 0
+        return np.repeat(self._right[counts] / self._sets[counts], self._queries.weights[counts])
+
+    @property
+    def sensitive(self) -> NDArray[np.int32]:
+        """The sensitive value of each of these records."""
+        counts = self._sets > 0
+        return np.repeat(self._queries.sensitive[counts], self._queries.weights[counts])
 
 
 def _attacked(
@@ -234,8 +316,8 @@ def _attacked(
     scores: Scores,
     original: Scores,
     control: Scores | None,
-) -> _Attacked:
-    one = SubsetAttribution(
+) -> SubsetAttribution:
+    return SubsetAttribution(
         keys=keys,
         records=scores.records,
         accuracy=scores.accuracy,
@@ -249,35 +331,34 @@ def _attacked(
         control_accuracy=control.accuracy if control else math.nan,
         control_mean=control.mean if control else math.nan,
     )
-    return one, control
 
 
-def _collected(
-    prepared: Prepared, rule: Unmatched, attack: Attack, found: Sequence[_Attacked]
-) -> Attribution:
+def _collected(prepared: Prepared, rule: Unmatched, found: _Found) -> Attribution:
     """Return the result over all sets of keys."""
-    subsets = tuple(one for one, _ in found)
+    subsets, number = tuple(found.subsets), prepared.number
     rates = Rates.over([(one.accuracy, one.mean) for one in subsets])
     baseline = Baseline.mean([one.baseline for one in subsets])
     control = None
-    if prepared.control is not None:
+    if prepared.control is not None and found.control is not None:
         others = Rates.over([(one.control_accuracy, one.control_mean) for one in subsets])
         control = ControlRates(
             **vars(others),
             records=len(prepared.control),
-            interval=_interval(found[0][1]) if len(found) == 1 else None,
-            baseline=Baseline.mean([scores.baseline for _, scores in found if scores]),
+            interval=found.control.interval if len(subsets) == 1 else None,
+            baseline=Baseline.mean(found.control.baselines),
             difference=rates.accuracy - others.accuracy,
             mean_difference=rates.mean - others.mean,
+            compared=compare_people(*found.compared(numbers=number is not None)),
         )
     distances = [one.rho for one in subsets if one.rho is not None]
     return Attribution(
         **vars(rates),
         scenario=prepared.scenario,
         rule=rule,
+        tolerance=None if number is None else number.closeness.tolerance,
         records=len(prepared.original),
-        synthetic_records=len(prepared.syntheses[0]),
-        interval=subsets[0].interval if len(found) == 1 else None,
+        synthetic_records=len(prepared.released),
+        interval=subsets[0].interval if len(subsets) == 1 else None,
         baseline=baseline,
         gain=rates.accuracy - baseline.zero_rule,
         original=Rates.over([(one.original_accuracy, one.original_mean) for one in subsets]),
@@ -286,7 +367,7 @@ def _collected(
         rho=tuple(map(sum, zip(*distances, strict=True))) if distances else None,
         subsets=subsets,
         reasons=_reasons(subsets, control),
-        _attack=attack,
+        _attack=found.attack,
         _levels=prepared.levels[prepared.scenario.sensitive],
         _backend=prepared.backend,
     )

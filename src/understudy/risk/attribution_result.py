@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import as_names
+from understudy.data.coded import Coded
 from understudy.data.frames import Backend, Frame
 from understudy.data.levels import Levels
 from understudy.errors import ParameterError
@@ -19,7 +20,9 @@ from understudy.learning.nearest import Matches, Search
 from understudy.learning.packed import Records
 from understudy.progress import track
 from understudy.results import Line, Result
+from understudy.risk.kept_back import Compared
 from understudy.risk.scenario import Baseline, Scenario
+from understudy.risk.tolerance import NumberTarget, Tolerance
 from understudy.wording import percent
 
 if TYPE_CHECKING:
@@ -43,11 +46,12 @@ class Scores:
     Parameters
     ----------
     cap : ndarray of float64
-        Share of the records found that have the query's sensitive value; 0 if none was found.
+        Share of the records found that have the query's sensitive value, or one within the
+        tolerance; 0 if none was found.
     right : ndarray of bool
-        Whether the most frequent value among them is the query's.
+        Whether the most frequent value among them, or the middle number, is right.
     guess : ndarray of int32
-        That value; -1 if none was found.
+        The code of that guess; -1 if none was found.
     distance : ndarray of int32
         In how many keys they differ from the query; -1 if none was found.
     counted : ndarray of bool
@@ -56,6 +60,8 @@ class Scores:
         How many records each query stands for.
     sensitive : ndarray of int
         The sensitive value of each query.
+    baseline : Baseline
+        What is reached without the release, among the records that count.
     """
 
     cap: NDArray[np.float64]
@@ -65,13 +71,7 @@ class Scores:
     counted: NDArray[np.bool_]
     weights: NDArray[np.int64]
     sensitive: NDArray[np.integer]
-
-    @property
-    def baseline(self) -> Baseline:
-        """What is reached without the release, among the records that count."""
-        own = self.sensitive[self.counted]
-        counts = np.bincount(own, self.weights[self.counted], minlength=1)
-        return Baseline.of(counts.astype(np.int64))
+    baseline: Baseline
 
     @cached_property
     def records(self) -> int:
@@ -108,18 +108,40 @@ class Scores:
 
 
 class Attack:
-    """An attacker who looks up the keys of each query in a reference table."""
+    """An attacker who looks up the keys of each query in a reference table.
 
-    def __init__(self, reference: Records, queries: Records) -> None:
+    With `number`, the sensitive attribute is a number that is guessed within a tolerance. Records
+    without one do not count: neither those that are looked up nor those that are found.
+    """
+
+    def __init__(
+        self, reference: Coded, queries: Records, number: NumberTarget | None = None
+    ) -> None:
         self.queries = queries
-        self._search = Search(reference, queries)
+        self._number = number
+        self._counted = np.ones(len(queries.weights), bool)
+        if number is not None:
+            known = number.known(reference.columns[-1])
+            # In the order of numbers, in which those that are found with one key are wanted.
+            order = np.argsort(reference.columns[-1], kind="stable")
+            reference = reference.take(order[known[order]])
+            self._counted = number.known(queries.sensitive)
+            limits = number.code_limits
+            self._limits = limits[0][queries.sensitive], limits[1][queries.sensitive]
+        same = reference is queries.coded
+        self._search = Search(queries if same else Records(reference), queries)
+        self._baseline = self._baseline_of(self._counted)
 
     def scores(self, places: Sequence[int], *rules: Unmatched) -> list[Scores]:
         """Attack with the keys at these places among the columns, by each of the rules.
 
         The records are looked up once for all rules.
         """
-        found = self._search.matches(places, nearest="nearest" in rules)
+        nearest = "nearest" in rules
+        if self._number is None:
+            found = self._search.matches(places, nearest=nearest)
+        else:
+            found = self._search.middle_matches(places, self._limits, nearest=nearest)
         return [self._scored(found, rule) for rule in rules]
 
     def _scored(self, found: Matches, rule: Unmatched) -> Scores:
@@ -128,14 +150,35 @@ class Attack:
         if rule != "nearest":
             matched = distance == 0
             distance, cap = np.where(matched, distance, np.int32(-1)), cap * matched
+        counted = self._counted & matched if rule == "ignore" else self._counted
         return Scores(
             cap=cap,
-            right=matched & (found.guess == self.queries.sensitive),
+            right=matched & self._right(found.guess),
             guess=np.where(matched, found.guess, np.int32(-1)),
             distance=distance,
-            counted=matched if rule == "ignore" else np.ones(len(matched), bool),
+            counted=counted,
             weights=self.queries.weights,
             sensitive=self.queries.sensitive,
+            baseline=self._baseline_of(counted) if rule == "ignore" else self._baseline,
+        )
+
+    def _right(self, guess: NDArray[np.int32]) -> NDArray[np.bool_]:
+        if self._number is None:
+            right: NDArray[np.bool_] = guess == self.queries.sensitive
+            return right
+        low, high = self._limits
+        return (low <= guess) & (guess <= high)
+
+    def _baseline_of(self, counted: NDArray[np.bool_]) -> Baseline:
+        """Return what is reached without the release, among some of the queries."""
+        own, weights = self.queries.sensitive[counted], self.queries.weights[counted]
+        released = self._search.reference.counts
+        if self._number is None:
+            counts = np.bincount(own, weights, minlength=1)
+            return Baseline.of(counts.astype(np.int64), released)
+        numbers, closeness = self._number.numbers, self._number.closeness
+        return closeness.baseline(
+            np.repeat(numbers[own], weights), np.repeat(numbers[: len(released)], released)
         )
 
 
@@ -180,6 +223,9 @@ class ControlRates(Rates):
         What is reached without the release, among the control records that count.
     difference, mean_difference : float
         Accuracy and mean for the original records less those for these.
+    compared : Compared
+        The difference with its interval and test. With several sets of keys, the score of a person
+        is the share of the sets with which the guess is right, among those in which it counts.
     """
 
     records: int
@@ -187,6 +233,7 @@ class ControlRates(Rates):
     baseline: Baseline
     difference: float
     mean_difference: float
+    compared: Compared
 
 
 @dataclass(frozen=True)
@@ -240,6 +287,8 @@ class Attribution(Result):
         What the attacker knows and wants.
     rule : {"nearest", "zero", "ignore"}
         What was done with records without a match.
+    tolerance : Tolerance or None
+        How far off a guess of a number or date may be; None if only equal values are right.
     records, synthetic_records : int
         Size of the tables.
     accuracy, accuracy_std : float
@@ -270,6 +319,7 @@ class Attribution(Result):
 
     scenario: Scenario
     rule: Unmatched
+    tolerance: Tolerance | None
     records: int
     synthetic_records: int
     accuracy: float
@@ -398,6 +448,7 @@ class Attribution(Result):
             f"correctly for {percent(self.accuracy)} of {among}{over}. "
             f"Without the release it is {percent(self.baseline.zero_rule)}, "
             f"with the original {percent(self.original.accuracy)}.{control}"
+            f"{'' if self.tolerance is None else f' {self.tolerance.sentence()}'}"
         )
 
     def lines(self) -> Sequence[Line]:

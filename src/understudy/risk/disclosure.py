@@ -22,8 +22,9 @@ from understudy.risk.disclosure_result import (
     TwoWayCheck,
 )
 from understudy.risk.exclusions import Rules
+from understudy.risk.kept_back import People, compare_people, newcombe_interval
 from understudy.risk.key_tally import KeyCells, Tally
-from understudy.risk.prepare import Prepared, prepare
+from understudy.risk.prepare import Prepared, listed_releases, prepare
 from understudy.risk.scenario import Scenario
 
 Pairs = Sequence[tuple[str, object, object]]
@@ -90,7 +91,7 @@ def disclosure(  # noqa: PLR0913  # the options of the measure that it is compar
     original : frame
         The original table.
     synthetic : frame, or list of frames
-        The synthetic table; several are measured one by one.
+        The synthetic table; several are measured one by one, and all of them together.
     keys : sequence of str
         What an attacker knows of a person.
     sensitive : str
@@ -158,8 +159,14 @@ def disclosure(  # noqa: PLR0913  # the options of the measure that it is compar
     _check_threshold("one_way", one_way)
     _check_threshold("two_way", two_way)
     several = isinstance(synthetic, list | tuple)
-    syntheses = list(synthetic) if several else [synthetic]
-    ready = prepare(original, syntheses, scenario, control=control, groups=groups, special=special)
+    ready = prepare(
+        original,
+        listed_releases(synthetic),
+        scenario,
+        control=control,
+        groups=groups,
+        special=special,
+    )
     rules = Rules.of(
         scenario,
         ready.levels,
@@ -171,16 +178,19 @@ def disclosure(  # noqa: PLR0913  # the options of the measure that it is compar
     )
     attack = _Attack(ready, rules, one_way, two_way, confidence)
     found = tuple(attack.on(table) for table in ready.syntheses)
-    return Disclosures(found, _backend=ready.backend) if several else found[0]
+    if not several:
+        return found[0]
+    pooled = attack.on(ready.released) if len(found) > 1 else found[0]
+    return Disclosures(found, pooled, _backend=ready.backend)
 
 
 def disclosure_of(ready: Prepared) -> Disclosure:
     """Measure tables that are coded already, with the standard options, for all keys.
 
-    The first of the synthetic tables is measured.
+    Several synthetic tables are measured together.
     """
     every = replace(ready, scenario=Scenario(ready.scenario.keys, ready.scenario.sensitive))
-    return _Attack(every, Rules(), ONE_WAY, TWO_WAY, 0.95).on(every.syntheses[0])
+    return _Attack(every, Rules(), ONE_WAY, TWO_WAY, 0.95).on(every.released)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +230,7 @@ class _Attack:
             check_1way=self._one_way(tally),
             check_2way=self._two_way(tally),
             exclusions=replace(tally.exclusions, _backend=ready.backend),
-            control=None if ready.control is None else self._control(cells, rates, interval),
+            control=None if ready.control is None else self._control(tally, rates, interval),
             reasons=reasons,
             _tally=tally,
             _backend=ready.backend,
@@ -230,15 +240,13 @@ class _Attack:
         return wilson_interval(round(share * rows), rows, self.confidence)
 
     def _control(
-        self, cells: KeyCells, members: Mapping[str, float], interval: tuple[float, float]
+        self, own: Tally, members: Mapping[str, float], interval: tuple[float, float]
     ) -> ControlDisclosure:
-        tally = Tally.of(cells, self.rules, table=2)
+        tally = Tally.of(own.cells, self.rules, table=2)
         rates, _ = tally.rates()
         low, high = self._interval(rates["disco"], tally.rows)
         disco = rates["disco"]
         difference = members["disco"] - disco
-        below = math.hypot(members["disco"] - interval[0], high - disco)
-        above = math.hypot(interval[1] - members["disco"], disco - low)
         return ControlDisclosure(
             records=tally.rows,
             disco=disco,
@@ -247,7 +255,10 @@ class _Attack:
             disco_interval=(low, high),
             disco_difference=difference,
             dcap_difference=members["dcap"] - rates["dcap"],
-            difference_interval=(difference - below, difference + above),
+            difference_interval=newcombe_interval(
+                (members["disco"], interval), (disco, (low, high))
+            ),
+            compared=compare_people(_people(own), _people(tally)),
         )
 
     def _one_way(self, tally: Tally) -> OneWayCheck | None:
@@ -302,6 +313,12 @@ class _Attack:
             ]
         # The sort is stable: of equals, the earlier key and the earlier value come first.
         return tuple(sorted(found, key=lambda check: -check.disclosed))
+
+
+def _people(tally: Tally) -> People:
+    """Return who is disclosed, and whose sensitive values are the same."""
+    told = tally.flags()["correct"].astype(np.float64)
+    return People(told, tally.cells.value[tally.cells.cell_of[tally.table]])
 
 
 def _check_threshold(name: str, threshold: Threshold) -> None:

@@ -12,6 +12,7 @@ from understudy.data.levels import Value, in_words
 from understudy.errors import ParameterError, did_you_mean
 from understudy.results import Line, Result, to_plain
 from understudy.risk.exclusions import Exclusions
+from understudy.risk.kept_back import Compared
 from understudy.risk.key_tally import RATES, Tally
 from understudy.risk.scenario import Scenario
 from understudy.wording import percent
@@ -141,6 +142,9 @@ class ControlDisclosure:
     difference_interval : (float, float)
         The interval of `disco_difference`, from the two Wilson intervals (Newcombe 1998,
         doi:10.1002/(SICI)1097-0258(19980430)17:8<873::AID-SIM779>3.0.CO;2-I, method 10).
+    compared : Compared
+        People in the data beside these, for DiSCO: tests, and the difference among people with the
+        same sensitive value. Records that are left out of the count do not count here either.
     """
 
     records: int
@@ -151,6 +155,7 @@ class ControlDisclosure:
     disco_difference: float
     dcap_difference: float
     difference_interval: Interval
+    compared: Compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -326,9 +331,12 @@ class Disclosures(Result):
     ----------
     results : tuple of Disclosure
         One for each synthesis.
+    pooled : Disclosure
+        That of an attacker who looks keys up in all syntheses together.
     """
 
     results: tuple[Disclosure, ...]
+    pooled: Disclosure
 
     def __len__(self) -> int:
         return len(self.results)
@@ -357,6 +365,7 @@ class Disclosures(Result):
         return {
             "results": [result.to_dict() for result in self.results],
             "means": {name: to_plain(self.mean(name)) for name in NUMBERS},
+            "pooled": self.pooled.to_dict(),
         }
 
     def summary(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -14,8 +15,9 @@ from understudy.risk.attribution import attributions
 from understudy.risk.attribution_result import TITLES, Attribution, Unmatched
 from understudy.risk.disclosure import disclosure_of
 from understudy.risk.disclosure_result import Disclosure
-from understudy.risk.prepare import prepare
+from understudy.risk.prepare import listed_releases, prepare
 from understudy.risk.scenario import Scenario
+from understudy.risk.tolerance import Tolerance
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +92,12 @@ class Overview(Result):
 
 def overview(  # noqa: PLR0913  # the tables, the attacker, and the means of attack
     original: Frame,
-    synthetic: Frame,
+    synthetic: Frame | Sequence[Frame],
     *,
     keys: str | Sequence[str],
     sensitive: str,
     known: int | None = None,
+    tolerance: Tolerance | float | dt.timedelta | str | None = None,
     classifiers: Literal["strong", "papers"] | None = "strong",
     control: Frame | None = None,
     groups: Mapping[str, int] | None = None,
@@ -107,10 +110,13 @@ def overview(  # noqa: PLR0913  # the tables, the attacker, and the means of att
     Parameters
     ----------
     original, synthetic : frame
-        The original table and the release.
+        The original table and the release; several releases in a list are attacked together.
     keys, sensitive, known
         What the attacker may know, wants, and knows; see `Scenario`. Disclosure (repU, DiSCO) is
         always measured with all keys.
+    tolerance : Tolerance, float, timedelta, str, optional
+        How far off a guess of a number or a date may be; see `attribution`. Disclosure counts equal
+        values alone.
     classifiers : {"strong", "papers"} or None
         Which classifiers attack; see `attackers`.
     control : frame, optional
@@ -131,7 +137,13 @@ def overview(  # noqa: PLR0913  # the tables, the attacker, and the means of att
     """
     scenario = Scenario(keys, sensitive, known)
     prepared = prepare(
-        original, [synthetic], scenario, control=control, groups=groups, special=special
+        original,
+        listed_releases(synthetic),
+        scenario,
+        control=control,
+        groups=groups,
+        special=special,
+        tolerance=tolerance,
     )
     trained = None
     if classifiers is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from understudy.data.frames import Backend, Frame
 from understudy.data.joint_coding import CodedTables, Levels
 from understudy.errors import ParameterError
 from understudy.risk.scenario import Scenario
+from understudy.risk.tolerance import NumberTarget, Tolerance, number_target
 
 NEARLY_DISTINCT = 0.9
 """A key with more different values than this share of the records matches almost nobody."""
@@ -36,6 +38,8 @@ class Prepared:
         What the codes of each column stand for.
     backend : str
         The kind of frame that the original is, and so the kind that results give.
+    number : NumberTarget or None
+        When a guess of a sensitive number or date is right; None if only equal values are.
     """
 
     scenario: Scenario
@@ -44,6 +48,17 @@ class Prepared:
     control: Coded | None
     levels: dict[str, Levels]
     backend: Backend = "polars"
+    number: NumberTarget | None = None
+
+    @cached_property
+    def released(self) -> Coded:
+        """The records of all synthetic tables, one table below the other."""
+        return Coded.concatenate(self.syntheses)
+
+
+def listed_releases(synthetic: Frame | Sequence[Frame]) -> list[Frame]:
+    """Return the tables of a release: several may be given in a list."""
+    return list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
 
 
 def prepare(
@@ -54,11 +69,12 @@ def prepare(
     control: Frame | None = None,
     groups: Mapping[str, int] | None = None,
     special: Mapping[str, Sequence[float]] | None = None,
+    tolerance: object = None,
 ) -> Prepared:
     """Check the tables of an attack, and code them alike.
 
     `groups` and `special` are numeric columns to put in groups, and their numbers that are not
-    grouped.
+    grouped. `tolerance` says when a guess of a number is right; see `number_target`.
 
     Raises
     ------
@@ -67,6 +83,15 @@ def prepare(
     DataError
         If a table has no rows, or tables hold values that cannot be compared.
     """
+    tables = tables_of(original, syntheses, control)
+    tables = tables.select(columns=(*scenario.keys, scenario.sensitive))
+    return prepared_from(tables, scenario, groups=groups, special=special, tolerance=tolerance)
+
+
+def tables_of(
+    original: Frame, syntheses: Sequence[Frame], control: Frame | None = None
+) -> CodedTables:
+    """Name the tables of an attack as `prepared_from` wants them; columns are chosen later."""
     if not syntheses:
         raise ParameterError("There is no synthetic table to attack.")
     frames: dict[str, Frame] = {"original": original}
@@ -74,8 +99,12 @@ def prepare(
         frames["synthetic" if len(syntheses) == 1 else f"synthetic {number}"] = table
     if control is not None:
         frames["control"] = control
-    tables = CodedTables.of(frames, (*scenario.keys, scenario.sensitive))
-    return prepared_from(tables, scenario, groups=groups, special=special)
+    return CodedTables.of(frames, ())
+
+
+def releases_of(tables: CodedTables) -> list[str]:
+    """Return the names of the synthetic tables."""
+    return [name for name in tables.encoded if name.startswith("synthetic")]
 
 
 def prepared_from(
@@ -84,17 +113,27 @@ def prepared_from(
     *,
     groups: Mapping[str, int] | None = None,
     special: Mapping[str, Sequence[float]] | None = None,
+    tolerance: object = None,
 ) -> Prepared:
     """Make ready for an attack what is coded already; see `prepare`.
 
     The tables are "original", "synthetic" (or "synthetic 1", "synthetic 2", ...) and perhaps
     "control"; others are left out.
     """
-    made = [name for name in tables.encoded if name.startswith("synthetic")]
+    wanted = Tolerance.of(tolerance)
+    if isinstance(wanted, Tolerance) and scenario.sensitive in {**tables.groups, **(groups or {})}:
+        raise ParameterError(
+            f"{scenario.sensitive!r} cannot be both in groups and guessed within a tolerance."
+        )
+    made = releases_of(tables)
     used = [name for name in tables.encoded if name in ("original", "control", *made)]
     coded = tables.select(used, (*scenario.keys, scenario.sensitive)).grouped(groups, special)
     held = coded.tables
     coded.check_rows()
+    name = scenario.sensitive
+    number = number_target(
+        name, coded.levels[name], held["original"][name], wanted, grouped=name in coded.groups
+    )
     _warn_of_distinct_keys(scenario, held["original"])
     return Prepared(
         scenario,
@@ -103,6 +142,7 @@ def prepared_from(
         held.get("control"),
         coded.levels,
         coded.backend,
+        number,
     )
 
 

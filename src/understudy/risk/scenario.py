@@ -146,33 +146,59 @@ class Baseline(float):
     Parameters
     ----------
     zero_rule : float
-        Share of correct guesses by somebody who always says the most frequent value.
+        Share of correct guesses by somebody who always says the value that is right most often.
     proportional : float
         The same for guessing each value as often as it occurs: the sum of squared shares.
+    release_rule : float
+        The same for always saying the release's most frequent value; nan without a release.
+    uniform : float
+        The same for guessing each value that occurs equally often.
 
     Examples
     --------
-    >>> baseline = Baseline.of(np.array([3, 1]))
-    >>> baseline, baseline + 0.125
-    (Baseline(zero_rule=0.75, proportional=0.625), 0.875)
+    >>> baseline = Baseline.of(np.array([3, 1]), np.array([2, 9]))
+    >>> baseline
+    Baseline(zero_rule=0.75, proportional=0.625, release_rule=0.25, uniform=0.5)
+    >>> baseline + 0.125
+    0.875
     """
 
     proportional: float
+    release_rule: float
+    uniform: float
 
-    def __new__(cls, zero_rule: float, proportional: float) -> Self:
-        """Make the number, with the other reference beside it."""
+    def __new__(
+        cls,
+        zero_rule: float,
+        proportional: float,
+        release_rule: float = math.nan,
+        uniform: float = math.nan,
+    ) -> Self:
+        """Make the number, with the other references beside it."""
         made = super().__new__(cls, zero_rule)
         made.proportional = proportional
+        made.release_rule = release_rule
+        made.uniform = uniform
         return made
 
     @classmethod
-    def of(cls, counts: NDArray[np.int64]) -> Self:
-        """Return the baseline for the counts of a column's values; nan if there are none."""
+    def of(cls, counts: NDArray[np.int64], released: NDArray[np.int64] | None = None) -> Self:
+        """Return the baseline for the counts of a column's values; nan if there are none.
+
+        `released` are those of the release. Of values that are equally frequent there, the first
+        is said.
+        """
         total = int(counts.sum())
         if not total:
             return cls(math.nan, math.nan)
         squares = int((counts.astype(object) ** 2).sum())
-        return cls(int(counts.max()) / total, squares / total**2)
+        own = math.nan
+        if released is not None and released.any():
+            said = int(released.argmax())
+            own = int(counts[said]) / total if said < len(counts) else 0.0
+        return cls(
+            int(counts.max()) / total, squares / total**2, own, 1 / int(np.count_nonzero(counts))
+        )
 
     @classmethod
     def mean(cls, baselines: Sequence[Baseline]) -> Self:
@@ -180,30 +206,42 @@ class Baseline(float):
         defined = [one for one in baselines if not math.isnan(one)]
         if not defined:
             return cls(math.nan, math.nan)
-        zero_rules = math.fsum(one.zero_rule for one in defined)
-        proportional = math.fsum(one.proportional for one in defined)
-        return cls(zero_rules / len(defined), proportional / len(defined))
+        rows = zip(*(one.references for one in defined), strict=True)
+        return cls(*(math.fsum(row) / len(defined) for row in rows))
 
     @property
     def zero_rule(self) -> float:
         """Share of correct guesses by somebody who always says the most frequent value."""
         return float(self)
 
+    @property
+    def references(self) -> tuple[float, float, float, float]:
+        """The four references, in their order."""
+        return self.zero_rule, self.proportional, self.release_rule, self.uniform
+
     def to_dict(self) -> dict[str, float | None]:
-        """Return both references as plain values, with None for nan."""
-        both = {"zero_rule": self.zero_rule, "proportional": self.proportional}
-        return {name: None if math.isnan(value) else value for name, value in both.items()}
+        """Return all references as plain values, with None for nan."""
+        named = zip(_REFERENCES, self.references, strict=True)
+        return {name: None if math.isnan(value) else value for name, value in named}
 
     def __repr__(self) -> str:
-        return f"Baseline(zero_rule={self.zero_rule!r}, proportional={self.proportional!r})"
+        named = zip(_REFERENCES, self.references, strict=True)
+        return f"Baseline({', '.join(f'{name}={value!r}' for name, value in named)})"
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Baseline) and self.proportional != other.proportional:
+        if isinstance(other, Baseline) and not all(map(_same, self.references, other.references)):
             return False
         return float(self) == other
 
     def __hash__(self) -> int:
         return super().__hash__()
 
-    def __reduce__(self) -> tuple[type[Self], tuple[float, float]]:
-        return type(self), (self.zero_rule, self.proportional)
+    def __reduce__(self) -> tuple[type[Self], tuple[float, ...]]:
+        return type(self), self.references
+
+
+_REFERENCES = ("zero_rule", "proportional", "release_rule", "uniform")
+
+
+def _same(one: float, other: float) -> bool:
+    return one == other or (math.isnan(one) and math.isnan(other))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -15,6 +15,7 @@ from understudy.arguments import check_choice, check_whole
 from understudy.counting import LocalEngine, Source
 from understudy.data import Codec, Coded, Dialect, FileStream, Schema
 from understudy.data.bins import Decoding
+from understudy.data.coded import Codes
 from understudy.data.files import write_tables
 from understudy.data.frames import Frame, to_arrow
 from understudy.errors import (
@@ -225,6 +226,42 @@ class Synthesizer(Parametrized, ABC):
         found = self._log_likelihood(coded)
         return found if possible is None else np.where(possible, found, -np.inf)
 
+    def expected_copies(self, data: Frame | Coded, rows: int | None = None) -> NDArray[np.float64]:
+        """Return how many copies of each record a release is expected to hold.
+
+        It is a forecast, before anything is drawn or released.
+
+        Parameters
+        ----------
+        data : frame or Coded
+            Records of the same columns, such as the original.
+        rows : int, optional
+            Rows of the release; as many as the model was fitted to if not given.
+
+        Returns
+        -------
+        ndarray
+            Rows times the probability of the record. A copy is a record with the same codes: for
+            a number in a bin, one of the same bin.
+
+        Raises
+        ------
+        NoDensityError
+            If the synthesizer has no probabilities.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from understudy import Independent
+        >>> table = pl.DataFrame({"x": ["a", "a", "a", "b"], "y": ["p", "q", "p", "q"]})
+        >>> Independent(random_state=1).fit(table).expected_copies(table, rows=16).tolist()
+        [6.0, 6.0, 6.0, 2.0]
+        """
+        self._require_fit()
+        size = self.n_rows_ if rows is None else check_whole("rows", rows, 0)
+        with np.errstate(over="ignore"):
+            return size * np.exp(self.log_likelihood(data))
+
     def refit(self, coded: Coded) -> Self:
         """Return a synthesizer with the same parameters and coding, fitted to other records.
 
@@ -247,6 +284,19 @@ class Synthesizer(Parametrized, ABC):
         model._fit(coded, np.random.default_rng(model._fit_seed))  # noqa: SLF001  # of this class
         return model
 
+    def refit_changed(self, coded: Coded, changed: Collection[str]) -> Self:  # noqa: ARG002
+        """Return a synthesizer that learns anew from other records what depends on some columns.
+
+        All else may stay as it is, which is quicker. If the records differ from this model's in
+        these columns alone, the result is that of `refit`.
+        """
+        return self.refit(coded)
+
+    @property
+    def structure_varies(self) -> bool:
+        """Whether other records may give the model another structure, and not only other counts."""
+        return True
+
     @property
     def fit_is_known(self) -> bool:
         """Whether `refit` draws at random what this model drew."""
@@ -266,6 +316,26 @@ class Synthesizer(Parametrized, ABC):
     def columns_set_by_rules(self) -> frozenset[str]:
         """The columns that rules set, for some records or for all."""
         return frozenset()
+
+    @property
+    def columns_of_rules(self) -> frozenset[str]:
+        """The columns that rules set or look at."""
+        return frozenset()
+
+    def codes_set_by_rules(
+        self,
+        name: str,  # noqa: ARG002  # for those that have rules
+        known: Mapping[str, Codes],  # noqa: ARG002
+    ) -> NDArray[np.int64] | None:
+        """Return the code that rules set in a column, -1 where none does, given other columns.
+
+        None if no rule sets the column, or `known` lacks a column that decides it.
+        """
+        return None
+
+    def broken_rules(self, known: Mapping[str, Codes]) -> dict[str, int]:  # noqa: ARG002
+        """Return how many records break each rule, as far as these columns tell."""
+        return {}
 
     @property
     def _known_seed(self) -> RandomState:

@@ -68,6 +68,11 @@ class Independent(Synthesizer):
                 total += np.log(counts / self.n_rows_)[codes]
         return total
 
+    @property
+    def structure_varies(self) -> bool:
+        """Whether other records may give another structure: there is none."""
+        return False
+
     def sampling_tables(self) -> list[SamplingTable]:
         """Return one table for each column, without parents."""
         self._require_fit()
@@ -119,6 +124,11 @@ class Uniform(Synthesizer):
 
     def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:
         return np.full(len(coded), -np.log(coded.cardinalities).sum())
+
+    @property
+    def structure_varies(self) -> bool:
+        """Whether other records may give another structure: there is none."""
+        return False
 
     def sampling_tables(self) -> list[SamplingTable]:
         """Return no tables: nothing is drawn from records."""

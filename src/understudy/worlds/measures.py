@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Literal
 
 from understudy.risk.attackers import attackers
 from understudy.risk.attribution_result import Unmatched
+from understudy.risk.linkability import linkability
+from understudy.risk.lookalikes import lookalikes
 from understudy.risk.membership import membership_exact
+from understudy.risk.nearest_neighbour import nearest_neighbour
 from understudy.risk.overview import Overview, overview
+from understudy.risk.prepare import prepare
+from understudy.risk.rare_values import rare_values_of
+from understudy.risk.scenario import Scenario
+from understudy.risk.singling_out import singling_out
 from understudy.risk.strong.attack import strong_attacker
+from understudy.risk.telling_keys import telling_keys_of
 from understudy.worlds.releases import CELLS, KEYS, RECORD, TARGET, Release
 
 if TYPE_CHECKING:
@@ -55,11 +63,14 @@ class Measure:
 
 
 _VALUES = 2  # that the target can have
+_ONE = 1 / (RECORD + 1)  # of all records: the one is the last
 _CAP = "share of the synthetic records with its keys that have its value; "
 MEASURES = (
     Measure("0CAP", "record", 1 / _VALUES, f"{_CAP}0 if none has its keys"),
     Measure("ICAP", "record", 1 / _VALUES, f"{_CAP}left out if none has its keys"),
     Measure("GCAP", "record", 1 / _VALUES, f"{_CAP}the nearest ones if none has its keys"),
+    Measure("telling keys", "record", 1 / _VALUES, "share of sets of keys that tell its value"),
+    Measure("nearest neighbour", "record", 1 / _VALUES, "whether the most similar record tells it"),
     Measure("classifiers", "record", 1 / _VALUES, "whether six classifiers vote for its value"),
     Measure("repU", "record", 0, "whether its keys are unique in both tables"),
     Measure("DiSCO", "record", 0, "whether all records with its keys have one value, and its own"),
@@ -67,11 +78,25 @@ MEASURES = (
     Measure("repU", "table", 0, "share of the records that it counts"),
     Measure("DiSCO", "table", 0, "share of the records that it counts"),
     Measure("DiSCO gain", "table", 0, "DiSCO less the share that a constant guess gets right"),
+    Measure("rare values", "table", 0, "share told of those with one value, beyond chance"),
+    Measure("lookalikes", "record", 0, "whether a synthetic record is much closer than the next"),
+    Measure("lookalikes", "table", 0, "share with one, less what fresh people would give at most"),
+    Measure(
+        "singling out", "record", 0, "whether a combination of one record's values fits it alone"
+    ),
+    Measure("singling out", "table", 0, "share that fits one person, less what chance gives"),
+    Measure(
+        "linkability", "record", _ONE, "whether its keys and its target have one nearest record"
+    ),
+    Measure("linkability", "table", _ONE, "share of the records that are linked"),
     Measure("membership", "record", 1 / 2, "posterior probability that the record was there"),
     Measure("strong attacker", "record", 1 / len(CELLS), "posterior probability of the record"),
 )
 """All measures, in the order of the table."""
-CLASSIFIERS, MEMBERSHIP, STRONG = MEASURES[3], *MEASURES[-2:]
+CLASSIFIERS, MEMBERSHIP, STRONG = (
+    next(one for one in MEASURES if one.name == name)
+    for name in ("classifiers", "membership", "strong attacker")
+)
 
 
 def scores_of(
@@ -94,10 +119,11 @@ def scores_of(
     inside = membership_exact(
         release.model, original, release.table, draws=0, mode="refit", records=[RECORD]
     )
-    scores = _by_matching(found) | {
-        MEMBERSHIP.label: float(inside.without.values[0]),
-        STRONG.label: float(attack.posterior[0]),
-    }
+    scores = _by_matching(found) | _by_closeness(release, original)
+    scores |= _by_keys(release, original)
+    scores |= _by_singling_out(release, original) | _by_linking(release, original)
+    scores[MEMBERSHIP.label] = float(inside.without.values[0])
+    scores[STRONG.label] = float(attack.posterior[0])
     if classifiers:
         # Of the original, only the record: the same models trained on all of it for a reference
         # would take as long again.
@@ -123,4 +149,48 @@ def _by_matching(found: Overview) -> dict[str, float]:
         "repU, table": told.repu,
         "DiSCO, table": told.disco,
         "DiSCO gain, table": told.disco_gain,
+    }
+
+
+def _by_keys(release: Release, original: pl.DataFrame) -> dict[str, float]:
+    """Return the scores of the attacks by all sets of keys, similar records and each value."""
+    prepared = prepare(original, [release.table], Scenario(KEYS, TARGET))
+    keys = telling_keys_of(prepared)
+    near = nearest_neighbour(
+        original[RECORD : RECORD + 1], release.table, keys=KEYS, sensitive=TARGET
+    )
+    worst = rare_values_of(prepared).worst
+    beyond = 0.0 if worst is None else worst.share - worst.expected / worst.people
+    return {
+        "telling keys, record": float(keys.per_record()["right"][RECORD]),
+        "nearest neighbour, record": near.accuracy,
+        "rare values, table": beyond,
+    }
+
+
+def _by_closeness(release: Release, original: pl.DataFrame) -> dict[str, float]:
+    """Return the scores of lookalikes, by label."""
+    found = lookalikes(original, release.table, random_state=0)
+    return {
+        "lookalikes, record": float(found.per_record()["lookalike"][RECORD]),
+        "lookalikes, table": found.excess / found.people,
+    }
+
+
+def _by_singling_out(release: Release, original: pl.DataFrame) -> dict[str, float]:
+    """Return the scores of predicates of one, three and all four columns, by label."""
+    found = singling_out(original, release.table, random_state=0)
+    gains = [told.gain for told in found.attacks if told.attack.attacks]
+    return {
+        "singling out, record": float(found.per_record()["singled_out"][RECORD]),
+        "singling out, table": max(0.0, *gains),
+    }
+
+
+def _by_linking(release: Release, original: pl.DataFrame) -> dict[str, float]:
+    """Return the scores of linking the keys with the target, by label."""
+    found = linkability(original, release.table, KEYS, TARGET, random_state=0)
+    return {
+        "linkability, record": float(found.per_record()["linked"][RECORD]),
+        "linkability, table": found.attack.value,
     }

@@ -105,7 +105,7 @@ def test_in_the_overview_of_an_attack(people, tmp_path):
 def test_in_the_file_for_programs(found):
     release = json.loads(found.to_json())["findings"]["releases"][0]
     assert "toy" in [figure["measure"] for figure in release["figures"]]
-    assert release["numbers"] == {"toy.marbles": 7.0}
+    assert release["numbers"]["toy.marbles"] == 7.0
 
 
 def test_at_the_gate(found):

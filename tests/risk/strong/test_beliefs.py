@@ -232,11 +232,15 @@ def test_records_that_are_no_candidate_do_not_count():
 def test_records_that_agree_are_looked_at_once():
     question = listed(rows=(2, 3, 0)).question
     first, number = question.distinct(RECORDS, ["y"])
-    assert RECORDS["y"][first[number]].tolist() == RECORDS["y"][[2, 3, 0]].tolist()
+    own = RECORDS["y"][question.rows]
+    assert own[first[number]].tolist() == own.tolist() == RECORDS["y"][[2, 3, 0]].tolist()
     assert len(first) == 2
+    # Of some of them, by their places.
+    some, number = question.distinct(RECORDS, ["y"], np.array([1, 2]))
+    assert some[number].tolist() == [1, 2]
     # With weights for each record, none stands for another.
     each = listed(np.ones((3, 3)), rows=(2, 3, 0)).question
-    assert each.distinct(RECORDS, ["y"])[0].tolist() == [2, 3, 0]
+    assert each.distinct(RECORDS, ["y"])[0].tolist() == [0, 1, 2]
 
 
 def test_what_is_undefined_has_a_reason():

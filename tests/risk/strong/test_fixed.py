@@ -16,10 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy import BayesNet, Cart, Independent, Schema
+from understudy import BayesNet, Cart, Independent, Schema, risk
 from understudy.data import Coded
 from understudy.errors import DataError
-from understudy.risk import strong_attacker
 from understudy.risk.strong.candidates import Candidates
 from understudy.risk.strong.fixed import FixedLikelihood, TableCounts, columns_of
 from understudy.risk.strong.kernels import add_predictions, add_shifts
@@ -27,6 +26,12 @@ from understudy.risk.strong.release import Release
 from understudy.synthesis.cart.features import matrix_of
 from understudy.synthesis.sampler import ColumnTable
 from understudy.synthesis.tables import ConditionalTable
+
+
+def strong_attacker(*tables, **how):
+    """Attack with a flat prior and the structure fixed, if nothing else is said."""
+    return risk.strong_attacker(*tables, **({"prior": "uniform", "mode": "fixed"} | how))
+
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -108,7 +113,7 @@ def compare(model, frame, synthetic, unknown, rows):
     original = release.original
     sizes = tuple(original.cardinality(name) for name in unknown)
     candidates = Candidates.grid(tuple(unknown), sizes)
-    likelihood = FixedLikelihood.of(model.sampling_tables(), release, unknown)
+    likelihood = FixedLikelihood.of(model.sampling_tables(), [release], unknown)
     found = likelihood.log_likelihoods(original.take(np.array(rows)), candidates)
 
     def twin(coded):
@@ -244,7 +249,7 @@ class TestTrees:
         assert moved[1] == pytest.approx(math.log((8 / 9) ** 2 * 2 * 1 / 2))
         release = Release.of(model, frame, synthetic)
         tables = [table for table in model.sampling_tables() if table.name == "y"]
-        alone = FixedLikelihood.of(tables, release, ["a"])
+        alone = FixedLikelihood.of(tables, [release], ["a"])
         found = alone.log_likelihoods(
             release.original.take(np.array([9])), Candidates.grid(("a",), (2,))
         )
@@ -268,7 +273,7 @@ def test_tables_that_depend_on_nothing_unknown_are_left_out():
     frame = letters(1, 30)
     model = BayesNet(1, [("a", "b"), ("b", "c"), ("a", "d")], random_state=1).fit(frame)
     release = Release.of(model, frame, model.sample())
-    found = FixedLikelihood.of(model.sampling_tables(), release, ["b"])
+    found = FixedLikelihood.of(model.sampling_tables(), [release], ["b"])
     assert [counts.table.name for counts in found.tables] == ["b", "c"]
     assert found.columns == {"a", "b", "c"}
     assert found.left_out == ()
@@ -278,12 +283,12 @@ def test_tables_of_withheld_columns_are_kept_for_a_prior():
     frame = letters(1, 30)
     model = BayesNet(1, [("a", "b"), ("b", "c"), ("a", "d")], random_state=1).fit(frame)
     release = Release.of(model, frame, model.sample().drop("b"))
-    found = FixedLikelihood.of(model.sampling_tables(), release, ["b"])
+    found = FixedLikelihood.of(model.sampling_tables(), [release], ["b"])
     assert not found.tables
     assert found.left_out == ("c",)
     assert [counts.table.name for counts in found.unseen] == ["b", "c"]
     whole = FixedLikelihood.of(
-        model.sampling_tables(), Release.of(model, frame, model.sample()), ["b"]
+        model.sampling_tables(), [Release.of(model, frame, model.sample())], ["b"]
     )
     candidates = Candidates.grid(("b",), (release.original.cardinality("b"),))
     np.testing.assert_array_equal(

@@ -124,9 +124,12 @@ def test_values_that_cannot_be_drawn(frame, model):
         pl.Series("sex", ["f", "x", "m", "y"] + ["f", "m"] * 8)
     )
     with pytest.raises(
-        DataError, match=r"2 rows with .*cannot draw; the first is row 1.*black_box"
+        DataError, match=r"2 rows with a value in 'sex' that .* draw; the first is row 1.*black_box"
     ):
         Release.of(model, frame, synthetic)
+    both = synthetic.with_columns(job=pl.Series(["pilot"] * 3 + ["cook", "clerk"] * 8 + ["cook"]))
+    with pytest.raises(DataError, match=r"4 rows .* 'sex' \(2 rows\) or 'job' \(3 rows\) that"):
+        Release.of(model, frame, both)
 
 
 def test_no_rows_and_no_columns(frame, model):
@@ -150,3 +153,56 @@ def test_quiet_when_all_is_shown(frame, model, caplog):
     caplog.set_level(logging.INFO)
     Release.of(model, frame, model.sample())
     assert not caplog.text
+
+
+RULES = ["if job is missing then age = 20", "if sex == 'f' then age = 40"]
+
+
+class TestRules:
+    """Of several rules, the first that holds decides."""
+
+    @pytest.fixture
+    def model(self, frame, caplog):
+        caplog.set_level(logging.ERROR)
+        return Cart(rules=RULES, random_state=1).fit(frame)
+
+    @pytest.fixture
+    def drawn(self, model):
+        return model.sample(200, random_state=2)
+
+    def test_a_release_of_the_model_breaks_none(self, frame, model, drawn):
+        assert Release.of(model, frame, drawn).withheld == ()
+
+    def test_which_rule_is_broken_and_how_often(self, frame, model, drawn):
+        women = (pl.col("sex") == "f") & pl.col("job").is_not_null()
+        wrong = drawn.with_columns(age=pl.when(women).then(60).otherwise("age"))
+        count = drawn.filter(women).height
+        with pytest.raises(
+            DataError, match=rf"breaks a rule of the model: if sex == 'f' .* \({count} records\)\."
+        ):
+            Release.of(model, frame, wrong)
+        jobless = pl.col("job").is_null()
+        both = wrong.with_columns(age=pl.when(jobless).then(30).otherwise("age"))
+        with pytest.raises(DataError, match=r"breaks 2 rules .*if job is missing.*; if sex == 'f'"):
+            Release.of(model, frame, both)
+
+    def test_what_a_withheld_column_decides_is_not_known(self, frame, model, drawn):
+        women = (pl.col("sex") == "f") & pl.col("job").is_not_null()
+        wrong = drawn.with_columns(age=pl.when(women).then(60).otherwise("age"))
+        # Whether the first rule covers a record cannot be seen, so the second is not known to.
+        assert Release.of(model, frame, wrong.drop("job")).withheld == ("job",)
+        jobless = pl.col("job").is_null()
+        first = drawn.with_columns(age=pl.when(jobless).then(30).otherwise("age"))
+        with pytest.raises(DataError, match="if job is missing"):
+            Release.of(model, frame, first.drop("sex"))
+        assert Release.of(model, frame, first.drop("sex", "age")).withheld == ("sex", "age")
+
+    @pytest.mark.parametrize("value", [20, 40, 60])
+    def test_a_constant_that_rules_do_not_set_is_withheld(self, frame, model, drawn, value):
+        constant = drawn.with_columns(age=pl.lit(value, pl.Int64))
+        assert Release.of(model, frame, constant).withheld == ("age",)
+
+    def test_a_constant_that_rules_set_is_shown(self, frame, model, drawn):
+        women = drawn.filter((pl.col("sex") == "f") & pl.col("job").is_not_null())
+        release = Release.of(model, frame, women)
+        assert "age" not in release.withheld

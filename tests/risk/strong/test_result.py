@@ -121,13 +121,69 @@ def test_dictionary_is_plain():
 
 
 def test_sentences():
-    text = str(FOUR)
-    assert text == FOUR.summary()
+    informed = replace(FOUR, prior_name="informed")
+    text = str(informed)
+    assert text == informed.summary()
     assert "guesses 'method' correctly for 50.0%" in text
     assert "of 4 records without the release, and for 75.0%" in text
     assert "1 is certain" in text
     assert "0.500 bits" in text
     assert "2.00 at most" in text
+
+
+@pytest.mark.parametrize("prior", ["uniform", "marginal", "given"])
+def test_guesses_are_compared_with_the_informed_prior_alone(prior):
+    found = replace(FOUR, prior_name=prior)
+    assert not found.comparable
+    text = found.summary()
+    assert "guesses" not in text
+    assert "%" not in text
+    assert "1 is certain" in text
+    assert "0.500 bits" in text
+    (line,) = found.lines()
+    assert (line.measure, line.synthetic) == ("Certain", 0.25)
+    assert math.isnan(line.baseline)
+    (line,) = replace(FOUR, prior_name="informed").lines()
+    assert (line.baseline, line.synthetic) == (0.5, 0.75)
+
+
+def both(refitted):
+    """Two people are certain by new fits, and one of them was so before."""
+    fixed = attack([0.25, 0.5, 0.25, 0.5], [1.0, 0.25, 0.5, 0.5])
+    more = {"fixed_posterior": fixed.posterior, "refitted": np.array(refitted)}
+    posterior = np.where(refitted, [1.0, 1.0, 0.4, 0.9], fixed.posterior)
+    found = attack([0.25, 0.5, 0.25, 0.5], posterior, more=more, fixed=fixed)
+    return replace(found, mode="auto", prior_name="informed")
+
+
+def test_both_figures_of_the_mode_auto():
+    found = both([True, True, False, False])
+    assert (found.certain, found.fixed.certain, found.refitted) == (2, 1, 2)
+    text = found.summary()
+    assert "For the 2 most exposed, the model was fitted anew for each candidate" in text
+    assert "2 of them are certain, and 1 with the structure of the model as published" in text
+    assert "The others were attacked with that structure alone, which can understate" in text
+    plain = found.to_dict()
+    assert (plain["certain"], plain["refitted"], plain["fixed"]["certain"]) == (2, 2, 1)
+    assert plain["fixed"]["max_gain_bits"] == 2
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    frame = found.to_frame()
+    assert frame["fixed_posterior"].to_list() == [1.0, 0.25, 0.5, 0.5]
+    assert frame["posterior"].to_list() == [1.0, 1.0, 0.5, 0.5]
+    assert frame["refitted"].to_list() == [True, True, False, False]
+
+
+def test_the_mode_auto_with_new_fits_for_everybody():
+    text = both([True] * 4).summary()
+    assert "For everybody, the model was fitted anew" in text
+    assert "understate" not in text
+
+
+def test_other_modes_say_nothing_of_new_fits():
+    assert (FOUR.refitted, FOUR.to_dict()["fixed"]) == (0, None)
+    assert replace(FOUR, mode="refit").refitted == 4
+    assert replace(FOUR, mode="black box").to_dict()["refitted"] is None
+    assert "fitted anew" not in FOUR.summary()
 
 
 def test_names_in_a_sentence():

@@ -11,14 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy import BayesNet, Independent
+from understudy import BayesNet, Independent, risk
 from understudy.data.public_tables import fetch
 from understudy.errors import ParameterError
-from understudy.risk import strong_attacker
 from understudy.risk.strong.beliefs import marginal_logs
 from understudy.risk.strong.candidates import Candidates
 from understudy.risk.strong.fixed import FixedLikelihood
 from understudy.risk.strong.release import Release
+
+
+def strong_attacker(*tables, **how):
+    """Attack with a flat prior and the structure fixed, if nothing else is said."""
+    return risk.strong_attacker(*tables, **({"prior": "uniform", "mode": "fixed"} | how))
+
 
 PRIORS = ["uniform", "marginal", "informed"]
 seeds = st.integers(0, 2**32 - 1)
@@ -50,7 +55,7 @@ def weights_of(model, frame, synthetic, prior, row):
     original = release.original
     grid = Candidates.grid(original.names, original.cardinalities)
     record = original.take(slice(row, row + 1))
-    likelihood = FixedLikelihood.of(model.sampling_tables(), release, original.names)
+    likelihood = FixedLikelihood.of(model.sampling_tables(), [release], original.names)
     before = np.zeros(len(grid))
     if prior == "marginal":
         counts = {

@@ -7,12 +7,14 @@ from collections.abc import Mapping, Sequence
 from understudy.audit.findings import SubsetRisk
 from understudy.audit.measures.declaration import (
     CODASPY,
+    DIFFERENCE,
     Collected,
     Explanation,
     FigureKind,
     Measure,
     Part,
     Trust,
+    differences,
     guessed,
     mean,
     sentences,
@@ -55,9 +57,14 @@ def run(synthesis: Synthesis) -> Found:
 def collect(first: Synthesis, found: Sequence[Found]) -> Collected:
     """Return the three figures, and GCAP for each set of keys."""
     _, note = first.with_fewer_sets(LOOKED_UP)
-    figures = []
+    tolerance = found[0]["nearest"].tolerance
+    within = "" if tolerance is None else tolerance.sentence()
+    figures, numbers = [], dict[str, float]()
     for rule, kind in KINDS.items():
         results = [result[rule] for result in found]
+        numbers |= differences(
+            kind.name, [result.control.compared for result in results if result.control]
+        )
         reasons = {
             reason
             for result in results
@@ -74,7 +81,7 @@ def collect(first: Synthesis, found: Sequence[Found]) -> Collected:
                 ),
                 gain=mean(result.gain for result in results),
                 spread=spread([result.accuracy for result in results]),
-                note=sentences([note, *sorted(reasons)]),
+                note=sentences([note, within, *sorted(reasons)]),
             )
         )
     nearest = [result["nearest"] for result in found]
@@ -87,7 +94,7 @@ def collect(first: Synthesis, found: Sequence[Found]) -> Collected:
         )
         for sets in zip(*(result.subsets for result in nearest), strict=True)
     )
-    return Collected(figures, release={"subsets": subsets})
+    return Collected(figures, numbers, release={"subsets": subsets})
 
 
 ATTRIBUTION = Measure(
@@ -96,13 +103,16 @@ ATTRIBUTION = Measure(
     run,
     collect,
     figures=tuple(KINDS.values()),
+    numbers={kind.name: DIFFERENCE for kind in KINDS.values()},
     found=lambda release: release.subsets,
     explanation=Explanation(
         "Lookup of keys (GCAP, ICAP, 0CAP)",
         "For each person, we look up the synthetic records with the same keys. The most frequent "
         "sensitive value among them is the guess. Where no record agrees, GCAP takes those that "
         "differ in the fewest keys, ICAP leaves the person out, and 0CAP counts a wrong guess. "
-        "The reference without the release is the one guess that is correct for most people.",
+        "The reference without the release is the one guess that is correct for most people. A "
+        "sensitive number or date is guessed by the middle one of the records found, and a guess "
+        "is right if fewer than 5% of the original's records lie between it and the truth.",
         CODASPY,
     ),
     part=Part("gain", "What an attacker gains", 1),

@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 from understudy.audit.findings import Figure
 from understudy.audit.measures.declaration import (
     BIG_DATA,
+    DIFFERENCE,
     Collected,
     Explanation,
     FigureKind,
     Measure,
     Trust,
+    differences,
     guessed,
     mean,
     sentences,
@@ -115,6 +117,7 @@ def figures_of(
         if math.isnan(score.accuracy)
     }
     # Why they failed is not said: the text may show records.
+    within = "" if found[0].tolerance is None else found[0].tolerance.sentence()
     lost = f"Left out because it failed: {', '.join(sorted(failed))}." if failed else ""
     own = {
         "vote": f"Classifiers: {', '.join(found[0].models)}.",
@@ -128,10 +131,18 @@ def figures_of(
             control=mean(_SCORES[name](result).control for result in found),
             gain=mean(_SCORES[name](result).gain for result in found),
             spread=spread([_SCORES[name](result).accuracy for result in found]),
-            note=sentences([note, own.get(name, ""), lost]),
+            note=sentences([note, own.get(name, ""), within, lost]),
         )
         for name, kind in kinds.items()
     ]
+
+
+def _differences(kinds: dict[str, FigureKind], found: Sequence[Attackers]) -> dict[str, float]:
+    """Return how much more often people in the data are guessed than people kept back."""
+    numbers: dict[str, float] = {}
+    for name, kind in kinds.items():
+        numbers |= differences(kind.name, [_SCORES[name](result).compared for result in found])
+    return numbers
 
 
 def _run(synthesis: Synthesis) -> Attackers:
@@ -143,12 +154,12 @@ def _collect(first: Synthesis, found: Sequence[Attackers]) -> Collected:
     _, note = first.with_fewer_sets(most_trained(first, preset))
     if preset == "papers":
         note = f"{IN_PLACE} {note}"
-    return Collected(figures_of(OURS, found, note))
+    return Collected(figures_of(OURS, found, note), _differences(OURS, found))
 
 
 def _collect_papers(first: Synthesis, found: Sequence[Attackers]) -> Collected:
     _, note = first.with_fewer_sets(most_trained(first, "papers"))
-    return Collected(figures_of(PAPERS, found, note))
+    return Collected(figures_of(PAPERS, found, note), _differences(PAPERS, found))
 
 
 CLASSIFIERS = Measure(
@@ -159,6 +170,7 @@ CLASSIFIERS = Measure(
     level="standard",
     needed=lambda task, _given: task.classifiers is not None,
     figures=tuple(OURS.values()),
+    numbers={kind.name: DIFFERENCE for kind in OURS.values()},
     explanation=Explanation(
         "Trained attackers",
         "Classifiers learn from the synthetic records to predict the sensitive column from the "
@@ -181,6 +193,7 @@ CLASSIFIERS_PAPERS = Measure(
     level="full",
     needed=lambda task, _given: task.classifiers == "strong",
     figures=tuple(PAPERS.values()),
+    numbers={kind.name: DIFFERENCE for kind in PAPERS.values()},
     explanation=Explanation(
         "Trained attackers, as in the papers",
         "The same with the six classifiers of the papers and their parameters: naive Bayes, a "

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from understudy.audit.findings import NAN, Figure, ReleaseFindings
+from understudy.risk.kept_back import Compared
 from understudy.wording import percent_number
 
 if TYPE_CHECKING:
@@ -250,6 +251,40 @@ def spread(values: Sequence[float]) -> float:
     """
     defined = [float(value) for value in values if not math.isnan(value)]
     return float(np.std(defined, ddof=1)) if len(defined) > 1 else NAN
+
+
+DIFFERENCE = ("difference", "difference_low", "difference_high", "difference_p_value")
+"""What stands beside a figure for people in the data against people kept back."""
+
+
+def differences(name: str, found: Sequence[Compared | None]) -> dict[str, float]:
+    """Return the numbers of `DIFFERENCE` for a figure; none without control records.
+
+    They are those among people with the same sensitive value: means over the syntheses, and the
+    smallest p-value times their number.
+    """
+    held = [one for one in found if one is not None]
+    if not held:
+        return {}
+    values = (
+        mean(one.matched for one in held),
+        mean(one.matched_interval[0] for one in held),
+        mean(one.matched_interval[1] for one in held),
+        smallest_p_value([one.matched_p_value for one in held]),
+    )
+    return {f"{name}.{what}": value for what, value in zip(DIFFERENCE, values, strict=True)}
+
+
+def smallest_p_value(p_values: Sequence[float]) -> float:
+    """Return the smallest p-value over syntheses, for having looked at all of them.
+
+    Examples
+    --------
+    >>> smallest_p_value([0.01, 0.5, float("nan")])
+    0.02
+    """
+    defined = [value for value in p_values if not math.isnan(value)]
+    return min(1.0, min(defined) * len(defined)) if defined else NAN
 
 
 def sentences(parts: Iterable[str]) -> str:

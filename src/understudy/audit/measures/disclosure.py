@@ -9,6 +9,7 @@ from typing import Any
 from understudy.audit.findings import DisclosureFindings, Figure, ReleaseFindings
 from understudy.audit.measures.declaration import (
     COUNTED,
+    DIFFERENCE,
     Collected,
     Column,
     Explanation,
@@ -16,6 +17,7 @@ from understudy.audit.measures.declaration import (
     Measure,
     Part,
     Trust,
+    differences,
     mean,
     spread,
 )
@@ -98,7 +100,11 @@ def _checks(found: Disclosure, grouped: Collection[str]) -> Iterator[str]:
 def _collect(first: Synthesis, found: Sequence[Disclosure]) -> Collected:
     scenario = first.task.scenario
     grouped = first.task.groups_of((*scenario.keys, scenario.sensitive))
-    return Collected(figures_of(found), release={"disclosure": findings_of(found, grouped)})
+    return Collected(
+        figures_of(found),
+        differences(DISCO.name, [one.control.compared for one in found if one.control]),
+        release={"disclosure": findings_of(found, grouped)},
+    )
 
 
 def _field(name: str) -> Callable[[ReleaseFindings], float]:
@@ -112,7 +118,8 @@ DISCLOSURE = Measure(
     _collect,
     figures=(REPU, DISCO),
     numbers={
-        "disclosure": ("uio", "uis", "repu", "dorig", "disco", "disco_baseline", "disco_gain")
+        "disclosure": ("uio", "uis", "repu", "dorig", "disco", "disco_baseline", "disco_gain"),
+        DISCO.name: DIFFERENCE,
     },
     values=lambda release: [("disclosure", release.disclosure)],
     found=lambda release: release.disclosure,

@@ -152,7 +152,7 @@ MEMBERSHIP_CONTROL = Measure(
         "Carlini and others (2022). Membership inference attacks from first principles. IEEE "
         "Symposium on Security and Privacy. doi:10.1109/SP46214.2022.9833649",
     ),
-    place=64,
+    place=68,
 )
 MEMBERSHIP = Measure(
     "membership",
@@ -170,5 +170,5 @@ MEMBERSHIP = Measure(
         "The model's density tells how probable each is after the release.",
     ),
     trust=(Trust("membership", "record", ("D1", "D2", "D3", "D4", "D5")),),
-    place=66,
+    place=69,
 )

@@ -15,6 +15,7 @@ from understudy.audit.measures.declaration import Collected, Measure, Part
 from understudy.audit.synthesis import Synthesis
 from understudy.learning.packed import Records
 from understudy.risk.attribution_result import Attack
+from understudy.risk.chance import shares_right
 from understudy.risk.prepare import Prepared
 from understudy.risk.scenario import Scenario
 from understudy.risk.strong import StrongAttack
@@ -35,7 +36,8 @@ class RecordScores:
     synthetic, original : ndarray of float64
         By looking the keys up in the release, and in the original itself.
     expected : ndarray of float64
-        By guessing each value as often as it occurs: the share of the record's own value.
+        By guessing each value as often as it occurs: the share of the record's own value, or of
+        numbers near enough.
     """
 
     synthetic: Floats
@@ -44,15 +46,13 @@ class RecordScores:
 
     @classmethod
     def of(cls, prepared: Prepared) -> RecordScores:
-        """Score all records against the first synthetic table."""
-        asked = Records(prepared.original)
-        release = Records(prepared.syntheses[0])
+        """Score all records against the release."""
+        asked, number = Records(prepared.original), prepared.number
         own = prepared.original[prepared.scenario.sensitive]
-        shares = np.bincount(own) / len(own)
         return cls(
-            _scores(Attack(release, asked), prepared.scenario),
-            _scores(Attack(asked, asked), prepared.scenario),
-            shares[own],
+            _scores(Attack(prepared.released, asked, number), prepared.scenario),
+            _scores(Attack(prepared.original, asked, number), prepared.scenario),
+            shares_right(own, number),
         )
 
     @property

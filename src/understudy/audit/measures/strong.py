@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +25,15 @@ from understudy.audit.measures.declaration import (
 )
 from understudy.audit.measures.records import BINS, counts_between
 from understudy.audit.synthesis import Synthesis
+from understudy.audit.task import Task
 from understudy.data.frames import to_narwhals
 from understudy.errors import NoDensityError
 from understudy.risk.strong import StrongAttack, strong_attacker
 from understudy.wording import number
 
+MOST_REFITS = 100
+MOST_REFITTED = 150_000
+"""New fits for each table, but for quick audits; fewer for large ones: so many records in all."""
 PRIOR = "informed"
 """With any other, guesses after the release would forget what the other records tell."""
 MOST_ROWS = 20_000
@@ -52,6 +57,14 @@ RECORD_KIND = FigureKind(
 )
 
 
+def _how(task: Task) -> dict[str, Any]:
+    """Return how exactly to attack, by how long an audit may take."""
+    if task.measures == "quick":
+        return {"prior": PRIOR, "mode": "fixed"}
+    refits = min(MOST_REFITS, MOST_REFITTED // max(len(to_narwhals(task.original)), 1))
+    return {"prior": PRIOR, "mode": "auto", "refits": refits}
+
+
 def _run(synthesis: Synthesis) -> StrongAttack:
     model = synthesis.given.model
     assert model is not None  # noqa: S101  # there is no such job without one
@@ -61,8 +74,7 @@ def _run(synthesis: Synthesis) -> StrongAttack:
             synthesis.task.original,
             synthesis.table,
             unknown=synthesis.task.scenario.sensitive,
-            prior=PRIOR,
-            mode="fixed",
+            **_how(synthesis.task),
         )
     except NoDensityError:
         raise NoDensityError(
@@ -85,7 +97,7 @@ def _run_record(synthesis: Synthesis) -> StrongAttack | str:
     if rows > ATTACKED:
         drawn = np.random.default_rng(task.seed).choice(rows, ATTACKED, replace=False)
         records = np.sort(drawn)
-    return strong_attacker(model, task.original, synthesis.table, prior=PRIOR, records=records)
+    return strong_attacker(model, task.original, synthesis.table, records=records, **_how(task))
 
 
 def _figure(kind: FigureKind, found: Sequence[StrongAttack], note: str) -> Figure:
@@ -102,6 +114,8 @@ def _figure(kind: FigureKind, found: Sequence[StrongAttack], note: str) -> Figur
 def _collect(_first: Synthesis, found: Sequence[StrongAttack]) -> Collected:
     certain = max(attack.certain for attack in found)
     note = f"{certain:,} people are certain to be disclosed."
+    if found[0].refitted:
+        note += f" For {found[0].refitted:,} of {len(found[0]):,}, the model was fitted anew."
     return Collected([_figure(KIND, found, note)], release={"strong": findings_of(found)})
 
 
@@ -121,6 +135,8 @@ def findings_of(found: Sequence[StrongAttack]) -> StrongFindings:
     """Return all figures over the syntheses, and the distribution of the first."""
     first = found[0]
     notes = tuple(dict.fromkeys(note for attack in found for note in attack.notes))
+    if first.fixed is not None:
+        notes += (first.refitted_in_words(),)
     if len(found) > 1:
         notes += (
             f"Figures are means over {len(found)} syntheses. The number of people who are certain "

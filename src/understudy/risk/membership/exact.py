@@ -16,7 +16,7 @@ from understudy.errors import NoDensityError, ParameterError
 from understudy.risk.membership.exact_result import ExactMembership, Posteriors
 from understudy.risk.membership.other_worlds import CountedWorlds, OtherWorlds, RefittedWorlds
 from understudy.risk.strong.candidates import check_records
-from understudy.risk.strong.release import Release
+from understudy.risk.strong.release import read_releases, withheld_notes
 from understudy.synthesis import Synthesizer
 from understudy.synthesis.blocks import RandomState
 from understudy.wording import quoted
@@ -101,10 +101,7 @@ def membership_exact(  # noqa: PLR0913  # the tables, the attacker's knowledge, 
     check_whole("draws", draws, 0)
     if not is_number(prior) or not 0 < prior < 1:
         raise ParameterError(f"prior must lie between 0 and 1; got {prior!r}.")
-    tables = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
-    if not tables:
-        raise ParameterError("synthetic: give at least one release.")
-    releases = [Release.of(model, original, table) for table in tables]
+    releases = read_releases(model, original, synthetic)
     rows = check_records(records, len(releases[0].original))
     worlds: OtherWorlds = (
         CountedWorlds.of(model, releases) if mode == "fixed" else RefittedWorlds(model, releases)
@@ -131,7 +128,7 @@ def membership_exact(  # noqa: PLR0913  # the tables, the attacker's knowledge, 
         releases=len(releases),
         control=outside,
         reasons={} if fresh is not None else {"replaced": "no fresh people were drawn (draws=0)"},
-        notes=tuple(dict.fromkeys(note for one in releases for note in one.notes())),
+        notes=withheld_notes(releases),
         _backend=layout.backend,
     )
 

@@ -111,7 +111,7 @@ class CountedWorlds:
     """With the structure as published: only counts change."""
 
     model: Synthesizer
-    likelihoods: tuple[FixedLikelihood, ...]
+    likelihood: FixedLikelihood
 
     @classmethod
     def of(cls, model: Synthesizer, releases: Sequence[Release]) -> CountedWorlds:
@@ -122,12 +122,11 @@ class CountedWorlds:
             raise NoDensityError(
                 f"{error} Use mode='refit' if the model has a density, or membership_by_shadows."
             ) from None
-        names = model.codec_.names
-        return cls(model, tuple(FixedLikelihood.of(tables, one, names) for one in releases))
+        return cls(model, FixedLikelihood.of(tables, releases, model.codec_.names))
 
     @property
     def _original(self) -> Coded:
-        return self.likelihoods[0].release.original
+        return self.likelihood.original
 
     def without(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return it for the world without each record."""
@@ -148,7 +147,7 @@ class CountedWorlds:
         logs[1:] = np.log(np.arange(1, len(logs)))
         every = np.arange(len(people))
         total = np.zeros(len(people))
-        for counts in (counts for one in self.likelihoods for counts in one.tables):
+        for counts in self.likelihood.tables:
             there = counts.locate(columns_of(people), len(people))
             place = np.full((len(there.nodes), 1), -1, np.int32)
             nobody = Standing(np.full(1, ABSENT, np.int64), place, place)
@@ -159,7 +158,7 @@ class CountedWorlds:
 
     def fresh(self, draws: int, random_state: RandomState) -> Fresh:
         """Return who may take a record's place."""
-        tables = [counts.table for one in self.likelihoods for counts in one.tables]
+        tables = [counts.table for counts in self.likelihood.tables]
         if all(isinstance(table, ColumnTable) and not table.parents for table in tables):
             return Fresh(None, np.empty(0), 0)
         return Fresh.of(self.model, draws, random_state)
@@ -178,10 +177,8 @@ class CountedWorlds:
         parts = []
         for piece in track(pieces, "Replacing records"):
             people = self._original.take(piece)
-            logs = [one.log_likelihoods(people, fresh.listed) for one in self.likelihoods]
-            parts.append(
-                fresh.mean(np.sum(logs, axis=0), people, self.model.log_likelihood(people))
-            )
+            logs = self.likelihood.log_likelihoods(people, fresh.listed)
+            parts.append(fresh.mean(logs, people, self.model.log_likelihood(people)))
         mean, error = (np.concatenate(part)[number] for part in zip(*parts, strict=True))
         return mean, error
 
@@ -193,10 +190,8 @@ class CountedWorlds:
             size = self._original.cardinality(name)
             counts = np.bincount(self._original[name], minlength=size)
             values = Candidates.grid((name,), (size,))
-            own = np.zeros((len(rows), size))
-            for one in self.likelihoods:
-                tables = tuple(held for held in one.tables if held.table.name == name)
-                own += replace(one, tables=tables).log_likelihoods(people, values)
+            tables = tuple(held for held in self.likelihood.tables if held.table.name == name)
+            own = replace(self.likelihood, tables=tables).log_likelihoods(people, values)
             with np.errstate(divide="ignore"):
                 total += np.logaddexp.reduce(own + np.log(counts / counts.sum()), axis=1)
         return total
@@ -210,8 +205,8 @@ class RefittedWorlds:
     releases: Sequence[Release]
 
     @cached_property
-    def _worlds(self) -> list[RefitLikelihood]:
-        return [RefitLikelihood(self.model, release) for release in self.releases]
+    def _likelihood(self) -> RefitLikelihood:
+        return RefitLikelihood(self.model, tuple(self.releases), self.model.codec_.names)
 
     @cached_property
     def _as_it_is(self) -> float:
@@ -225,7 +220,7 @@ class RefittedWorlds:
         ordered = records.take(np.lexsort(records.columns[::-1]))
         with quietly():
             fitted = self.model.refit(ordered)
-        return sum(world.of_model(fitted) for world in self._worlds)
+        return self._likelihood.of_model(fitted)
 
     def without(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return it for the world without each record."""
@@ -269,9 +264,7 @@ class RefittedWorlds:
         # The truth is one of the worlds, whether it was drawn or not.
         every = Candidates.occurring(original.names, [fresh.listed.codes, attacked])
         place, truth = every.find(fresh.listed.codes), every.find(attacked)
-        logs = np.zeros((len(first), len(every)))
-        for world in self._worlds:
-            own = world.log_likelihoods(first, every)
-            logs += own - own[np.arange(len(first)), truth][:, None]
+        logs = self._likelihood.log_likelihoods(first, every)
+        logs -= logs[np.arange(len(first)), truth][:, None]
         mean, error = fresh.mean(logs[:, place], attacked, self.model.log_likelihood(attacked))
         return mean[number], error[number]

@@ -3,45 +3,52 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from understudy.arguments import check_choice, check_whole
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame, Layout
 from understudy.errors import DataError, NoDensityError, ParameterError
-from understudy.progress import track
-from understudy.risk.strong.beliefs import Beliefs, Listed, Prior, Question, prior_name
+from understudy.risk.strong.beliefs import Listed, Prior, Question, prior_name
 from understudy.risk.strong.candidates import WHOLE, Candidates, check_records, read_unknown
 from understudy.risk.strong.fixed import FixedLikelihood
 from understudy.risk.strong.refit import RefitLikelihood
-from understudy.risk.strong.release import Release
+from understudy.risk.strong.release import Release, read_releases, withheld_notes
 from understudy.risk.strong.result import StrongAttack
+from understudy.risk.strong.ways import (
+    NO_STRUCTURE,
+    PUBLISHED,
+    by_both,
+    by_counts,
+    by_new_fits,
+)
 from understudy.risk.strong.whole_record import by_elimination
 from understudy.synthesis import Synthesizer
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 from understudy.wording import quoted
 
-AttackMode = Literal["fixed", "refit"]
+AttackMode = Literal["auto", "fixed", "refit"]
 
 MOST_LISTED = 4096
 """Combinations of several unknown attributes up to which all are gone through."""
 
-_PAIRS_AT_ONCE = 2**20
-"""Pairs of a record and a candidate that are held in memory at the same time."""
+MOST_REFITS = 1000
+MOST_REFITTED = 1_500_000
+"""By default, so many fits, and fewer for large tables: these go through so many records in all."""
 
 
-def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, and the way
+def strong_attacker(  # noqa: C901, PLR0913  # the tables, the attacker's knowledge, and the way
     model: Synthesizer,
     original: Frame | Coded,
-    synthetic: Frame | Coded,
+    synthetic: Frame | Coded | Sequence[Frame | Coded],
     *,
     unknown: str | Sequence[str] = WHOLE,
-    prior: Prior = "uniform",
-    mode: AttackMode = "fixed",
+    prior: Prior = "informed",
+    mode: AttackMode = "auto",
+    refits: int | None = None,
     records: Sequence[int] | ArrayLike | None = None,
     processes: int = 1,
 ) -> StrongAttack:
@@ -55,24 +62,30 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
     ----------
     model : Independent, BayesNet or Cart
         The fitted model that made the release.
-    original, synthetic : frame
-        The table that it was fitted to, and the release.
+    original : frame
+        The table that it was fitted to, with its rows in the same order.
+    synthetic : frame or list of frames
+        The release, or several: they may differ in rows and in the columns that they show.
     unknown : str or sequence of str
         The attribute, or attributes, that the attacker does not know; ``"*"`` for the whole record.
-    prior : {"uniform", "marginal", "informed"} or array
-        What is believed before the release: all candidates alike; the product of the attributes'
-        shares among the other records; the model's own prediction from the other records (with
-        the structure as published, in either mode); or
+    prior : {"informed", "uniform", "marginal"} or array
+        What is believed before the release: the model's own prediction from the other records;
+        all candidates alike; the product of the attributes' shares among the other records; or
         weights, one for each candidate (in the order of the column's levels), for all records
         or for each.
-    mode : {"fixed", "refit"}
-        Whether the network, or the splits of the trees, stay as published in every world, so that
-        only counts change; or the synthesizer is fitted anew in every world, which is the
-        reference and takes long.
+    mode : {"auto", "fixed", "refit"}
+        *Fixed*: the network, or the splits of the trees, stay as published in every world, so that
+        only counts change. *Refit*: the synthesizer is fitted anew in every world, which is the
+        reference and takes long. *Auto*: everybody is attacked with the structure fixed, and then
+        the most exposed by new fits, as many as `refits` allows.
+    refits : int, optional
+        For ``mode="auto"``: fits at most. A person takes one for each other candidate, and one
+        more for the informed prior. By default 1,000, and of more than 1,500 records 1,500,000
+        divided by their number.
     records : sequence of int, optional
         Row numbers of the records to attack; all if not given.
     processes : int
-        For ``mode="refit"``: fits at the same time.
+        Fits at the same time.
 
     Returns
     -------
@@ -82,7 +95,7 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
     ------
     DataError
         If the draws that matter show that the model was not fitted to `original`, or could not
-        have made `synthetic`.
+        have made `synthetic`: a value, or a rule that is broken.
     NoDensityError
         If the model does not work by counts: then try ``mode="refit"`` if it has a density, and
         else `black_box_attacker`.
@@ -91,12 +104,23 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
     -----
     The posterior is p(y | Z, D_-i), in proportion to p(Z | D_-i + y) p(y), where Z is the release
     and D_-i the other records [1]_. Synthetic records are independent given the fitted model, so
-    p(Z | D') is a product over them.
+    p(Z | D') is a product over them, and over releases.
 
-    With several unknown attributes, networks are attacked over all combinations of their values;
-    where these are many, by variable elimination along the network. Trees are attacked over the
-    combinations that occur in the original or the release. The result then has the rank of the
-    truth, and the posterior of each single attribute.
+    An informed prior rests on the published structure if that is fixed. With new fits it rests on
+    a fit to all other records: the published structure may depend on the record, and would tell
+    of it before the release.
+
+    A fixed structure can understate: where another value would have given other trees, the release
+    may be impossible in that world. So *auto* first fits anew for those who are not certain yet,
+    in the order of their posterior, and ``result.fixed`` is what the fixed structure alone says.
+    Nobody else is known to be safe. Where the structure cannot depend on the records, as in
+    `Independent`, there is nothing to fit anew.
+
+    With several unknown attributes, all combinations of their values are compared, up to 4,096.
+    Where there are more, networks are attacked by variable elimination, and trees over the
+    combinations that occur in the original or the release; the truth is always among these, which
+    favours it if nobody else has it. The result then has the rank of the truth, and the posterior
+    of each single attribute.
 
     Of equally probable candidates, the guess is the one that most other records have; by variable
     elimination, it is the first one.
@@ -114,7 +138,8 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
     >>> from understudy import Cart, load
     >>> records = load("buyer_beware")
     >>> model = Cart(random_state=1).fit(records)
-    >>> attack = strong_attacker(model, records, model.sample(random_state=3), unknown="var4")
+    >>> release = model.sample(random_state=3)
+    >>> attack = strong_attacker(model, records, release, unknown="var4", refits=100)
     >>> attack.certain, attack.worst(1)["record"].item()
     (1, 999)
     """
@@ -125,6 +150,8 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
         )
     check_choice("mode", mode, get_args(AttackMode))
     check_whole("processes", processes, 1)
+    if refits is not None:
+        check_whole("refits", refits, 0)
     if not hasattr(model, "codec_"):
         raise ParameterError(f"model: this {type(model).__name__} is not fitted yet.")
     codec = model.codec_
@@ -132,40 +159,45 @@ def strong_attacker(  # noqa: PLR0913  # the tables, the attacker's knowledge, a
     names = tuple(name for name in codec.names if name in asked)
     _check_draws(model, names)
     believed = prior_name(prior)
-    tables = _tables_of(model, needed=mode == "fixed" or believed == "informed")
-    concerned = None
-    if mode == "fixed":
-        drawn = [table.columns for table in tables or () if table.columns & set(names)]
-        concerned = set(names).union(*drawn)
-    release = Release.of(model, original, synthetic, concerned)
-    rows = check_records(records, len(release.original))
-    if len(release.original) < 2:
+    tables = _tables_of(model, needed=mode != "refit")
+    by_fits = mode == "refit" or (mode == "auto" and model.structure_varies and refits != 0)
+    concerned = None if by_fits else _concerned(model, tables or (), names)
+    releases = read_releases(model, original, synthetic, concerned)
+    people = releases[0].original
+    rows = check_records(records, len(people))
+    if len(people) < 2:
         raise DataError("The original has one record, so there are no others to know.")
     labels = {name: tuple(codec.labels(name)) for name in names}
     layout = codec.layout if isinstance(original, Coded) else Layout.of(original)
     question = Question(names, labels, rows, prior, believed, layout.backend)
+    likelihood = FixedLikelihood.of(tables or (), releases, names)
+    notes = withheld_notes(releases)
+    if mode == "auto" and not model.structure_varies:
+        notes = (*notes, NO_STRUCTURE)
     factors = tables is not None and all(isinstance(table, ColumnTable) for table in tables)
-    combinations = math.prod(release.sizes(names))
-    likelihood = FixedLikelihood.of(tables or (), release, names)
-    if mode == "fixed" and factors and combinations > MOST_LISTED:
-        return by_elimination(question, likelihood)
-    every = len(names) == 1 or (factors and combinations <= MOST_LISTED)
-    listed = _listed(question, release, every=every)
-    if mode == "fixed":
-        beliefs, notes = _by_counts(listed, likelihood), likelihood.notes()
-    else:
-        if tables is not None:
-            # Counts show if the model saw another original, or did not make the release.
-            FixedLikelihood.of(tables, release, release.original.names)
-        worlds = RefitLikelihood(model, release)
-        beliefs, notes = _by_refitting(listed, worlds, likelihood, processes), _seed_notes(model)
+    combinations = math.prod(releases[0].sizes(names))
+    if mode != "refit" and factors and combinations > MOST_LISTED:
+        if by_fits:
+            notes = (*notes, f"{combinations:,} candidates are too many for new fits. {PUBLISHED}")
+        return by_elimination(question, likelihood, (*notes, *likelihood.notes()))
+    every = len(names) == 1 or combinations <= MOST_LISTED
+    listed = _listed(question, releases, every=every)
     if not every:
         notes = (
             *notes,
             f"The attack compared the {len(listed.candidates):,} combinations of {len(names)} "
             "attributes that occur in the original or the release, the true one among them.",
         )
-    return listed.answer(mode, beliefs, notes=(*release.notes(), *notes))
+    if not by_fits:
+        beliefs = by_counts(listed, likelihood)
+        return listed.answer("fixed", beliefs, notes=(*notes, *likelihood.notes()))
+    if tables is not None:
+        # Counts show if the model saw another original, or did not make the release.
+        FixedLikelihood.of(tables, releases, people.names)
+    worlds = RefitLikelihood(model, releases, names, processes)
+    if mode == "refit":
+        return by_new_fits(listed, worlds, notes)
+    return by_both(listed, likelihood, worlds, _budget(refits, len(people)), notes)
 
 
 def _check_draws(model: Synthesizer, names: tuple[str, ...]) -> None:
@@ -184,6 +216,14 @@ def _check_draws(model: Synthesizer, names: tuple[str, ...]) -> None:
         )
 
 
+def _concerned(
+    model: Synthesizer, tables: Iterable[SamplingTable], names: tuple[str, ...]
+) -> set[str]:
+    """Return the columns that matter if the structure is fixed, and those of rules."""
+    drawn = [table.columns for table in tables if table.columns & set(names)]
+    return set(names).union(*drawn, model.columns_of_rules)
+
+
 def _tables_of(model: Synthesizer, *, needed: bool) -> list[SamplingTable] | None:
     """Return the draws of a model as counts; None, or an error, if it does not work by counts."""
     try:
@@ -196,58 +236,17 @@ def _tables_of(model: Synthesizer, *, needed: bool) -> list[SamplingTable] | Non
         ) from None
 
 
-def _listed(question: Question, release: Release, *, every: bool) -> Listed:
+def _budget(refits: int | None, records: int) -> int:
+    """Return how many fits an attack may make."""
+    return min(MOST_REFITS, MOST_REFITTED // records) if refits is None else refits
+
+
+def _listed(question: Question, releases: Sequence[Release], *, every: bool) -> Listed:
     """List the candidates: all combinations, or those that occur."""
+    original = releases[0].original
     if every:
-        candidates = Candidates.grid(question.unknown, release.sizes(question.unknown))
+        candidates = Candidates.grid(question.unknown, releases[0].sizes(question.unknown))
     else:
-        tables = [release.original]
-        if not set(question.unknown) & set(release.withheld):
-            tables.append(release.synthetic)
-        candidates = Candidates.occurring(question.unknown, tables)
-    return Listed(question, candidates, candidates.find(release.original))
-
-
-def _by_counts(listed: Listed, likelihood: FixedLikelihood) -> Beliefs:
-    """Attack with the structure as published."""
-    original, candidates = likelihood.release.original, listed.candidates
-    first, number = listed.question.distinct(original, {*likelihood.columns, *candidates.names})
-    size = max(1, _PAIRS_AT_ONCE // len(candidates))
-    parts = []
-    pieces = [slice(start, start + size) for start in range(0, len(first), size)]
-    for piece in track(pieces, "Attacking records"):
-        rows = first[piece]
-        log_prior = _log_prior(listed, likelihood, rows, piece)
-        logs = likelihood.log_likelihoods(original.take(rows), candidates)
-        parts.append(listed.beliefs(rows, log_prior, logs))
-    return Beliefs.concatenate(parts).take(number)
-
-
-def _by_refitting(
-    listed: Listed, worlds: RefitLikelihood, published: FixedLikelihood, processes: int
-) -> Beliefs:
-    """Attack with the synthesizer fitted anew in each world."""
-    original = worlds.release.original
-    first, number = listed.question.distinct(original, original.names)
-    # The attacker's own prediction needs one model, and the published one is at hand.
-    log_prior = _log_prior(listed, published, first, slice(None))
-    logs = worlds.log_likelihoods(first, listed.candidates, processes)
-    return listed.beliefs(first, log_prior, logs).take(number)
-
-
-def _log_prior(
-    listed: Listed, likelihood: FixedLikelihood, rows: NDArray[np.int64], piece: slice
-) -> NDArray[np.float64]:
-    if listed.question.prior_name != "informed":
-        return listed.log_prior(rows, piece)
-    return likelihood.predictions(likelihood.release.original.take(rows), listed.candidates)
-
-
-def _seed_notes(model: Synthesizer) -> tuple[str, ...]:
-    """Return what to say of a search that drew something at random, it is not known what."""
-    if model.fit_is_known or model.random_fit != "search":
-        return ()
-    return (
-        "The model's random_state is not known, so its search drew from the seed 0 in all worlds. "
-        "The networks may differ from the published one for that reason alone.",
-    )
+        shown = [r.synthetic for r in releases if not set(question.unknown) & set(r.withheld)]
+        candidates = Candidates.occurring(question.unknown, [original, *shown])
+    return Listed(question, candidates, candidates.find(original))

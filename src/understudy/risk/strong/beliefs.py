@@ -186,6 +186,16 @@ class Beliefs:
         """Return the beliefs of some of the records, or of all in another order."""
         return _put_through(lambda own: own[rows], [self])
 
+    def put(self, rows: NDArray[np.int64], other: Beliefs) -> Beliefs:
+        """Return beliefs in which those of some records are replaced by others."""
+
+        def replaced(own: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+            changed = own.copy()
+            changed[rows] = theirs
+            return changed
+
+        return _put_through(replaced, [self, other])
+
     @classmethod
     def concatenate(cls, parts: Sequence[Beliefs]) -> Beliefs:
         """Return the beliefs of all records of the parts."""
@@ -237,19 +247,20 @@ class Question:
     backend: Backend
 
     def distinct(
-        self, original: Coded, columns: Iterable[str]
+        self, original: Coded, columns: Iterable[str], chosen: NDArray[np.int64] | None = None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return rows that stand for all attacked ones, and which of them stands for each.
+        """Return places among `rows` that stand for all chosen ones, and which stands for each.
 
-        Records that agree on the given columns have the same posterior.
+        Records that agree on the given columns have the same posterior. `chosen` are places, too.
         """
+        places = np.arange(len(self.rows)) if chosen is None else chosen
         if self.prior_name == "given" and np.ndim(self.prior) > 1:
-            return self.rows, np.arange(len(self.rows))
+            return places, np.arange(len(places))
         names = [name for name in original.names if name in set(columns)]
-        groups = group_ids(original.take(self.rows), names)
-        return self.rows[groups.representatives], groups.ids.astype(np.int64)
+        groups = group_ids(original.take(self.rows[places]), names)
+        return places[groups.representatives], groups.ids.astype(np.int64)
 
-    def answer(
+    def answer(  # noqa: PLR0913  # all that a result is made of
         self,
         mode: Mode,
         beliefs: Beliefs,
@@ -259,6 +270,7 @@ class Question:
         more: Mapping[str, NDArray[Any]] | None = None,
         reasons: Mapping[str, str] | None = None,
         notes: Iterable[str] = (),
+        fixed: StrongAttack | None = None,
     ) -> StrongAttack:
         """Return the result of an attack; guesses are the most probable candidates in words."""
         found, told = dict(more or {}), dict(reasons or {})
@@ -285,6 +297,7 @@ class Question:
             self.labels,
             told,
             tuple(notes),
+            fixed,
             _backend=self.backend,
         )
 
@@ -321,17 +334,23 @@ class Listed:
         question = self.question
         return read_weights(question.prior, len(self.candidates), len(question.rows))
 
-    def log_prior(self, rows: NDArray[np.int64], place: slice) -> NDArray[np.float64]:
+    def log_prior(
+        self, rows: NDArray[np.int64], places: NDArray[np.int64] | slice
+    ) -> NDArray[np.float64]:
         """Return the log prior, records by candidates or one row for all; not normalised.
 
-        `place` says where these records stand among all that are compared. An informed prior is
+        `places` say where these records stand among all that are attacked. An informed prior is
         the likelihood's affair.
         """
         if self.question.prior_name == "given":
-            return self._weights[place] if len(self._weights) > 1 else self._weights
+            return self._weights[places] if len(self._weights) > 1 else self._weights
         if self.question.prior_name == "marginal":
-            return marginal_logs(self.candidates, self._counts, self.truth[rows])
+            return self.marginal_prior(rows)
         return np.zeros((1, len(self.candidates)))
+
+    def marginal_prior(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the log of the product of the attributes' shares among the other records."""
+        return marginal_logs(self.candidates, self._counts, self.truth[rows])
 
     def beliefs(
         self, rows: NDArray[np.int64], log_prior: NDArray[np.float64], logs: NDArray[np.float64]

@@ -29,9 +29,18 @@ from understudy.risk.strong.candidates import (
     read_unknown,
 )
 from understudy.risk.strong.command import Command
+from understudy.risk.strong.release import as_releases, numbered
 from understudy.risk.strong.result import StrongAttack
 from understudy.risk.strong.simulated import Likelihood, SimulatedLikelihood, SimulationStore
-from understudy.risk.strong.simulator import Cells, Simulator, Synthesize, Worlds, plan_worlds
+from understudy.risk.strong.simulator import (
+    Cells,
+    Simulation,
+    Simulator,
+    Synthesize,
+    Worlds,
+    first_cells,
+    plan_worlds,
+)
 from understudy.synthesis.blocks import RandomState, seed_of
 from understudy.wording import counted, quoted
 
@@ -44,7 +53,7 @@ _LOG = logging.getLogger("understudy")
 def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its resources
     synthesize: Synthesize | Command | str,
     original: Frame,
-    synthetic: Frame,
+    synthetic: Frame | Sequence[Frame],
     *,
     unknown: str | Sequence[str] = WHOLE,
     records: Sequence[int] | ArrayLike | None = None,
@@ -70,8 +79,11 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
     synthesize : callable, Command or str
         A function of a frame, like `original`, and a seed, that returns a synthetic frame; or a
         command line, such as ``"Rscript synth.R {original} {synthetic} {seed}"`` (see `Command`).
-    original, synthetic : frame
-        The confidential table, and the release.
+    original : frame
+        The confidential table.
+    synthetic : frame or list of frames
+        The release, or several, each from a run of its own: their log likelihoods add up. Those of
+        a list may lack some of the columns that the synthesizer makes.
     unknown : str or sequence of str
         The attributes that the attacker does not know; ``"*"`` for the whole record.
     records : sequence of int, optional
@@ -152,12 +164,12 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
     check_whole("processes", processes, 1)
     _check_smoothing(smoothing)
     believed = _prior_name(prior)
-    cell_names, withheld = _cell_columns(cells, columns, to_narwhals(synthetic).columns)
+    releases = as_releases(synthetic)
+    found, withheld = _cells_of(original, releases, cells, groups)
     coded = code_together({"original": original}, columns)
     table = coded["original"]
-    found = Cells(original, synthetic, cell_names, groups)
     _warn_of_thin_cells(found)
-    options = find_candidates(original, synthetic, names, groups=groups, given=candidates)
+    options = find_candidates(original, releases, names, groups=groups, given=candidates)
     attacked = check_records(records, len(table))
     _check_truth(attacked, options)
     question = Question(
@@ -171,8 +183,11 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
     store = None
     if resume is not None:
         known = _fingerprint(table, coded.levels, simulator, options)
-        store = SimulationStore(resume, known, worlds=len(worlds), cells=found.count)
-    collected = SimulatedLikelihood(found, len(worlds), int(runs), float(smoothing))
+        count = sum(own.count for own in found)
+        store = SimulationStore(resume, known, worlds=len(worlds), cells=count)
+    collected = [
+        SimulatedLikelihood(own, len(worlds), int(runs), float(smoothing)) for own in found
+    ]
     likelihood = _simulate(simulator, collected, store, int(processes))
     beliefs = listed.beliefs(attacked, log_prior, _of_candidates(likelihood.logs, listed, worlds))
     error = _monte_carlo_error(listed, log_prior, worlds, likelihood)
@@ -218,17 +233,32 @@ def _prior_name(prior: object) -> str:
     return prior_name(prior, ("uniform", "marginal"))
 
 
+def _cells_of(
+    original: Frame, releases: Sequence[Frame], cells: object, groups: Mapping[str, int]
+) -> tuple[list[Cells], tuple[str, ...]]:
+    """Return the cells of each release, and the columns of the original that some release lacks."""
+    columns = tuple(to_narwhals(original).columns)
+    shown = [to_narwhals(release).columns for release in releases]
+    every = set().union(*shown)
+    found = []
+    for number, (release, own) in enumerate(zip(releases, shown, strict=True)):
+        with numbered(number, len(releases)):
+            names = _cell_columns(cells, columns, own)
+            found.append(Cells(original, release, names, groups, every))
+    lacking = (name for name in columns if any(name not in own for own in shown))
+    return found, tuple(lacking)
+
+
 def _cell_columns(
     cells: object, columns: Sequence[str], released: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the columns that make up a cell, and those that the release lacks."""
-    withheld = tuple(name for name in columns if name not in released)
+) -> tuple[str, ...]:
+    """Return the columns that make up a cell."""
     if cells is not None:
-        return _named_once("cells", read_columns("cells", cells, columns)), withheld
+        return _named_once("cells", read_columns("cells", cells, columns))
     shared = tuple(name for name in columns if name in released)
     if not shared:
         raise DataError("The original and the synthetic table have no column in common.")
-    return shared, withheld
+    return shared
 
 
 def _check_truth(records: NDArray[np.int64], options: CandidateValues) -> None:
@@ -256,14 +286,20 @@ def _run_seeds(random_state: RandomState, runs: int) -> tuple[int, ...]:
 
 def _simulate(
     simulator: Simulator,
-    collected: SimulatedLikelihood,
+    collected: Sequence[SimulatedLikelihood],
     store: SimulationStore | None,
     processes: int,
 ) -> Likelihood:
     """Run what the store does not have, and return the log likelihoods."""
+    starts = first_cells(simulator.cells)
+
+    def add(finished: Simulation) -> None:
+        for own, start in zip(collected, starts, strict=True):
+            own.add(*finished, first=start)
+
     for finished in store.finished() if store else ():
-        collected.add(*finished)
-    missing = collected.missing()
+        add(finished)
+    missing = collected[0].missing()
     # Closed explicitly, so that an interruption ends what is running at once.
     results = closing(simulator.all(missing, processes))
     try:
@@ -272,7 +308,7 @@ def _simulate(
             for finished in track(simulations, doing, len(missing)):
                 if store:
                     store.add(*finished)
-                collected.add(*finished)
+                add(finished)
     except KeyboardInterrupt:
         if store:
             kept = f"{counted(store.kept, 'simulation')} {'is' if store.kept == 1 else 'are'} kept"
@@ -280,7 +316,7 @@ def _simulate(
                 "Interrupted: %s in %s. The same call goes on from there.", kept, store.path
             )
         raise
-    return collected.result()
+    return Likelihood.product([own.result() for own in collected])
 
 
 def _of_candidates(
@@ -317,9 +353,10 @@ def _monte_carlo_error(
     return np.asarray(np.sqrt((runs - 1) / runs * squares))
 
 
-def _warn_of_thin_cells(cells: Cells) -> None:
+def _warn_of_thin_cells(cells: Sequence[Cells]) -> None:
     """Warn if the release has few rows in its cells."""
-    occupied, rows = len(cells.released.cells), int(cells.released.counts.sum())
+    occupied = sum(len(own.released.cells) for own in cells)
+    rows = sum(int(own.released.counts.sum()) for own in cells)
     if occupied * ROWS_PER_CELL > rows:
         _LOG.warning(
             "The synthetic table has %s in %s. With so few in each, the estimated likelihood is "
@@ -330,14 +367,17 @@ def _warn_of_thin_cells(cells: Cells) -> None:
 
 
 def _notes(
-    likelihood: Likelihood, runs: int, cells: Cells, withheld: Sequence[str]
+    likelihood: Likelihood, runs: int, cells: Sequence[Cells], withheld: Sequence[str]
 ) -> tuple[str, ...]:
     """Return what a reader of the result should know of its simulations."""
     worlds = len(likelihood.logs)
     each = "one world" if worlds == 1 else f"each of {worlds:,} worlds"
     notes = [
         f"{counted(runs, 'simulation')} of {each}; the likelihood rests on "
-        f"{counted(cells.count, 'cell')}."
+        f"{counted(cells[0].count, 'cell')}."
+        if len(cells) == 1
+        else f"{counted(runs, 'simulation')} of {each}; the likelihood of {len(cells)} releases "
+        f"rests on {' and '.join(f'{own.count:,}' for own in cells)} cells."
     ]
     dispersion = likelihood.dispersion
     if math.isfinite(dispersion.concentration):
@@ -377,8 +417,9 @@ def _fingerprint(
     take(tool.text if isinstance(tool, Command) else "function")
     for name, column in zip(original.names, original.columns, strict=True):
         take(levels[name].labels, levels[name].missing, column)
-    take(cells.codes.names, cells.labels, *cells.codes.columns)
-    take(cells.released.cells, cells.released.counts)
+    for own in cells:
+        take(own.codes.names, own.labels, *own.codes.columns)
+        take(own.released.cells, own.released.counts)
     every = candidates.labels(options.labels, np.arange(len(candidates)))
     take(worlds.row, worlds.candidate, names, tuple(every))
     take([options.values[name].to_pylist() for name in names])

@@ -203,7 +203,7 @@ class CandidateValues:
 
 def find_candidates(
     original: Frame,
-    synthetic: Frame,
+    releases: Sequence[Frame],
     unknown: tuple[str, ...],
     *,
     groups: Mapping[str, int],
@@ -212,7 +212,7 @@ def find_candidates(
     """Return the candidates for the unknown attributes of any record.
 
     For one attribute they are the values that occur in the original; for several, the
-    combinations that occur in the original or the synthetic table. A number that is put in groups
+    combinations that occur in the original or a release. A number that is put in groups
     is stood for by the middle one of the original's numbers in its group. `given` are candidates
     that a user chose: values, or tuples of values for several attributes.
 
@@ -224,11 +224,15 @@ def find_candidates(
         If tables hold values that cannot be compared.
     """
     frames: dict[str, Frame] = {"original": original}
-    released = set(unknown) <= set(to_narwhals(synthetic).columns)
+    showing = [release for release in releases if set(unknown) <= set(to_narwhals(release).columns)]
     if given is not None:
         frames["candidates"] = _given_table(given, unknown)
-    elif len(unknown) > 1 and released:
-        frames["synthetic"] = synthetic
+    elif len(unknown) > 1:
+        several = len(showing) > 1
+        frames |= {
+            f"synthetic {number}" if several else "synthetic": release
+            for number, release in enumerate(showing, 1)
+        }
     grouped = {name: count for name, count in groups.items() if name in unknown}
     together = code_together(frames, unknown, groups=grouped)
     stacked = Coded.concatenate(list(together.tables.values()))
@@ -262,7 +266,7 @@ def find_candidates(
         values,
         truth,
         _unchanged(original, values, list(grouped), truth),
-        _notes(unknown, len(chosen), given is not None, released, int((~held).sum())),
+        _notes(unknown, len(chosen), given is not None, bool(showing), int((~held).sum())),
     )
 
 
@@ -334,7 +338,7 @@ def _held(
     """Return which candidates the original's types can hold, and the values of these."""
     layout = Layout.of(frames["original"])
     tables = [to_arrow(frame) for frame in frames.values()]
-    rows = len(tables[0])
+    starts = np.cumsum([0, *(len(table) for table in tables)])
     columns: dict[str, list[pa.Array | None]] = {}
     for name in unknown:
         arrays = [plain_values(table[name]) for table in tables]
@@ -345,8 +349,8 @@ def _held(
             row = place
             if name in stand_ins and (middle := int(stand_ins[name][stacked[name][place]])) >= 0:
                 row = middle
-            array = arrays[0] if row < rows else arrays[1]
-            value = array.slice(row if row < rows else row - rows, 1)
+            table = int(np.searchsorted(starts, row, side="right")) - 1
+            value = arrays[table].slice(row - int(starts[table]), 1)
             columns[name].append(_converted(value, arrays[0].type, categories))
     held = np.array(
         [all(column[at] is not None for column in columns.values()) for at in range(len(places))]

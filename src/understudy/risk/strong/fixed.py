@@ -7,7 +7,7 @@ unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -26,6 +26,8 @@ from understudy.wording import counted, quoted
 if TYPE_CHECKING:
     from understudy.risk.strong.kernels import Standing, Tally
 
+
+_NOT_MADE = "did not make the release"
 
 _MOST_INDEXED = 2**22
 """Keys up to which a table of all of them is held, in place of a search among those that exist."""
@@ -63,7 +65,7 @@ class TableCounts:
             impossible = int(drawn[RELEASED])
         if impossible:
             raise DataError(
-                f"This model did not make the release: in {counted(impossible, 'record')} of it, "
+                f"This model {_NOT_MADE}: in {counted(impossible, 'record')} of it, "
                 f"{table.name!r} has a value that the model cannot draw there. Give the model that "
                 "did, or attack the release as a black box (black_box_attacker)."
             )
@@ -146,12 +148,14 @@ def _distinct_cells(
     Combinations are in lexicographic order, parents first.
     """
     both = []
-    for coded in (original, synthetic):
+    for coded, which in ((original, "was not fitted to this original"), (synthetic, _NOT_MADE)):
         entries = table.entries(columns_of(coded), len(coded))
-        if (entries.values == IMPOSSIBLE).any():
+        impossible = int(np.count_nonzero(entries.values == IMPOSSIBLE))
+        if impossible:
             raise DataError(
-                f"Records hold a combination of {table.name!r} that no record had when the model "
-                "was fitted."
+                f"This model {which}: {counted(impossible, 'record')} of it "
+                f"{'has' if impossible == 1 else 'have'} a combination of {table.name!r} that no "
+                "record had when the model was fitted."
             )
         part = np.flatnonzero(entries.values != ABSENT)
         both.append([*(codes[part] for codes in entries.parents), entries.values[part]])
@@ -188,14 +192,15 @@ def _index(keys: NDArray[np.int64], bound: int) -> NDArray[np.int32]:
 
 @dataclass(frozen=True, eq=False)
 class FixedLikelihood:
-    """How the likelihood of a release depends on the unknown attributes of one record.
+    """How the likelihood of releases depends on the unknown attributes of one record.
 
-    `tables` are those that depend on the unknown attributes and are fully shown in the release;
-    `unseen` depend on what it withholds as well, and are of use for a prior alone. `left_out` are
-    columns of the release that were drawn from withheld ones: it cannot be seen from which records.
+    Each of `tables` depends on the unknown attributes, and some release shows all its columns: it
+    counts the records of these releases. `unseen` depend on what every release withholds, and are
+    of use for a prior alone. `left_out` are columns of a release that were drawn from withheld
+    ones: it cannot be seen from which records.
     """
 
-    release: Release
+    original: Coded
     tables: tuple[TableCounts, ...]
     unseen: tuple[TableCounts, ...]
     left_out: tuple[str, ...]
@@ -203,21 +208,29 @@ class FixedLikelihood:
 
     @classmethod
     def of(
-        cls, tables: Iterable[SamplingTable], release: Release, unknown: Iterable[str]
+        cls, tables: Iterable[SamplingTable], releases: Sequence[Release], unknown: Iterable[str]
     ) -> FixedLikelihood:
         """Count the tables that matter."""
-        asked, withheld = set(unknown), set(release.withheld)
-        concerned = [table for table in tables if table.columns & asked]
-        shown = [table for table in concerned if not table.columns & withheld]
-        hidden = [table for table in concerned if table.columns & withheld]
-        blurred = [table.name for table in hidden if table.name not in withheld]
-        nothing = release.synthetic.take(slice(0))
-        return cls(
-            release,
-            tuple(TableCounts.of(table, release.original, release.synthetic) for table in shown),
-            tuple(TableCounts.of(table, release.original, nothing) for table in hidden),
-            tuple(dict.fromkeys(blurred)),
-        )
+        asked, original = set(unknown), releases[0].original
+        shown, unseen, blurred = [], [], []
+        for table in tables:
+            if not table.columns & asked:
+                continue
+            showing = [not table.columns & set(release.withheld) for release in releases]
+            drawn = [r.synthetic for r, shows in zip(releases, showing, strict=True) if shows]
+            blurred += [
+                table.name
+                for release, shows in zip(releases, showing, strict=True)
+                if not shows and table.name not in release.withheld
+            ]
+            if drawn:
+                # Records of all releases are draws of one model: they count together.
+                every = drawn[0] if len(drawn) == 1 else Coded.concatenate(drawn)
+                shown.append(TableCounts.of(table, original, every))
+            else:
+                nothing = releases[0].synthetic.take(slice(0))
+                unseen.append(TableCounts.of(table, original, nothing))
+        return cls(original, tuple(shown), tuple(unseen), tuple(dict.fromkeys(blurred)))
 
     @property
     def columns(self) -> frozenset[str]:
@@ -236,7 +249,7 @@ class FixedLikelihood:
 
     @cached_property
     def _logs(self) -> NDArray[np.float64]:
-        logs = np.zeros(len(self.release.original) + 2)
+        logs = np.zeros(len(self.original) + 2)
         logs[1:] = np.log(np.arange(1, len(logs)))
         return logs
 
@@ -250,6 +263,21 @@ class FixedLikelihood:
     def predictions(self, records: Coded, candidates: Candidates) -> NDArray[np.float64]:
         """Return the log probability of each candidate from all other records, not normalised."""
         return self._summed(records, candidates, of_prior=True)
+
+    def predictions_of_others(self, record: Coded, candidates: Candidates) -> NDArray[np.float64]:
+        """Return the same for one record, a table of one row, that `original` does not hold."""
+        from understudy.risk.strong.kernels import Standing
+
+        total = np.zeros(len(candidates))
+        for counts in (*self.tables, *self.unseen):
+            known = candidates.worlds(record, counts.table.columns)
+            other = counts.locate(known, len(candidates))
+            nowhere = np.full((len(other.nodes), 1), -1, np.int32)
+            absent = Standing(np.full(1, ABSENT, np.int64), nowhere, nowhere)
+            every = np.arange(len(candidates))
+            pairs = np.zeros_like(every), every
+            total += self._logs_of(counts, absent, other, pairs, of_prior=True)
+        return total
 
     def _summed(
         self, records: Coded, candidates: Candidates, *, of_prior: bool

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -42,61 +44,115 @@ class Release:
         synthetic: Frame | Coded,
         columns: Collection[str] | None = None,
     ) -> Release:
-        """Code the table that a model was fitted to, and the release.
-
-        `columns` are those that matter; all if not given.
-
-        Raises
-        ------
-        DataError
-            If the model was fitted to another number of records, or the release holds values that
-            it cannot draw.
-        """
-        codec = model.codec_
-        if columns is not None:
-            codec = codec.select([name for name in codec.names if name in columns])
-        _check_smoothing(codec)
-        coded = _coded(model, codec, original, "original")
-        if len(coded) != model.n_rows_:
-            raise DataError(
-                f"The model was fitted to {model.n_rows_:,} records, and the original has "
-                f"{len(coded):,}. Give the table that the model was fitted to."
-            )
-        hidden: tuple[str, ...] = ()
-        if isinstance(synthetic, Coded):
-            drawn = _coded(model, codec, synthetic, "synthetic")
-        else:
-            drawn, hidden = _read_release(model.codec_, codec, synthetic)
-        if not len(drawn):
-            raise DataError("The synthetic table has no rows, so there is nothing to learn from.")
-        # Where a rule sets a column, it may be constant though the original's is not.
-        ruled = model.columns_set_by_rules
-        withheld = tuple(
-            name
-            for name in coded.names
-            if name in hidden or (name not in ruled and _is_constant(coded, drawn, name))
-        )
-        if withheld:
-            logging.getLogger("understudy").warning(
-                "The release holds nothing, or the same value everywhere, in %s. The model would "
-                "not draw that, so what it drew there counts as withheld.",
-                quoted(withheld),
-            )
-        return cls(coded, _blank(drawn, withheld), withheld)
+        """Code the table that a model was fitted to, and one release; see `read_releases`."""
+        return read_releases(model, original, synthetic, columns)[0]
 
     def sizes(self, names: Sequence[str]) -> tuple[int, ...]:
         """Return the number of values of each of these columns."""
         return tuple(self.original.cardinality(name) for name in names)
 
-    def notes(self) -> tuple[str, ...]:
-        """Return what a reader of a result should know of the release."""
-        if not self.withheld:
-            return ()
-        return (
-            f"The release does not show {quoted(self.withheld)}: there is no such column, or it "
-            "holds a constant that the model would not draw. What was drawn there counts as "
-            "unknown.",
+
+def as_releases(synthetic: Any) -> tuple[Any, ...]:  # noqa: ANN401  # frames or codes
+    """Return one release, or a list of them, as a tuple.
+
+    Examples
+    --------
+    >>> as_releases("a frame"), as_releases(["a frame", "another"])
+    (('a frame',), ('a frame', 'another'))
+    """
+    if not isinstance(synthetic, list | tuple):
+        return (synthetic,)
+    if not synthetic:
+        raise ParameterError("synthetic: the list of releases is empty. Give at least one.")
+    return tuple(synthetic)
+
+
+@contextmanager
+def numbered(number: int, count: int) -> Iterator[None]:
+    """Say of an error to which of several releases it belongs."""
+    try:
+        yield
+    except DataError as error:
+        if count == 1:
+            raise
+        raise DataError(f"Release {number + 1} of {count}: {error}") from error
+
+
+def read_releases(
+    model: Synthesizer,
+    original: Frame | Coded,
+    synthetic: Frame | Coded | Sequence[Frame | Coded],
+    columns: Collection[str] | None = None,
+) -> tuple[Release, ...]:
+    """Code the table that a model was fitted to, and each of its releases.
+
+    `columns` are those that matter; all if not given.
+
+    Raises
+    ------
+    DataError
+        If the model was fitted to another number of records, or a release holds values that it
+        cannot draw, or breaks its rules.
+    """
+    codec = model.codec_
+    if columns is not None:
+        codec = codec.select([name for name in codec.names if name in columns])
+    _check_smoothing(codec)
+    coded = _coded(model, codec, original, "original")
+    if len(coded) != model.n_rows_:
+        raise DataError(
+            f"The model was fitted to {model.n_rows_:,} records, and the original has "
+            f"{len(coded):,}. Give the table that the model was fitted to."
         )
+    tables = as_releases(synthetic)
+    found = []
+    for number, table in enumerate(tables):
+        with numbered(number, len(tables)):
+            found.append(_read(model, codec, coded, table))
+    withheld = dict.fromkeys(name for release in found for name in release.withheld)
+    if withheld:
+        logging.getLogger("understudy").warning(
+            "The release holds nothing, or the same value everywhere, in %s. The model would "
+            "not draw that, so what it drew there counts as withheld.",
+            quoted(tuple(withheld)),
+        )
+    return tuple(found)
+
+
+def withheld_notes(releases: Sequence[Release]) -> tuple[str, ...]:
+    """Return what a reader of a result should know of the releases."""
+    return tuple(
+        f"{'The release' if len(releases) == 1 else f'Release {number}'} does not show "
+        f"{quoted(release.withheld)}: there is no such column, or it holds a constant that the "
+        "model would not draw. What was drawn there counts as unknown."
+        for number, release in enumerate(releases, 1)
+        if release.withheld
+    )
+
+
+def _read(model: Synthesizer, codec: Codec, original: Coded, synthetic: Frame | Coded) -> Release:
+    hidden: tuple[str, ...] = ()
+    if isinstance(synthetic, Coded):
+        drawn = _coded(model, codec, synthetic, "synthetic")
+    else:
+        drawn, hidden = _read_release(model.codec_, codec, synthetic)
+    if not len(drawn):
+        raise DataError("The synthetic table has no rows, so there is nothing to learn from.")
+    withheld = tuple(
+        name
+        for name in original.names
+        if name in hidden or _is_constant(model, original, drawn, name, hidden)
+    )
+    known = {name: drawn[name] for name in drawn.names if name not in withheld}
+    broken = model.broken_rules(known)
+    if broken:
+        told = "; ".join(f"{rule} ({counted(n, 'record')})" for rule, n in broken.items())
+        rules = "a rule" if len(broken) == 1 else f"{len(broken)} rules"
+        raise DataError(
+            f"This model did not make the release, which breaks {rules} of the model: {told}. Give "
+            "the model that did, or attack the release as a black box (black_box_attacker)."
+        )
+    return Release(original, _blank(drawn, withheld), withheld)
 
 
 def _check_smoothing(codec: Codec) -> None:
@@ -154,13 +210,26 @@ def _read_release(whole: Codec, codec: Codec, synthetic: Frame) -> tuple[Coded, 
         strange = np.flatnonzero(~seen)
         if len(strange):
             raise DataError(
-                f"The release has {counted(len(strange), 'row')} with a value that the model "
-                f"cannot draw; the first is row {strange[0]}. Give the model that made the "
-                "release, or attack it as a black box (black_box_attacker)."
+                f"The release has {counted(len(strange), 'row')} with a value in "
+                f"{_strange_columns(codec, table, shown)} that the model cannot draw; the first is "
+                f"row {strange[0]}. Give the model that made the release, or attack it as a black "
+                "box (black_box_attacker)."
             )
         columns |= zip(coded.names, coded.columns, strict=True)
     hidden = tuple(name for name in codec.names if name not in shown)
     return Coded(codec.names, tuple(columns.values()), codec.cardinalities), hidden
+
+
+def _strange_columns(codec: Codec, table: pa.Table, shown: Sequence[str]) -> str:
+    """Return which columns hold values that the codec does not know, and in how many rows."""
+    strange = {
+        name: int((~codec.select([name]).encode_seen(table.select([name]))[1]).sum())
+        for name in shown
+    }
+    found = {name: count for name, count in strange.items() if count}
+    if len(found) == 1:
+        return quoted(tuple(found))
+    return " or ".join(f"{name!r} ({counted(count, 'row')})" for name, count in found.items())
 
 
 def _unknown_constant(codec: Codec, table: pa.Table) -> bool:
@@ -174,13 +243,28 @@ def _unknown_constant(codec: Codec, table: pa.Table) -> bool:
         return True
 
 
-def _is_constant(original: Coded, drawn: Coded, name: str) -> bool:
-    """Tell whether a column is constant in the release, and this is no chance."""
+def _is_constant(
+    model: Synthesizer, original: Coded, drawn: Coded, name: str, hidden: Sequence[str]
+) -> bool:
+    """Tell whether a column is constant in the release, and this is no chance and no rule."""
     codes = drawn[name]
     if (codes != codes[0]).any():
         return False
-    share = np.count_nonzero(original[name] == codes[0]) / len(original)
-    return share == 0 or len(drawn) * math.log(share) < _BY_CHANCE
+    own, rows = original[name], len(drawn)
+    if name in model.columns_set_by_rules:
+        by_rule = [
+            model.codes_set_by_rules(name, {n: table[n] for n in table.names if n not in hidden})
+            for table in (original, drawn)
+        ]
+        if by_rule[0] is None or by_rule[1] is None:
+            return False  # which records the rule covers cannot be seen
+        if ((by_rule[1] >= 0) & (by_rule[1] != codes[0])).any():
+            return True
+        own, rows = own[by_rule[0] < 0], int((by_rule[1] < 0).sum())
+        if not rows:
+            return False
+    share = np.count_nonzero(own == codes[0]) / max(len(own), 1)
+    return share == 0 or rows * math.log(share) < _BY_CHANCE
 
 
 def _blank(drawn: Coded, withheld: Sequence[str]) -> Coded:

@@ -21,7 +21,7 @@ from understudy.wording import counted, percent, quoted, sentence
 CERTAIN = 1e-12
 """A posterior this close to 1 counts as certain: all other worlds together are a rounding error."""
 
-Mode = Literal["fixed", "refit", "black box"]
+Mode = Literal["auto", "fixed", "refit", "black box"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,9 @@ class StrongAttack(Result):
     ----------
     unknown : tuple of str
         The attributes that the attacker does not know of the record.
-    mode : {"fixed", "refit", "black box"}
-        How the likelihood of the release in each candidate world was found.
+    mode : {"auto", "fixed", "refit", "black box"}
+        How the likelihood of the release in each candidate world was found; *auto* by new fits for
+        the records that are `refitted`, and with the structure fixed for all others.
     prior_name : str
         What the attacker believes before the release: uniform, marginal, informed or given.
     record : ndarray of int64
@@ -48,7 +49,8 @@ class StrongAttack(Result):
     candidates : ndarray of int64
         How many worlds were compared for each record.
     more : mapping from str to ndarray
-        Further columns: `rank` of the truth among all candidates, `mc_error` of a simulation.
+        Further columns: `rank` of the truth among all candidates, `mc_error` of a simulation, and
+        of the mode *auto* `fixed_posterior` and whether the record was `refitted`.
     marginals : mapping from str to ndarray
         If several attributes are unknown: the posterior of each one's values, a row for each
         record; the values are those of `labels`.
@@ -58,6 +60,8 @@ class StrongAttack(Result):
         Why a figure is undefined.
     notes : tuple of str
         What a reader should know: columns that were withheld, which candidates were compared.
+    fixed : StrongAttack or None
+        Of the mode *auto*: what the attack says of everybody with the structure fixed.
 
     Examples
     --------
@@ -83,6 +87,7 @@ class StrongAttack(Result):
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     reasons: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    fixed: StrongAttack | None = None
 
     def __len__(self) -> int:
         return len(self.record)
@@ -92,6 +97,24 @@ class StrongAttack(Result):
         """Bits that the release reveals about each record's true values; below 0 if it misleads."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log2(self.posterior) - np.log2(self.prior)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether guesses before and after the release can be compared.
+
+        With any other prior than an informed one, a guess after the release forgets what the other
+        records tell.
+        """
+        return self.prior_name == "informed"
+
+    @property
+    def refitted(self) -> int | None:
+        """Records for which the model was fitted anew; None for a black box."""
+        if self.mode == "black box":
+            return None
+        if self.mode == "refit":
+            return len(self)
+        return int(np.count_nonzero(self.more.get("refitted", ())))
 
     @property
     def certain(self) -> int:
@@ -200,6 +223,18 @@ class StrongAttack(Result):
             "prior": self.prior_name,
             "records": len(self),
             "candidates": int(self.candidates.max(initial=0)),
+            **self._figures(),
+            "refitted": self.refitted,
+            "fixed": None if self.fixed is None else self.fixed._figures(),  # noqa: SLF001  # of this class
+            "max_mc_error": self._largest_error,
+            "reasons": dict(self.reasons),
+            "notes": list(self.notes),
+        }
+        plain: dict[str, Any] = to_plain(figures)
+        return plain
+
+    def _figures(self) -> dict[str, Any]:
+        return {
             "certain": self.certain,
             "certain_share": self.certain_share,
             "share_above_half": self.share_above(0.5),
@@ -209,12 +244,7 @@ class StrongAttack(Result):
             "mean_gain_bits": self.mean_gain,
             "gain_bits_99_percent": self.quantile_gain(0.99),
             "max_gain_bits": self.max_gain,
-            "max_mc_error": self._largest_error,
-            "reasons": dict(self.reasons),
-            "notes": list(self.notes),
         }
-        plain: dict[str, Any] = to_plain(figures)
-        return plain
 
     @property
     def _largest_error(self) -> float:
@@ -225,12 +255,35 @@ class StrongAttack(Result):
         """Return the result in a few plain sentences."""
         of_whom = counted(len(self), "record") if len(self) != 1 else "one record"
         certain = f"{self.certain:,} are" if self.certain != 1 else "1 is"
-        return (
-            f"An attacker who knows all other records guesses {named(self.unknown)} correctly for "
-            f"{percent(self.accuracy_before)} of {of_whom} without the release, and for "
-            f"{percent(self.accuracy_after)} with it. {certain} certain to be disclosed. "
-            f"{self._gain_in_words()}"
+        if self.comparable:
+            first = (
+                f"An attacker who knows all other records guesses {named(self.unknown)} correctly "
+                f"for {percent(self.accuracy_before)} of {of_whom} without the release, and for "
+                f"{percent(self.accuracy_after)} with it. {certain} certain to be disclosed."
+            )
+        else:
+            first = (
+                f"An attacker who knows all other records asks what the release reveals about "
+                f"{named(self.unknown)} of {of_whom}. {certain} certain to be disclosed."
+            )
+        parts = (first, self.refitted_in_words(), self._gain_in_words())
+        return " ".join(part for part in parts if part)
+
+    def refitted_in_words(self) -> str:
+        """Return for how many the model was fitted anew, and what changed; empty if for none."""
+        if self.fixed is None or not self.refitted:
+            return ""
+        chosen = np.asarray(self.more["refitted"], bool)
+        after = int(np.count_nonzero(self._certain[chosen]))
+        before = int(np.count_nonzero(self.fixed._certain[chosen]))  # noqa: SLF001  # of this class
+        who = "everybody" if chosen.all() else f"the {self.refitted:,} most exposed"
+        found = (
+            f"For {who}, the model was fitted anew for each candidate: {after:,} of them are "
+            f"certain, and {before:,} with the structure of the model as published."
         )
+        if chosen.all():
+            return found
+        return f"{found} The others were attacked with that structure alone, which can understate."
 
     def _gain_in_words(self) -> str:
         if math.isnan(self.mean_gain):
@@ -242,9 +295,15 @@ class StrongAttack(Result):
         )
 
     def lines(self) -> list[Line]:
-        """Return the share of right guesses, without the release and with it."""
-        about = f"Share of records whose {named(self.unknown)} the attacker guesses"
-        return [Line("Guessed correctly", about, self.accuracy_before, self.accuracy_after)]
+        """Return the share of right guesses, without the release and with it.
+
+        Guesses that cannot be compared are left out: what is certain remains.
+        """
+        if self.comparable:
+            about = f"Share of records whose {named(self.unknown)} the attacker guesses"
+            return [Line("Guessed correctly", about, self.accuracy_before, self.accuracy_after)]
+        about = f"Share of records whose {named(self.unknown)} is certain"
+        return [Line("Certain", about, synthetic=self.certain_share)]
 
     def _repr_html_(self) -> str:
         """Return the number line and the most exposed records, without what tells their values."""

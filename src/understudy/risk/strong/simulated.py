@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -200,6 +200,16 @@ class Likelihood:
     dispersion: Dispersion
     unreached: NDArray[np.int64]
 
+    @classmethod
+    def product(cls, parts: Sequence[Likelihood]) -> Likelihood:
+        """Return the likelihood of several releases; the dispersion is the largest of theirs."""
+        return cls(
+            np.sum([part.logs for part in parts], axis=0),
+            np.sum([part.without for part in parts], axis=0),
+            min((part.dispersion for part in parts), key=lambda own: own.concentration),
+            np.sum([part.unreached for part in parts], axis=0),
+        )
+
 
 class SimulatedLikelihood:
     """Collects simulations and turns them into log likelihoods when all are there.
@@ -224,15 +234,19 @@ class SimulatedLikelihood:
         self._runs = runs
         self._found: dict[tuple[int, int], tuple[NDArray[np.integer], int]] = {}
 
-    def add(self, world: int, run: int, found: CellCounts) -> None:
-        """Take in one simulation, once; runs beyond the last are not counted."""
+    def add(self, world: int, run: int, found: CellCounts, first: int = 0) -> None:
+        """Take in one simulation, once; runs beyond the last are not counted.
+
+        `first` is the number of the first cell, if those of other releases come before and after.
+        """
         if run >= self._runs:
             return
-        place = self._place[found.cells]
+        own = (found.cells >= first) & (found.cells < first + len(self._place))
+        place, counts = self._place[found.cells[own] - first], found.counts[own]
         # All runs are kept until the end, so in as little space as they need.
-        row = np.zeros(len(self._times), np.min_scalar_type(int(found.counts.max())))
-        row[place[place >= 0]] = found.counts[place >= 0]
-        self._found[world, run] = row, int(found.counts.sum())
+        row = np.zeros(len(self._times), np.min_scalar_type(int(counts.max())))
+        row[place[place >= 0]] = counts[place >= 0]
+        self._found[world, run] = row, int(counts.sum())
 
     def missing(self) -> list[tuple[int, int]]:
         """Return the worlds and runs that are still to come, world by world."""

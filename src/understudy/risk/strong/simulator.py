@@ -5,11 +5,11 @@ Cells are combinations of values, numbered alike in the release and in simulatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate, islice
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -46,6 +46,8 @@ class Cells:
         The columns that make up a cell.
     groups : mapping
         How many groups the numbers of a column are put in.
+    released : collection of str, optional
+        The columns that a simulated table must have; those of `synthetic` if not given.
 
     Attributes
     ----------
@@ -69,9 +71,11 @@ class Cells:
         synthetic: Frame,
         columns: Sequence[str],
         groups: Mapping[str, int],
+        released: Collection[str] | None = None,
     ) -> None:
         self._names = tuple(columns)
-        self._columns = frozenset(to_narwhals(synthetic).columns)
+        own = to_narwhals(synthetic).columns if released is None else released
+        self._columns = frozenset(own)
         self._groups = {name: count for name, count in groups.items() if name in self._names}
         frames = {"original": original, "synthetic": synthetic}
         together = code_together(frames, self._names, groups=self._groups)
@@ -174,6 +178,20 @@ def _first_rows(codes: Codes) -> NDArray[np.int64]:
     return np.unique(codes, return_index=True)[1]
 
 
+def numbered_on(counts: Sequence[CellCounts], cells: Sequence[Cells]) -> CellCounts:
+    """Return the counts of several releases' cells as one: cells are numbered on and on."""
+    starts = first_cells(cells)
+    return CellCounts(
+        np.concatenate([own.cells + start for own, start in zip(counts, starts, strict=True)]),
+        np.concatenate([own.counts for own in counts]),
+    )
+
+
+def first_cells(cells: Sequence[Cells]) -> list[int]:
+    """Return the number of each release's first cell, if cells are numbered on and on."""
+    return list(accumulate((own.count for own in cells[:-1]), initial=0))
+
+
 Job = TypeVar("Job")
 Outcome = TypeVar("Outcome")
 
@@ -231,14 +249,14 @@ class Simulator:
     """Synthesizes the table of a world with the seed of a run, and counts the cells.
 
     `values` are what each candidate puts into the unknown attributes; the seeds of runs are the
-    same in every world.
+    same in every world. `cells` are those of each release.
     """
 
     synthesize: Synthesize
     original: Frame
     values: Mapping[str, pa.Array]
     worlds: Worlds
-    cells: Cells
+    cells: Sequence[Cells]
     seeds: tuple[int, ...]
 
     @cached_property
@@ -270,7 +288,9 @@ class Simulator:
         """
         seed = self.seeds[run]
         try:
-            return world, run, self.cells.counts_of(self.synthesize(self.table(world), seed))
+            simulated = self.synthesize(self.table(world), seed)
+            counts = [cells.counts_of(simulated) for cells in self.cells]
+            return world, run, numbered_on(counts, self.cells)
         except Exception as error:
             name = "" if isinstance(error, UnderstudyError) else f"{type(error).__name__}: "
             raise DataError(

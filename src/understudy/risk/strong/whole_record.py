@@ -9,6 +9,7 @@ probable combination are found without going through the combinations.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -40,20 +41,22 @@ MOST_RANKED = 100_000
 """Combinations that are more probable than the truth are counted up to this many."""
 
 
-def by_elimination(question: Question, likelihood: FixedLikelihood) -> StrongAttack:
+def by_elimination(
+    question: Question, likelihood: FixedLikelihood, notes: Sequence[str]
+) -> StrongAttack:
     """Attack all combinations of the unknown attributes, record by record."""
-    release = likelihood.release
-    combinations = math.prod(release.sizes(question.unknown))
+    original = likelihood.original
+    combinations = math.prod(original.cardinality(name) for name in question.unknown)
     if question.prior_name == "given":
         raise ParameterError(
             f"prior: {combinations:,} combinations of {len(question.unknown)} attributes are too "
             "many for an array of weights. Use a prior by name."
         )
-    first, number = question.distinct(release.original, {*likelihood.columns, *question.unknown})
+    first, number = question.distinct(original, {*likelihood.columns, *question.unknown})
     attack = _Elimination(question, likelihood)
     found = [
-        attack.beliefs(release.original.take(slice(row, row + 1)), place)
-        for place, row in enumerate(track(first.tolist(), "Attacking records"))
+        attack.beliefs(original.take(slice(row, row + 1)), place)
+        for place, row in enumerate(track(question.rows[first].tolist(), "Attacking records"))
     ]
     beliefs = Beliefs.concatenate([one for one, _ in found]).take(number)
     labels = question.labels.values()
@@ -69,7 +72,7 @@ def by_elimination(question: Question, likelihood: FixedLikelihood) -> StrongAtt
         [guesses[place] for place in beliefs.guess.tolist()],
         combinations,
         reasons=reasons,
-        notes=(*release.notes(), *likelihood.notes()),
+        notes=notes,
     )
 
 
@@ -82,12 +85,13 @@ class _Elimination:
 
     @property
     def _sizes(self) -> tuple[int, ...]:
-        return self.likelihood.release.sizes(self.question.unknown)
+        original = self.likelihood.original
+        return tuple(original.cardinality(name) for name in self.question.unknown)
 
     @cached_property
     def _counts(self) -> dict[str, NDArray[np.int64]]:
         """How many records have each value of each unknown attribute."""
-        own = self.likelihood.release.original.select(self.question.unknown)
+        own = self.likelihood.original.select(self.question.unknown)
         return dict(zip(own.names, marginal_counts(own), strict=True))
 
     @cached_property
@@ -197,7 +201,7 @@ class _Elimination:
     @cached_property
     def _frequent(self) -> tuple[Candidates, NDArray[np.int64]]:
         """The combinations that occur, and how many records have each."""
-        original = self.likelihood.release.original
+        original = self.likelihood.original
         occurring = Candidates.occurring(self.question.unknown, [original])
         return occurring, np.bincount(occurring.find(original), minlength=len(occurring))
 

@@ -265,6 +265,16 @@ class BayesNet(Synthesizer):
         return super(BayesNet, rooted).refit(coded)
 
     @property
+    def structure_varies(self) -> bool:
+        """Whether other records may give another network, or another order of a column's parents.
+
+        Of several parents, what each tells decides which is dropped first.
+        """
+        self._require_fit()
+        several = any(len(parents) > 1 for parents in self.network_.parents.values())
+        return isinstance(self.structure, str) or several
+
+    @property
     def random_fit(self) -> Literal["search"] | None:
         """What a fit draws at random: a genetic or optimal search, its steps."""
         return "search" if self.structure in ("genetic", "optimal") else None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -330,6 +331,30 @@ class Cart(Synthesizer):
             )
         return list(tree_tables(self._recipe, self.sequences_))
 
+    def refit_changed(self, coded: Coded, changed: Collection[str]) -> Self:
+        """Return a synthesizer that learns anew from other records what depends on some columns.
+
+        Trees that never look at these columns are not grown again.
+        """
+        self._check_codes(coded)
+        strata = {self.codec_.names[place] for place in self.strata_.columns}
+        everything = self.proper or self.max_predictors is not None or self.smoothing is not None
+        if everything or not strata.isdisjoint(changed):
+            return self.refit(coded)
+        model = copy(self)
+        model.n_rows_ = len(coded)
+        model.violations_ = self._count_violations(coded) if self.violations_ else {}
+        model.sequences_ = self._recipe.regrow(self.sequences_, coded, changed)
+        return model
+
+    @property
+    def structure_varies(self) -> bool:
+        """Whether other records may give other trees, or strata that are refused."""
+        self._require_fit()
+        return bool(self.strata_.columns) or any(
+            step.may_split(self.n_rows_) for step in self.plan_.steps
+        )
+
     @property
     def random_fit(self) -> Literal["records"] | None:
         """What a fit draws at random: with `proper`, the records that trees are grown on."""
@@ -344,6 +369,29 @@ class Cart(Synthesizer):
     def columns_set_by_rules(self) -> frozenset[str]:
         """The columns that rules set, for some records or for all."""
         return frozenset(self.codec_.names[step.column] for step in self.plan_.steps if step.rules)
+
+    @property
+    def columns_of_rules(self) -> frozenset[str]:
+        """The columns that rules set or look at; all if a rule does not tell."""
+        rules = [rule for step in self.plan_.steps for rule in step.rules]
+        if any(rule.columns is None for rule in rules):
+            return frozenset(self.codec_.names)
+        looked_at = (rule.columns or frozenset() for rule in rules)
+        return self.columns_set_by_rules.union(*looked_at)
+
+    def codes_set_by_rules(self, name: str, known: Mapping[str, Codes]) -> NDArray[np.int64] | None:
+        """Return the code that rules set in a column, -1 where none does, given other columns."""
+        for step in self.plan_.steps:
+            if self.codec_.names[step.column] == name:
+                return self._recipe.book.set_to(step.rules, known)
+        return None
+
+    def broken_rules(self, known: Mapping[str, Codes]) -> dict[str, int]:
+        """Return how many records break each rule, as far as these columns tell."""
+        found: dict[str, int] = {}
+        for step in self.plan_.steps:
+            found |= self._recipe.book.broken(step.rules, known)
+        return found
 
     def trees(self) -> list[TreeSummary]:
         """Return what each tree is like: its size, its smallest leaf, and what it looks at most.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, TypeAlias, TypeVar, get_args
@@ -32,8 +32,16 @@ OTHERS = "*"
 LARGEST_CP = 1e6
 """Any cp from 1 on leaves a tree without splits."""
 
+RECORDS_PER_SPLIT = 3
+"""A node with fewer than this many times minbucket records is not split, as in R's rpart."""
+
 MOST_GROUPS = 20
 """Groups that numbers are put in to see which columns tell most of another."""
+
+
+def fewest_to_split(minbucket: int) -> int:
+    """Return how many records a node must have to be split."""
+    return max(2, RECORDS_PER_SPLIT * minbucket)
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,18 @@ class Step:
     minbucket: int
     cp: float
     rules: tuple[Rule, ...] = ()
+
+    def sees(self, columns: Collection[str], names: Sequence[str]) -> bool:
+        """Return whether the trees of this step may depend on any of the given columns."""
+        own = {names[self.column], *(names[place] for place in self.predictors)}
+        looked_at = [rule.columns for rule in self.rules]
+        if None in looked_at:
+            return True
+        return not own.union(*(found or () for found in looked_at)).isdisjoint(columns)
+
+    def may_split(self, rows: int) -> bool:
+        """Return whether a tree of this step may have a split, with so many records."""
+        return bool(self.predictors) and rows >= fewest_to_split(self.minbucket)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -135,15 +135,20 @@ def fit_columns(
     codes: Sequence[Codes],
     book: RuleBook,
     bootstrap: np.random.Generator | None = None,
+    grown: Sequence[ColumnModel | None] | None = None,
 ) -> Iterator[ColumnModel]:
-    """Grow the trees of each step on the given records.
+    """Grow the trees of each step on the given records, but for those that are `grown` already.
 
     With `bootstrap`, each column's trees are grown on a sample of the records, drawn with
     replacement.
     """
     drawn = {step.column for step in steps}
     known = {place: own for place, own in enumerate(codes) if place not in drawn}
-    for step in steps:
+    for step, ready in zip(steps, grown or [None] * len(steps), strict=True):
+        if ready is not None:
+            known[step.column] = codes[step.column]
+            yield ready
+            continue
         rows: NDArray[np.int64] | None = None
         given = book.covered(step.rules, known)
         if given is not None and (given < 0).any():
@@ -238,6 +243,27 @@ class Recipe:
             columns = list(track(fitted, "Growing trees", len(steps)))
             grown.append(TreeSequence(self.features, steps, columns))
         return tuple(grown)
+
+    def regrow(self, trees: Trees, coded: Coded, changed: Collection[str]) -> Trees:
+        """Return the trees of records that differ in these columns alone from those of `trees`.
+
+        The columns of the strata are none of them. Trees that never saw a changed column stay.
+        """
+        names = coded.names
+        places = matrix_of(self.features, coded)
+        stratum = self.strata_of(dict(enumerate(coded.columns)), len(coded))
+        regrown = []
+        for sequence, rows in zip(trees, self.strata.split(stratum), strict=True):
+            kept = [
+                None if step.sees(changed, names) else model
+                for step, model in zip(sequence.steps, sequence.columns, strict=True)
+            ]
+            own, codes = places, coded.columns
+            if len(self.strata) > 1:
+                own, codes = places[rows], coded.take(rows).columns
+            fitted = fit_columns(self.features, sequence.steps, own, codes, self.book, grown=kept)
+            regrown.append(TreeSequence(self.features, sequence.steps, list(fitted)))
+        return tuple(regrown)
 
     def draw(
         self, trees: Trees, kept: Mapping[int, Codes], rows: int, rng: np.random.Generator

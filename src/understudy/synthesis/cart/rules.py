@@ -295,6 +295,42 @@ class RuleBook:
         set_to = np.array([*self.codes[rules[0].column], -1])
         return set_to[self.which(rules, known)]
 
+    def set_to(self, rules: Sequence[Rule], known: Mapping[str, Codes]) -> NDArray[np.int64] | None:
+        """Return what `covered` does, of columns by name; None if one that decides it is unknown.
+
+        `rules` are those of one column, all of them.
+        """
+        if not rules or len(self._decided(rules, known)) < len(rules):
+            return None
+        return self.covered(rules, self._by_place(known))
+
+    def broken(self, rules: Sequence[Rule], known: Mapping[str, Codes]) -> dict[str, int]:
+        """Return how many records break each rule of one column, as far as these columns tell."""
+        decided = self._decided(rules, known)
+        if not decided or decided[0].column not in known:
+            return {}
+        first = self.which(decided, self._by_place(known))
+        name = decided[0].column
+        set_to = np.array([*self.codes[name][: len(decided)], -1])[first]
+        wrong = np.bincount(first[(first >= 0) & (known[name] != set_to)], minlength=len(decided))
+        return {rule.text: int(n) for rule, n in zip(decided, wrong, strict=True) if n}
+
+    def _decided(self, rules: Sequence[Rule], known: Mapping[str, Codes]) -> Sequence[Rule]:
+        """Return the first rules up to one whose condition looks at an unknown column.
+
+        Of several rules the first that holds decides, so nothing is known of those behind.
+        """
+        for place, rule in enumerate(rules):
+            every = rule.columns is None  # an expression does not tell
+            looked_at = {*self.codec.names} - {rule.column} if every else rule.columns or set()
+            if not looked_at <= set(known):
+                return rules[:place]
+        return rules
+
+    def _by_place(self, known: Mapping[str, Codes]) -> dict[int, Codes]:
+        names = self.codec.names
+        return {place: known[name] for place, name in enumerate(names) if name in known}
+
     def _values(self, name: str, codes: Codes) -> pl.Series:
         coder = self.codec.coders[name]
         if isinstance(coder, ValueCoder):

@@ -21,14 +21,11 @@ from understudy.synthesis.cart.features import (
     order_by_mean,
     order_by_shares,
 )
-from understudy.synthesis.cart.plan import Step
+from understudy.synthesis.cart.plan import Step, fewest_to_split
 from understudy.synthesis.tables import ConditionalTable
 
 Part = Literal["kind", "value"]
 """What a tree of a column draws: the kind of a value, or the value."""
-
-RECORDS_PER_SPLIT = 3
-"""A node with fewer than this many times minbucket records is not split, as in R's rpart."""
 
 MOST_DEPTH = 30
 """Levels of a tree at most, as in R's rpart."""
@@ -153,7 +150,7 @@ def grow(
     records, and a split explains at least the share `cp` of the impurity of all records.
     """
     tree, leaves = Tree.stump(), np.zeros(len(places), np.uint32)
-    enough = len(places) >= max(2, RECORDS_PER_SPLIT * minbucket)
+    enough = len(places) >= fewest_to_split(minbucket)
     if enough and predictors and (outcome.codes != outcome.codes[0]).any():
         matrix, orders = _predictors(places, features, predictors, outcome)
         nodes = _fit(matrix, outcome, minbucket).tree_
@@ -204,7 +201,7 @@ def _fit(matrix: NDArray[np.float32], outcome: Outcome, minbucket: int) -> Any: 
     # A constant seed: it decides only which of two equally good splits is taken.
     limits = {
         "min_samples_leaf": minbucket,
-        "min_samples_split": max(2, RECORDS_PER_SPLIT * minbucket),
+        "min_samples_split": fewest_to_split(minbucket),
         "max_depth": MOST_DEPTH,
         "random_state": 0,
     }

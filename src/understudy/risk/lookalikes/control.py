@@ -1,0 +1,107 @@
+"""Lookalikes of people who are in the data against those of people who are not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import hypergeom
+
+from understudy.learning.mixed_distance import Kind
+from understudy.risk.lookalikes.looks import Family, nested
+from understudy.risk.lookalikes.neighbours import Near
+
+_SIMULATIONS = 2000
+
+
+@dataclass(frozen=True)
+class ControlLookalikes:
+    """How many people who are not in the data have a lookalike.
+
+    Parameters
+    ----------
+    people : int
+        How many were compared.
+    found : int
+        How many have one, by the distance of the result's `found`.
+    share : float
+        The same as a share.
+    difference : float
+        The share of people in the data who have one, less this one.
+    p_value : float
+        Of the largest difference over all looks, if it made no difference who is in the data.
+    """
+
+    people: int
+    found: int
+    share: float
+    difference: float
+    p_value: float
+
+
+def compare_with_control(
+    families: Mapping[str, Family], control: Mapping[Kind, Near], ratio: float, distance: str
+) -> ControlLookalikes:
+    """Compare people in the data with control records, by each distance and share of the isolated.
+
+    Which of all people are in the data is drawn anew many times; the smallest p-value of all looks
+    is compared with those that come of it.
+    """
+    kinds: list[Kind] = list(control)
+    inside, outside = (
+        np.concatenate(parts, axis=1)
+        for parts in zip(
+            *(
+                _flags(families[name], control[name].person, control[name].found(ratio))
+                for name in kinds
+            ),
+            strict=True,
+        )
+    )
+    rows, kind_of, sizes = np.unique(
+        np.vstack([inside, outside]), axis=0, return_inverse=True, return_counts=True
+    )
+    observed = np.bincount(kind_of.ravel()[: len(inside)], minlength=len(rows))
+    rng = np.random.default_rng(0)
+    drawn = rng.multivariate_hypergeometric(sizes, len(inside), _SIMULATIONS, method="marginals")
+    shells = [len(families[name].cuts) for name in kinds]
+    p_values = _p_values(observed[None], rows, sizes, shells)
+    smallest = float(p_values.min())
+    simulated = _p_values(drawn, rows, sizes, shells).min(axis=1)
+    corrected = (1 + np.count_nonzero(simulated <= smallest * (1 + 1e-9))) / (1 + _SIMULATIONS)
+    own = families[distance].found
+    other = next(near for kind, near in control.items() if kind == distance).found(ratio)
+    share = float(other.mean()) if len(other) else math.nan
+    return ControlLookalikes(
+        len(other),
+        int(other.sum()),
+        share,
+        float(own.mean()) - share,
+        min(corrected, smallest * p_values.shape[1], 1.0),
+    )
+
+
+def _flags(
+    family: Family, isolation: NDArray[np.float64], found: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the shell of each person, and whether they are found: of both groups."""
+    shell = np.searchsorted(family.cuts, isolation, "right") - 1
+    inside = np.stack([family.shell, family.found.astype(np.int64)], axis=1)
+    return inside, np.stack([shell, found.astype(np.int64)], axis=1)
+
+
+def _p_values(
+    drawn: NDArray[np.int64], rows: NDArray[np.int64], sizes: NDArray[np.int64], shells: list[int]
+) -> NDArray[np.float64]:
+    """Return the p-value of each look: so many found among those inside, or more."""
+    found = []
+    for place, count in enumerate(shells):
+        shell, hit = rows[:, 2 * place], rows[:, 2 * place + 1]
+        where = np.eye(count)[shell]
+        people, hits = nested(drawn @ where), nested(drawn @ (where * hit[:, None]))
+        every, all_hits = nested(sizes @ where), nested(sizes @ (where * hit[:, None]))
+        found.append(hypergeom.sf(hits - 1, every, all_hits, people))
+    return np.concatenate(found, axis=1)

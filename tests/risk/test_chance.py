@@ -1,0 +1,101 @@
+"""Agreement beyond chance against all ways to deal guesses out, and corrections for looks."""
+
+from __future__ import annotations
+
+import math
+from itertools import permutations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from understudy.data.joint_coding import code_together
+from understudy.risk.chance import Agreement, agreement, corrected, shares_right
+from understudy.risk.tolerance import number_target
+
+
+@given(st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 2)), min_size=2, max_size=6))
+def test_mean_and_variance_are_those_of_all_permutations(pairs):
+    guesses, truths = (np.array(held) for held in zip(*pairs, strict=True))
+    found = agreement(guesses, truths)
+    hits = [
+        np.count_nonzero(guesses[list(way)] == truths) for way in permutations(range(len(pairs)))
+    ]
+    assert found.hits == np.count_nonzero(guesses == truths)
+    assert found.expected == pytest.approx(np.mean(hits))
+    assert found.variance == pytest.approx(np.var(hits), abs=1e-9)
+
+
+@given(
+    st.lists(st.tuples(st.integers(-1, 5), st.integers(0, 5)), min_size=2, max_size=6),
+    st.sampled_from([0, 1, 2]),
+)
+def test_the_same_for_numbers(pairs, within):
+    coded = code_together({"original": pl.DataFrame({"s": range(6)})}, ["s"])
+    number = number_target("s", coded.levels["s"], coded["original"]["s"], within)
+    guesses, truths = (np.array(held) for held in zip(*pairs, strict=True))
+
+    def hits(dealt):
+        return np.count_nonzero((np.abs(dealt - truths) <= within) & (dealt >= 0))
+
+    every = [hits(guesses[list(way)]) for way in permutations(range(len(pairs)))]
+    found = agreement(guesses, truths, number)
+    assert found.hits == hits(guesses)
+    assert found.expected == pytest.approx(np.mean(every))
+    assert found.variance == pytest.approx(np.var(every), abs=1e-9)
+
+
+def test_weights_repeat_people():
+    guesses, truths, weights = np.array([0, 1]), np.array([0, 0]), np.array([3, 2])
+    once = agreement(np.repeat(guesses, weights), np.repeat(truths, weights))
+    assert agreement(guesses, truths, weights=weights) == once
+
+
+def test_nothing_varies():
+    constant = agreement(np.zeros(5, int), np.array([0, 0, 0, 1, 2]))
+    assert (constant.hits, constant.expected, constant.variance) == (3, 3.0, 0.0)
+    assert constant.p_value == 1
+    assert constant.limit(0.05) == pytest.approx(3)
+    nobody = agreement(np.array([], int), np.array([], int))
+    assert math.isnan(nobody.p_value)
+    assert math.isnan(nobody.excess)
+    assert math.isnan(nobody.limit(0.05))
+
+
+def test_a_match_of_all_different_values_is_as_rare_as_poisson_says():
+    # With all values different, the hits of a random permutation are nearly Poisson(1).
+    found = Agreement(100, 4, 1.0, 1.0)
+    assert found.p_value == pytest.approx(
+        1 - sum(math.exp(-1) / math.factorial(k) for k in range(4))
+    )
+    assert found.limit(0.05) == 3
+
+
+@pytest.mark.parametrize("shares", [[0.5, 0.5], [0.9, 0.08, 0.02], [0.2] * 5])
+def test_chance_alone_is_seen_in_one_of_twenty_at_most(shares):
+    rng = np.random.default_rng(4)
+    alarms, beyond = 0, 0
+    for _ in range(1000):
+        guesses, truths = (rng.choice(len(shares), 80, p=shares) for _ in range(2))
+        found = agreement(guesses, truths)
+        alarms += found.p_value <= 0.05
+        beyond += found.hits > found.limit(0.05)
+    # 50 are expected of a perfect test, and 70 are three standard deviations more.
+    assert max(alarms, beyond) <= 70
+
+
+def test_corrections_by_hand():
+    found = corrected(np.array([0.04, math.nan, 0.01, 0.03]))
+    # The smallest times 3, the next times 2 but no less, the last: no less than 0.06.
+    assert found[[2, 3, 0]].tolist() == pytest.approx([0.03, 0.06, 0.06])
+    assert math.isnan(found[1])
+    assert corrected(np.array([0.01, 0.3]), 10).tolist() == pytest.approx([0.1, 1.0])
+
+
+def test_the_share_of_each_value():
+    coded = code_together({"original": pl.DataFrame({"s": [1, 2, 4, None]})}, ["s"])
+    number = number_target("s", coded.levels["s"], coded["original"]["s"], 1)
+    # 1 and 2 are near each other: half of the four people for both; 4 is alone.
+    assert shares_right(coded["original"]["s"], number).tolist() == [0.5, 0.5, 0.25, 0.0]
