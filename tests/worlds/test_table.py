@@ -34,8 +34,8 @@ from understudy.worlds.table import run_worlds
 
 ORIGINAL = load("buyer_beware")
 ALL = ("D1", "D2", "D3", "D4", "D5")
-DRAWN = 12
-"""With fewer releases in a world, chance decides D2 of membership, whose scores are skewed."""
+DRAWN = 15
+"""With fewer releases in a world, chance decides D2 of membership and of singling out."""
 NOTHING = ("D2", "D3")
 """What is met by a measure that never changes."""
 
