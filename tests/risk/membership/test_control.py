@@ -137,7 +137,7 @@ def test_what_cannot_be_compared_is_refused(halves):
         membership_by_control(*halves, halves[1][:9])
     with pytest.raises(DataError, match="no column in common"):
         membership_by_control(*halves, pl.DataFrame({"other": [1] * 20}))
-    with pytest.raises(ParameterError, match="at least one release"):
+    with pytest.raises(ParameterError, match="list of releases is empty"):
         membership_by_control(halves[0], [], halves[1])
     with pytest.raises(DataError, match="release 1 table has no rows"):
         membership_by_control(halves[0], halves[0][:0], halves[1])

@@ -130,6 +130,10 @@ def test_a_command_is_a_tool(people, tmp_path):
     assert found.auc[0] > 0.9
 
 
+def test_at_most_a_quarter_of_the_people_are_attacked(people):
+    assert len(membership_by_shadows(copy, people[:12], shadows=20)) == 3
+
+
 def test_frames_and_words(people):
     found = membership_by_shadows(copy, people, people, targets=2, shadows=20)
     assert found.per_record().height == 2
@@ -144,8 +148,8 @@ def test_what_cannot_be_used_is_refused(people):
         membership_by_shadows(3, people)
     with pytest.raises(ParameterError, match="shadows must be a whole number from 20"):
         membership_by_shadows(copy, people, shadows=5)
-    with pytest.raises(ParameterError, match="targets must be a whole number from 1 to 50"):
-        membership_by_shadows(copy, people, targets=51)
+    with pytest.raises(ParameterError, match="targets must be a whole number from 1"):
+        membership_by_shadows(copy, people, targets=0)
     with pytest.raises(ParameterError, match="each person once"):
         membership_by_shadows(copy, people, records=[1, 1])
     with pytest.raises(DataError, match="at least 4 records"):

@@ -16,6 +16,7 @@ from understudy.risk.membership.exact_result import ExactMembership
 from understudy.risk.membership.shadow_result import Others, ShadowMembership
 from understudy.risk.membership.shadows import membership_by_shadows
 from understudy.risk.strong.command import Command
+from understudy.risk.strong.release import as_releases
 from understudy.risk.strong.simulator import Synthesize
 from understudy.synthesis import Synthesizer
 from understudy.synthesis.blocks import RandomState
@@ -157,7 +158,7 @@ def membership(  # noqa: PLR0913  # what is given decides which attacks are made
             "release (model), people who were not in the data (control), or a way to make "
             "releases (tool)."
         )
-    releases = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
+    releases = as_releases(synthetic)
     exact = by_control = shadow = None
     reasons: dict[str, str] = {}
     if model is None:

@@ -12,7 +12,7 @@ from understudy.arguments import check_whole
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import EncodedTable, encode
-from understudy.errors import DataError, ParameterError
+from understudy.errors import DataError
 from understudy.learning.mixed_distance import PlacedTable, nearest_records, place_together
 from understudy.risk.membership.control_result import ControlMembership, Scored
 from understudy.risk.membership.density import (
@@ -23,6 +23,7 @@ from understudy.risk.membership.density import (
 )
 from understudy.risk.membership.roc import separation
 from understudy.risk.strong.candidates import read_columns
+from understudy.risk.strong.release import as_releases
 from understudy.synthesis.blocks import RandomState, seed_of
 from understudy.wording import counted
 
@@ -86,9 +87,7 @@ def membership_by_control(
     (True, True)
     """
     check_whole("most", most, 1)
-    releases = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
-    if not releases:
-        raise ParameterError("synthetic: give at least one release.")
+    releases = as_releases(synthetic)
     tables = {"original": encode(original), "control": encode(control)}
     tables |= {f"release {n}": encode(table) for n, table in enumerate(releases, 1)}
     _check_rows(tables)

@@ -25,6 +25,8 @@ SURE = (0.5, 0.9)
 class Posteriors:
     """The posterior of some people, and how many of them are betrayed by it.
 
+    All values are nan if they are not known, and so are then the figures.
+
     Examples
     --------
     >>> found = Posteriors(np.array([0.4, 0.95, 1.0]))
@@ -36,6 +38,11 @@ class Posteriors:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    @property
+    def known(self) -> bool:
+        """Whether there are people, and their posteriors are defined."""
+        return len(self) > 0 and not np.isnan(self.values).any()
 
     @property
     def maximum(self) -> float:
@@ -56,7 +63,7 @@ class Posteriors:
         """Return the share of people with a posterior of more than this."""
         if not is_number(threshold) or not 0 <= threshold <= 1:
             raise ParameterError(f"threshold must lie between 0 and 1; got {threshold!r}.")
-        return float(np.mean(self.values > threshold)) if len(self) else math.nan
+        return float(np.mean(self.values > threshold)) if self.known else math.nan
 
     def to_dict(self) -> dict[str, Any]:
         """Return the figures over all people as plain values."""
@@ -66,7 +73,7 @@ class Posteriors:
                 "maximum": self.maximum,
                 "share_above_half": self.share_above(SURE[0]),
                 "share_above_90_percent": self.share_above(SURE[1]),
-                "certain": self.certain,
+                "certain": self.certain if self.known else math.nan,
             }
         )
         return plain
@@ -166,7 +173,7 @@ class ExactMembership(Result):
         """Return the people who are most surely in the data."""
         most = check_whole("count", count, 0)
         key = self.without.values
-        if not np.isnan(self.replaced.values).any():
+        if self.replaced.known:
             key = key + self.replaced.values
         order = np.lexsort((self.record, -key))[:most]
         found: Any = self.per_record(backend="polars")
@@ -200,7 +207,7 @@ class ExactMembership(Result):
             f"for {percent(found.share_above(0.9))} of {counted(len(self), 'record')}. "
             f"The largest probability is {found.maximum:.3f}."
         )
-        if not np.isnan(self.replaced.values).any():
+        if self.replaced.known:
             text += (
                 " If somebody else would have taken the person's place, it is "
                 f"{self.replaced.maximum:.3f}, and above 90% for "

@@ -61,7 +61,7 @@ def membership_by_shadows(  # noqa: PLR0913  # the tool, the attack, and its res
         Row numbers of the people to attack. If not given, the `targets` people who are farthest
         from anybody else.
     targets : int
-        How many people are attacked, if `records` does not say.
+        How many people are attacked, if `records` does not say; at most a quarter of all.
     shadows : int
         Shadow releases for each person, half of them with the person.
     others : {"sample", "all"}
@@ -167,7 +167,7 @@ def _chosen(
     """Return the people to attack, the most exposed first, and how far the next person is."""
     if len(original) < 4:
         raise DataError(f"original must have at least 4 records; got {len(original)}.")
-    most = check_whole("targets", targets, 1, len(original) // 4)
+    most = min(check_whole("targets", targets, 1), len(original) // 4)
     placed = place_together({"original": original}, names)["original"]
     rows = np.arange(len(original)) if records is None else check_records(records, len(original))
     apart = nearest_records(placed.take(rows), placed, own=rows)[0][:, 0]
