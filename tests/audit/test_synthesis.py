@@ -31,7 +31,8 @@ def test_attacks_are_on_the_drawn_sets_alone():
         {"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 1, 1, 2], "s": list("xyxy")}
     )
     prepared = prepare(table, [table], Scenario(["a", "b", "c"], "s", known=1))
-    synthesis = Synthesis(SimpleNamespace(seed=1), None, 1, table, None, prepared, (), None)
+    synthesis = Synthesis(SimpleNamespace(seed=1), None, 1, table, None, (), None)
+    vars(synthesis)["prepared"] = prepared
     fewer, note = synthesis.with_fewer_sets(2)
     assert note == "2 of the 3 sets of keys, drawn at random: all of them would take too long."
     every = {one.keys: one for one in attributions(prepared)["nearest"].subsets}

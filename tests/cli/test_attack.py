@@ -17,7 +17,7 @@ import pytest
 
 from understudy import Cart, load, read, write
 from understudy.cli import main
-from understudy.cli.attack import Mode, Prior
+from understudy.cli.strong_options import Mode, Prior
 from understudy.risk import black_box_attacker, strong_attacker
 
 SCRIPT = Path(sys.executable).with_name("understudy")

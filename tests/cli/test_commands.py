@@ -351,7 +351,12 @@ class TestAttack:
             "control": None,
             "model": None,
         }
-        assert content["settings"] == {"groups": None, "seed": 0, "strong": None}
+        assert content["settings"] == {
+            "groups": None,
+            "seed": 0,
+            "tolerance": None,
+            "strong": None,
+        }
         assert content["strong"] is None
         row = next(line for line in out.splitlines() if "GCAP" in line)
         accuracy = content["attribution"]["nearest"]["accuracy"]

@@ -19,8 +19,6 @@ from understudy.audit.measures.records import values_to_show, worst_records
 from understudy.audit.result import Audit
 from understudy.audit.synthesis import Synthesis, encoded, made_ready
 from understudy.audit.task import (
-    RELEASE,
-    Given,
     MeasureSet,
     Preset,
     Task,
@@ -198,58 +196,6 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         ),
         Layout.of(original).backend,
     )
-
-
-def declared_attacks(  # the tables, the attacker, and how they are coded
-    original: Frame,
-    synthetic: Frame,
-    scenario: Scenario,
-    *,
-    control: Frame | None = None,
-    groups: Mapping[str, int] | None = None,
-    seed: int = 0,
-    without: Collection[str] = (),
-) -> list[Figure]:
-    """Return the figures of all quick attacks that are declared and need the tables alone.
-
-    Parameters
-    ----------
-    original, synthetic, control : frame
-        The tables.
-    scenario : Scenario
-        What the attacker knows and wants.
-    groups, seed
-        As in `audit`.
-    without : collection of str
-        Measures that are not run: those that the caller has.
-    """
-    given = Given(RELEASE, (synthetic,))
-    task = Task(
-        original=original,
-        releases=(given,),
-        scenario=scenario,
-        target=None,
-        control=control,
-        test=None,
-        groups=read_groups(groups),
-        measures="quick",
-        classifiers=None,
-        seed=seed,
-        show_records=False,
-    )
-    attacks = [
-        measure
-        for measure in measures_for(task, given)
-        if measure.figures and measure.name not in without
-    ]
-    if not attacks:
-        return []
-    (ready,) = made_ready(task, given, encoded(task), (), Remembered())
-    return [
-        figure
-        for measure in attacks
-        for figure in measure.collect(ready, [measure.run(ready)]).figures
-    ]
 
 
 def _measures_in_words(task: Task) -> str:

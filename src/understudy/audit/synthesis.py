@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -33,8 +34,6 @@ class Synthesis:
     tables : CodedTables
         "original" and "synthetic", and "control" and "test" if there are such; each column of each
         is coded when it is first used, and once for all measures.
-    prepared : Prepared
-        Keys and sensitive attribute of all tables, coded alike.
     columns : tuple of str
         What is compared with the original: identifiers are not.
     remembered : Remembered
@@ -46,9 +45,17 @@ class Synthesis:
     number: int
     table: Frame
     tables: CodedTables
-    prepared: Prepared
     columns: tuple[str, ...]
     remembered: Remembered
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """Keys and sensitive attribute of all tables, coded alike."""
+        scenario = self.task.scenario
+        groups = self.task.groups_of((*scenario.keys, scenario.sensitive))
+        return prepared_from(
+            self.tables, scenario, groups=groups or None, tolerance=self.task.tolerance
+        )
 
     def with_fewer_sets(self, most: int) -> tuple[Prepared, str]:
         """Return tables whose attack has at most so many sets of keys, and what was left out."""
@@ -130,18 +137,18 @@ def made_ready(
     remembered : Remembered
         What classifiers guessed that learnt from the original.
     """
-    keys = (*task.scenario.keys, task.scenario.sensitive)
     found = []
     for number, table in enumerate(given.tables, 1):
+        compared = tuple(name for name in task.shared_columns(table) if name not in left_out)
         try:
             tables = CodedTables.of({"original": real["original"], "synthetic": table, **real}, ())
-            groups = task.groups_of(keys) or None
-            prepared = prepared_from(tables, task.scenario, groups=groups)
+            made = Synthesis(task, given, number, table, tables, compared, remembered)
+            if not task.scenario.is_empty:
+                _ = made.prepared  # what cannot be compared is told here
         except (ParameterError, DataError) as error:
             if len(task.releases) == 1 and len(given.tables) == 1:
                 raise
             which = f"{given.name}, table {number}" if len(given.tables) > 1 else given.name
             raise type(error)(f"{which}: {error}") from error
-        compared = tuple(name for name in task.shared_columns(table) if name not in left_out)
-        found.append(Synthesis(task, given, number, table, tables, prepared, compared, remembered))
+        found.append(made)
     return found

@@ -64,6 +64,8 @@ class Task:
         Decides what is random.
     show_records : bool
         Whether values of single records may be shown.
+    tolerance : object
+        How far off a guess of a sensitive number or date may be; what suits the values if None.
     """
 
     original: Frame
@@ -77,6 +79,7 @@ class Task:
     classifiers: Preset | None
     seed: int
     show_records: bool
+    tolerance: object = None
 
     def groups_of(self, columns: Sequence[str]) -> dict[str, int]:
         """Return the groups of some columns; measures refuse those of others."""

@@ -1,290 +1,119 @@
-"""The command `understudy attack`, and the strong attacker as it is asked for there."""
+"""The command `understudy attack`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from understudy.cli import options, session
-from understudy.cli.option_groups import Reworded, argument, grouped, option, panel, spelled
+from understudy.cli.option_groups import Reworded, argument, grouped, option, panel
 from understudy.cli.options import split_names
-from understudy.errors import ParameterError, unknown_columns
+from understudy.cli.strong_options import StrongOptions
+from understudy.errors import ParameterError, did_you_mean
 
 if TYPE_CHECKING:
     import polars as pl
-    from rich.console import RenderableType
 
-    from understudy.audit.findings import Figure
-    from understudy.risk import Command, StrongAttack
+    from understudy.audit.attacks import MadeAttack
+    from understudy.risk import Command
+    from understudy.risk.membership import ShadowMembership
+    from understudy.risk.overview import Overview
     from understudy.risk.scenario import Scenario
     from understudy.synthesis import Synthesizer
 
-Prior = Literal["informed", "uniform", "marginal"]
-Mode = Literal["auto", "fixed", "refit"]
-
-_STRONG = "The strong attacker (--strong)"
-_strong = panel(_STRONG)
-_black_box = panel("The strong attacker on a release of another tool (--command)")
-
-_RUNS = 100
-_WHOLE = "*"
+_others = panel("Other attacks")
+_OVERVIEW = "overview"
+_TARGETS = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class StrongOptions:
-    """The options of the strong attacker as they were given; None and the like if they were not."""
+class OtherOptions:
+    """Which attacks are made besides the strong attacker, and how."""
 
-    strong: Annotated[
+    attacks: Annotated[
+        str,
+        _others(
+            "Attacks to make, separated by commas: overview, lookalikes, singling-out, "
+            "linkability, membership, membership-control, telling-keys, rare-values, carriers, "
+            "nearest-neighbour.",
+            default="all that the other options allow",
+        ),
+    ] = ""
+    tolerance: Annotated[
         str | None,
-        _strong(
-            "Columns that an attacker who knows everything else wants to learn about a record, "
-            'separated by commas. "*" is the whole record.'
+        _others(
+            'How far off a guess of a sensitive number or date may be: "0.05 ranks", a share of '
+            'the records that lie between; "500 absolute"; "0.1 relative"; or "exact".',
+            default="0.05 ranks for numbers of many values and dates",
         ),
     ] = None
-    model: Annotated[options.Model, Reworded(panel=_STRONG)] = None
-    prior: Annotated[
-        Prior | None,
-        _strong(
-            "What the attacker believes before the release: candidates are as likely as the model "
-            "predicts from the other records (informed), all equally likely (uniform), or as "
-            "likely as they are frequent among the other records (marginal).",
-            default="informed; with --command uniform",
-        ),
-    ] = None
-    mode: Annotated[
-        Mode | None,
-        _strong(
-            "fixed: keep the structure of the model and change its counts. refit: fit it again "
-            "for each candidate, which takes long. auto: keep it, and fit it again for the most "
-            "exposed people, as far as --refits goes.",
-            default="auto",
-        ),
-    ] = None
-    refits: Annotated[
+    shadows: Annotated[
         int | None,
-        _strong(
-            "How often the model may be fitted again, with --mode auto.",
-            default="500, fewer for over 1,500 records",
-            min=0,
+        _others(
+            "Releases to make with --command to learn whether it tells who was in the data: so "
+            "many for each of the most exposed people.",
+            min=8,
         ),
     ] = None
-    records: Annotated[
-        str | None, _strong("Rows to attack, counted from 0: 0-99,999.", default="all")
-    ] = None
-    worst: Annotated[
-        int,
-        _strong("Show this many of the most exposed records, by row number.", default=True, min=0),
-    ] = 0
-    show_records: Annotated[
-        bool,
-        _strong(
-            "Also show the guesses, which may be true values of the original.", "--show-records"
-        ),
-    ] = False
-    strong_output: Annotated[
-        Path | None,
-        _strong("Write a row for each record: .csv or .parquet. The file is confidential."),
-    ] = None
-    command: Annotated[
-        str | None,
-        _black_box(
-            "The command that makes such a table, in place of --model: "
-            '"Rscript synth.R {original} {synthetic} {seed}".'
-        ),
-    ] = None
-    runs: Annotated[
-        int | None, _black_box("How often to run it for each candidate.", default="100", min=1)
-    ] = None
-    cells: Annotated[
-        str | None,
-        _black_box("Columns whose combinations are counted, separated by commas.", default="all"),
-    ] = None
-    resume: Annotated[
-        Path | None,
-        _black_box("A file that keeps finished runs, so that an interrupted attack can go on."),
+    targets: Annotated[
+        int | None, _others("How many people that is, with --shadows.", default="10", min=1)
     ] = None
 
-    @property
-    def wanted(self) -> bool:
-        """Whether the strong attacker is asked for."""
-        return self.strong is not None
+    def check(self, strong: StrongOptions) -> None:
+        """Raise if a name is not known, or options do not go together."""
+        if self.shadows is not None and strong.command is None:
+            raise ParameterError("--shadows needs --command.")
+        if self.targets is not None and self.shadows is None:
+            raise ParameterError("--targets needs --shadows.")
+        if self.attacks:
+            self.names()
 
-    def check(self, *, force: bool) -> None:
-        """Raise if options do not go together, or the table cannot be written."""
-        if not self.wanted:
-            every = [field.name for field in fields(self)]
-            self._refuse(every, "--strong, which names what to learn")
-            return
-        if not self._names:
-            raise ParameterError(
-                'Give --strong a column, several with commas between them, or "*" for the whole '
-                "record."
-            )
-        self._check_source()
-        if self.records is not None:
-            read_rows(self.records)
-        if self.show_records and not self.worst and self.strong_output is None:
-            raise ParameterError("--show-records needs --worst or --strong-output.")
-        if self.strong_output is not None:
-            from understudy.data.files import check_target
+    def wanted(self, strong: StrongOptions, attacker: options.Attacker) -> bool:
+        """Whether any attack is to be made besides the strong one."""
+        return bool(self.attacks or attacker.named) or not (strong.wanted or self.shadows)
 
-            check_target(self.strong_output, overwrite=force)
-
-    def _check_source(self) -> None:
-        """Raise if there is not one of model and command, or options are for the other one."""
-        if self.model is not None and self.command is not None:
-            raise ParameterError("Give --model or --command, not both.")
-        if self.model is None and self.command is None:
-            raise ParameterError(
-                "--strong needs the --model that made the synthetic table (from `understudy synth "
-                "--save-model`), or the --command that makes such tables."
-            )
-        if self.model is not None:
-            self._refuse(("runs", "cells", "resume"), "--command")
-            if self.mode not in {None, "auto"}:
-                self._refuse(("refits",), "--mode auto")
-        else:
-            self._refuse(("mode", "refits"), "--model")
-            if self.prior == "informed":
-                raise ParameterError(
-                    "--prior informed needs --model: a command does not say what it expects."
-                )
-
-    def _refuse(self, names: Sequence[str], other: str) -> None:
-        """Raise if any of the options was given, because they need another one."""
-        given = [spelled(name) for name in names if getattr(self, name) not in (None, False, 0)]
-        if given:
-            need = "needs" if len(given) == 1 else "need"
-            raise ParameterError(f"{', '.join(given)} {need} {other}.")
-
-    def check_table(self, original: pl.DataFrame) -> None:
-        """Raise if a column or row is not in the original, before other attacks take their time."""
-        if not self.wanted:
-            return
-        problems = unknown_columns(self._names, original.columns)
-        if self._names != [_WHOLE] and problems:
-            raise ParameterError(f"--strong: {' '.join(problems)}")
-        self._rows(original)
-
-    @property
-    def _names(self) -> list[str]:
-        return split_names(self.strong)
-
-    def _rows(self, original: pl.DataFrame) -> list[int] | None:
-        if self.records is None:
+    def names(self) -> set[str] | None:
+        """Return the names of the measures, None for all."""
+        asked = [name.replace("-", "_") for name in split_names(self.attacks)]
+        if not asked:
             return None
-        return rows_in(read_rows(self.records), original.height)
+        from understudy.audit.attacks import attack_names
 
-    def source(self) -> Synthesizer | Command | None:
-        """Return the model, read from its file, or the command; None if neither is wanted."""
-        if self.model is not None:
-            from understudy.synthesis import Synthesizer
+        known = [_OVERVIEW, *attack_names()]
+        for name in asked:
+            if name not in known:
+                shown = ", ".join(one.replace("_", "-") for one in known)
+                raise ParameterError(
+                    f"--attacks: there is no attack {name.replace('_', '-')!r}; there are "
+                    f"{shown}.{did_you_mean(name, known)}"
+                )
+        return set(asked)
 
-            return Synthesizer.load(self.model)
-        if self.command is not None:
-            from understudy.risk import Command
-
-            return Command(self.command)
-        return None
-
-    def attack(
+    def by_shadows(
         self,
-        source: Synthesizer | Command,
+        tool: Command,
         original: pl.DataFrame,
         synthetic: pl.DataFrame,
         *,
-        groups: Mapping[str, int] | None,
         processes: int,
         seed: int,
-    ) -> StrongAttack:
-        """Attack a release; groups and seed are for a command."""
-        from understudy.risk import black_box_attacker, strong_attacker
-        from understudy.synthesis import Synthesizer
+    ) -> ShadowMembership:
+        """Learn from shadow releases whether people were in the data."""
+        from understudy.risk import membership_by_shadows
 
-        asked: dict[str, Any] = {
-            "unknown": _WHOLE if self._names == [_WHOLE] else self._names,
-            "records": self._rows(original),
-            "processes": processes,
-        }
-        if isinstance(source, Synthesizer):
-            asked |= {"prior": self.prior or "informed", "mode": self.mode or "auto"}
-            return strong_attacker(source, original, synthetic, refits=self.refits, **asked)
-        return black_box_attacker(
-            source,
+        return membership_by_shadows(
+            tool,
             original,
             synthetic,
-            prior=self.prior or "uniform",
-            cells=split_names(self.cells) if self.cells is not None else None,
-            groups=groups,
-            runs=self.runs or _RUNS,
+            shadows=self.shadows or 0,
+            targets=self.targets or _TARGETS,
+            processes=processes,
             random_state=seed,
-            resume=self.resume,
-            **asked,
         )
-
-    def tables(self, found: StrongAttack) -> Iterator[RenderableType]:
-        """Yield the results for the terminal."""
-        from understudy.report.strong_table import strong_table, worst_table
-
-        yield strong_table(found)
-        if self.worst:
-            yield worst_table(found, self.worst, guesses=self.show_records)
-
-    def settings(self) -> dict[str, Any] | None:
-        """Return what a file of results says of how they were made."""
-        if not self.wanted:
-            return None
-        return {
-            "command": self.command,
-            "records": self.records,
-            "refits": self.refits,
-            "runs": None if self.command is None else self.runs or _RUNS,
-            "cells": split_names(self.cells) if self.cells else None,
-        }
-
-
-def read_rows(text: str) -> list[range]:
-    """Return row numbers that were given as single ones and as ranges, last row included.
-
-    Examples
-    --------
-    >>> read_rows("0-99, 999")
-    [range(0, 100), range(999, 1000)]
-    """
-    found = []
-    for part in split_names(text):
-        first, dash, last = (piece.strip() for piece in part.partition("-"))
-        last = last if dash else first
-        plain = first.isascii() and first.isdecimal() and last.isascii() and last.isdecimal()
-        if not plain or int(last) < int(first):
-            raise ParameterError(
-                f"--records must be row numbers from 0 and ranges of them, such as 0-99,999; got "
-                f"{part!r}."
-            )
-        found.append(range(int(first), int(last) + 1))
-    if not found:
-        raise ParameterError("--records names at least one row, such as 0-99,999.")
-    return found
-
-
-def rows_in(ranges: list[range], height: int) -> list[int]:
-    """Return the rows of ranges in a table of so many rows, each once and in order.
-
-    Examples
-    --------
-    >>> rows_in([range(5, 7), range(0, 2), range(6, 7)], 10)
-    [0, 1, 5, 6]
-    """
-    beyond = [rows[-1] for rows in ranges if rows[-1] >= height]
-    if beyond:
-        raise ParameterError(
-            f"--records: there is no row {beyond[0]}; the original has the rows 0 to {height - 1}."
-        )
-    return sorted(set().union(*ranges))
 
 
 @grouped
@@ -292,8 +121,14 @@ def attack(
     *,
     ctx: typer.Context,
     original: options.Original,
-    synthetic: Annotated[Path, argument("The synthetic table, from any tool.")],
+    synthetic: Annotated[
+        list[Path],
+        argument(
+            "The synthetic table, from any tool; several tables of one original count together."
+        ),
+    ],
     attacker: Annotated[options.Attacker, Reworded(panel=None)],
+    others: OtherOptions,
     strong: StrongOptions,
     processes: Annotated[
         int,
@@ -310,74 +145,63 @@ def attack(
 ) -> None:
     """Try to learn what is in the original from a synthetic table, in many ways.
 
-    With --strong, an attacker who knows the synthesizer and all records but one tries, too. Without
-    --keys, this is the only attack.
+    Without --keys and --sensitive, only attacks that need neither are made. With --strong, an
+    attacker who knows the synthesizer and all records but one tries; without --keys and --attacks,
+    this is the only attack.
 
     Example: `understudy attack survey.csv synthetic.csv --keys age,education --sensitive method`
 
+    Example: `understudy attack survey.csv synthetic.csv --attacks lookalikes,singling-out`
+
     Example: `understudy attack survey.csv synthetic.csv --model model.us --strong method`
     """
-    strong.check(force=force)
-    scenario = _scenario(attacker, strong)
-    inputs = [original, synthetic, attacker.control, attacker.scenario, strong.model]
+    strong.check(force=force, shadows=others.shadows is not None)
+    others.check(strong)
+    scenario = _scenario(attacker, others, strong)
+    inputs = [original, *synthetic, attacker.control, attacker.scenario, strong.model]
     outputs = [json, strong.strong_output]
     session.check_outputs(outputs, inputs, force)
     # Not a file to replace: it is there already when an attack goes on.
     session.check_outputs([strong.resume], [*inputs, *outputs], force=True)
     source = strong.source()
     groups = attacker.read_groups()
-    found = told = None
-    more: list[Figure] = []
+    found, made, told, shadows = None, [], None, None
     with session.progress(ctx):
-        tables = [csv.read(path) for path in (original, synthetic)]
-        strong.check_table(tables[0])
-        if scenario is not None:
-            from understudy.audit.run import declared_attacks
-            from understudy.report.attack_table import IN_OVERVIEW
-            from understudy.risk.overview import overview
-
+        table, *releases = (csv.read(path) for path in (original, *synthetic))
+        strong.check_table(table)
+        if others.wanted(strong, attacker):
             control = csv.read(attacker.control) if attacker.control is not None else None
-            found = overview(
-                *tables,
-                keys=scenario.keys,
-                sensitive=scenario.sensitive,
-                known=scenario.known,
-                classifiers=attacker.preset,
-                control=control,
-                groups=groups,
-                processes=processes,
-                random_state=seed,
+            asked = _Asked(table, releases, scenario, control, groups, processes, seed)
+            found = asked.overview(attacker, others)
+            made = asked.others(others, source)
+        if others.shadows is not None:
+            (release,) = _one(releases)
+            shadows = others.by_shadows(source, table, release, processes=processes, seed=seed)  # type: ignore[arg-type]
+        if strong.wanted and source is not None:
+            told = strong.attack(
+                source, table, releases, groups=groups, processes=processes, seed=seed
             )
-            more = declared_attacks(
-                tables[0],
-                tables[1],
-                scenario,
-                control=control,
-                groups=groups,
-                seed=seed,
-                without=IN_OVERVIEW,
-            )
-        if source is not None:
-            told = strong.attack(source, *tables, groups=groups, processes=processes, seed=seed)
     if not ctx.obj["quiet"]:
-        from understudy.report.attack_table import attack_table
-
-        session.show(
-            *([attack_table(found, more)] if found is not None else []),
-            *([""] if found is not None and told is not None else []),
-            *(strong.tables(told) if told is not None else []),
-        )
+        _show(found, made, shadows, told, strong)
     if json is not None:
         from understudy.report.attack_json import write_attack
 
-        files = {
+        files: dict[str, Path | Sequence[Path] | None] = {
             "original": original,
-            "synthetic": synthetic,
+            "synthetic": list(synthetic),
             "control": attacker.control,
             "model": strong.model,
         }
-        settings = {"groups": groups, "seed": seed, "strong": strong.settings()}
-        write_attack(json, found, told, files, settings, overwrite=force)
+        settings = {
+            "groups": groups,
+            "seed": seed,
+            "tolerance": others.tolerance,
+            "strong": strong.settings(),
+        }
+        plain = {one.measure.name: one.to_dict() for one in made}
+        if shadows is not None:
+            plain["membership_shadows"] = shadows.to_dict()
+        write_attack(json, found, plain, told, files, settings, overwrite=force)
         session.say(ctx, f"Wrote {json}: all results.")
     if strong.strong_output is not None and told is not None:
         from understudy.data import write
@@ -391,14 +215,103 @@ def attack(
         )
 
 
-def _scenario(attacker: options.Attacker, strong: StrongOptions) -> Scenario | None:
-    """Return the scenario of the other attacks; None if only the strong attacker is asked for."""
-    if not strong.wanted or attacker.named:
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """The tables of an attack, and who attacks."""
+
+    original: pl.DataFrame
+    releases: list[pl.DataFrame]
+    scenario: Scenario | None
+    control: pl.DataFrame | None
+    groups: dict[str, int] | None
+    processes: int
+    seed: int
+
+    def overview(self, attacker: options.Attacker, others: OtherOptions) -> Overview | None:
+        """Return what guessing the sensitive attribute gives, if there is one and it is asked."""
+        names = others.names()
+        if self.scenario is None or (names is not None and _OVERVIEW not in names):
+            return None
+        from understudy.risk.overview import overview
+
+        return overview(
+            self.original,
+            self.releases,
+            keys=self.scenario.keys,
+            sensitive=self.scenario.sensitive,
+            known=self.scenario.known,
+            tolerance=others.tolerance,
+            classifiers=attacker.preset,
+            control=self.control,
+            groups=self.groups,
+            processes=self.processes,
+            random_state=self.seed,
+        )
+
+    def others(
+        self, others: OtherOptions, source: Synthesizer | Command | None
+    ) -> list[MadeAttack]:
+        """Return what the other attacks find."""
+        from understudy.audit.attacks import IN_OVERVIEW, attack_release
+        from understudy.synthesis import Synthesizer
+
+        return attack_release(
+            self.original,
+            self.releases,
+            self.scenario,
+            model=source if isinstance(source, Synthesizer) else None,
+            control=self.control,
+            groups=self.groups,
+            tolerance=others.tolerance,
+            seed=self.seed,
+            only=others.names(),
+            without=IN_OVERVIEW,
+        )
+
+
+def _one(releases: list[pl.DataFrame]) -> list[pl.DataFrame]:
+    if len(releases) > 1:
+        raise ParameterError("--shadows takes one synthetic table.")
+    return releases
+
+
+def _show(
+    found: Overview | None,
+    made: list[MadeAttack],
+    shadows: ShadowMembership | None,
+    told: Any,  # noqa: ANN401  # of the strong attacker
+    strong: StrongOptions,
+) -> None:
+    """Show all results, with a line between them."""
+    from rich.text import Text
+
+    from understudy.report.attack_table import attack_table, findings_table
+
+    parts = [
+        *([attack_table(found)] if found is not None else []),
+        *([findings_table(made)] if made else []),
+        *([Text(shadows.summary())] if shadows is not None else []),
+        *(strong.tables(told) if told is not None else []),
+    ]
+    spaced = [part for one in parts for part in ("", one)][1:]
+    session.show(*spaced)
+
+
+def _scenario(
+    attacker: options.Attacker, others: OtherOptions, strong: StrongOptions
+) -> Scenario | None:
+    """Return what the attacker knows and wants; None if that is not said."""
+    if attacker.named:
         return attacker.read()
     if attacker.known is not None:
         raise ParameterError("--known needs --keys and --sensitive.")
-    if attacker.control is not None:
-        raise ParameterError("--control needs --keys and --sensitive.")
+    if others.tolerance is not None:
+        raise ParameterError("--tolerance needs --keys and --sensitive.")
+    if attacker.control is not None and not others.wanted(strong, attacker):
+        raise ParameterError(
+            "--control needs --keys and --sensitive, or --attacks: the strong attacker does not "
+            "use it."
+        )
     if attacker.groups and strong.command is None:
         raise ParameterError(
             "--groups needs --keys and --sensitive, or --command: a model has groups of its own."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,26 +20,35 @@ _MATCHING = ("scenario", "attribution", "attackers", "disclosure")
 def write_attack(
     path: str | Path,
     found: Overview | None,
+    others: Mapping[str, Any],
     strong: StrongAttack | None,
-    files: Mapping[str, Path | None],
+    files: Mapping[str, Path | Sequence[Path] | None],
     settings: Mapping[str, Any],
     *,
     overwrite: bool = False,
 ) -> Path:
     """Write all results, rates as shares of 1 and null where undefined; whole or not at all.
 
-    Attacks that were not made are null too. `files` and `settings` say what the results were made
-    from.
+    Attacks that were not made are null too, or absent from `others`, which are plain values by
+    name. `files` and `settings` say what the results were made from.
     """
     matching = dict.fromkeys(_MATCHING) if found is None else found.to_dict()
     content = {
         "format": FORMAT,
         "version": VERSION,
         "understudy": __version__,
-        "files": {name: None if file is None else file.name for name, file in files.items()},
+        "files": {name: _named(held) for name, held in files.items()},
         "settings": dict(settings),
         **matching,
+        "others": dict(others),
         "strong": None if strong is None else strong.to_dict(),
     }
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=1)
     return write_bytes(text.encode(), path, overwrite=overwrite)
+
+
+def _named(held: Path | Sequence[Path] | None) -> str | list[str] | None:
+    """Return the name of a file without its folder, or those of several."""
+    if held is None or isinstance(held, Path):
+        return None if held is None else held.name
+    return held[0].name if len(held) == 1 else [file.name for file in held]

@@ -10,24 +10,16 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from understudy.audit.findings import Figure
-from understudy.results import Line
+from understudy.audit.attacks import MadeAttack
 from understudy.risk.overview import Overview
 from understudy.wording import UNDEFINED, quoted, share
 
-ROLES = ("baseline", "synthetic", "original", "control", "gain")
 _NOTICEABLE = 0.01
 """A gain of more than this share of the records is shown in colour."""
 
 
-IN_OVERVIEW = ("attribution", "classifiers", "disclosure")
-"""The declared measures that an overview has."""
-
-
-def attack_table(found: Overview, more: Sequence[Figure] = ()) -> Group:
+def attack_table(found: Overview) -> Group:
     """Return a table of all measures beside their references, and the results in sentences.
-
-    `more` are figures of declared measures that the overview does not have.
 
     The baseline is reached without the release, and the gain is what the release adds to it.
     """
@@ -37,10 +29,7 @@ def attack_table(found: Overview, more: Sequence[Figure] = ()) -> Group:
         title_justify="left",
         header_style="bold",
     )
-    lines: list[Line] = list(found.lines())
-    lines += [
-        Line(one.title, one.meaning, **{role: getattr(one, role) for role in ROLES}) for one in more
-    ]
+    lines = list(found.lines())
     controlled = any(not math.isnan(line.control) for line in lines)
     table.add_column("measure")
     table.add_column("how", overflow="fold")
@@ -53,6 +42,16 @@ def attack_table(found: Overview, more: Sequence[Figure] = ()) -> Group:
     sets = f" ({len(scenario):,} possible sets)" if len(scenario) > 1 else ""
     knows = Text(f"An attacker who knows {scenario.known_keys}{sets}: {quoted(scenario.keys)}.")
     return Group(knows, table, *_sentences(found))
+
+
+def findings_table(attacks: Sequence[MadeAttack]) -> Table:
+    """Return what other attacks found, each in a few sentences."""
+    table = Table(title="Other attacks", title_justify="left", header_style="bold", show_lines=True)
+    table.add_column("attack")
+    table.add_column("what it finds", overflow="fold")
+    for one in attacks:
+        table.add_row(one.title, Text(one.summary(), style="yellow" if one.error else ""))
+    return table
 
 
 def _sentences(found: Overview) -> Iterator[RenderableType]:

@@ -84,6 +84,25 @@ class Scenario:
                 f"{len(self):,}",
             )
 
+    @classmethod
+    def without_keys(cls) -> Scenario:
+        """Return what those attacks are given that need neither keys nor a sensitive attribute.
+
+        Examples
+        --------
+        >>> Scenario.without_keys().is_empty
+        True
+        """
+        made = object.__new__(cls)
+        for name, value in {"keys": (), "sensitive": "", "known": None}.items():
+            object.__setattr__(made, name, value)
+        return made
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known, and nothing wanted."""
+        return not self.keys
+
     def subsets(self) -> Iterator[tuple[str, ...]]:
         """Yield the sets of keys that are attacked, in the order of the keys."""
         return combinations(self.keys, self.known or len(self.keys))

@@ -11,9 +11,14 @@ from understudy.risk.attribution_result import Unmatched
 from understudy.risk.linkability import linkability
 from understudy.risk.lookalikes import lookalikes
 from understudy.risk.membership import membership_exact
+from understudy.risk.nearest_neighbour import nearest_neighbour
 from understudy.risk.overview import Overview, overview
+from understudy.risk.prepare import prepare
+from understudy.risk.rare_values import rare_values_of
+from understudy.risk.scenario import Scenario
 from understudy.risk.singling_out import singling_out
 from understudy.risk.strong.attack import strong_attacker
+from understudy.risk.telling_keys import telling_keys_of
 from understudy.worlds.releases import CELLS, KEYS, RECORD, TARGET, Release
 
 if TYPE_CHECKING:
@@ -64,6 +69,8 @@ MEASURES = (
     Measure("0CAP", "record", 1 / _VALUES, f"{_CAP}0 if none has its keys"),
     Measure("ICAP", "record", 1 / _VALUES, f"{_CAP}left out if none has its keys"),
     Measure("GCAP", "record", 1 / _VALUES, f"{_CAP}the nearest ones if none has its keys"),
+    Measure("telling keys", "record", 1 / _VALUES, "share of sets of keys that tell its value"),
+    Measure("nearest neighbour", "record", 1 / _VALUES, "whether the most similar record tells it"),
     Measure("classifiers", "record", 1 / _VALUES, "whether six classifiers vote for its value"),
     Measure("repU", "record", 0, "whether its keys are unique in both tables"),
     Measure("DiSCO", "record", 0, "whether all records with its keys have one value, and its own"),
@@ -71,6 +78,7 @@ MEASURES = (
     Measure("repU", "table", 0, "share of the records that it counts"),
     Measure("DiSCO", "table", 0, "share of the records that it counts"),
     Measure("DiSCO gain", "table", 0, "DiSCO less the share that a constant guess gets right"),
+    Measure("rare values", "table", 0, "share told of those with one value, beyond chance"),
     Measure("lookalikes", "record", 0, "whether a synthetic record is much closer than the next"),
     Measure("lookalikes", "table", 0, "share with one, less what fresh people would give at most"),
     Measure(
@@ -85,7 +93,10 @@ MEASURES = (
     Measure("strong attacker", "record", 1 / len(CELLS), "posterior probability of the record"),
 )
 """All measures, in the order of the table."""
-CLASSIFIERS, MEMBERSHIP, STRONG = MEASURES[3], *MEASURES[-2:]
+CLASSIFIERS, MEMBERSHIP, STRONG = (
+    next(one for one in MEASURES if one.name == name)
+    for name in ("classifiers", "membership", "strong attacker")
+)
 
 
 def scores_of(
@@ -109,6 +120,7 @@ def scores_of(
         release.model, original, release.table, draws=0, mode="refit", records=[RECORD]
     )
     scores = _by_matching(found) | _by_closeness(release, original)
+    scores |= _by_keys(release, original)
     scores |= _by_singling_out(release, original) | _by_linking(release, original)
     scores[MEMBERSHIP.label] = float(inside.without.values[0])
     scores[STRONG.label] = float(attack.posterior[0])
@@ -137,6 +149,22 @@ def _by_matching(found: Overview) -> dict[str, float]:
         "repU, table": told.repu,
         "DiSCO, table": told.disco,
         "DiSCO gain, table": told.disco_gain,
+    }
+
+
+def _by_keys(release: Release, original: pl.DataFrame) -> dict[str, float]:
+    """Return the scores of the attacks by all sets of keys, similar records and each value."""
+    prepared = prepare(original, [release.table], Scenario(KEYS, TARGET))
+    keys = telling_keys_of(prepared)
+    near = nearest_neighbour(
+        original[RECORD : RECORD + 1], release.table, keys=KEYS, sensitive=TARGET
+    )
+    worst = rare_values_of(prepared).worst
+    beyond = 0.0 if worst is None else worst.share - worst.expected / worst.people
+    return {
+        "telling keys, record": float(keys.per_record()["right"][RECORD]),
+        "nearest neighbour, record": near.accuracy,
+        "rare values, table": beyond,
     }
 
 

@@ -39,6 +39,7 @@ def _run(synthesis: Synthesis) -> Carriers:
         synthesis.tables,
         Scenario(task.scenario.keys, task.scenario.sensitive),
         groups=task.groups_of([task.scenario.sensitive]),
+        tolerance=task.tolerance,
         people=PEOPLE,
         random_state=task.seed,
     )

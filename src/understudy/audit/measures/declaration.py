@@ -168,7 +168,9 @@ class Measure:
     needed : callable
         Tells whether it is run, given what is audited: a model, a target.
     first_only : bool
-        Whether it is about the first synthesis alone.
+        Whether it is run once for all syntheses, or is about the first alone.
+    keyless : bool
+        Whether it needs neither keys nor a sensitive attribute.
     figures : tuple of FigureKind
         Its figures of risk.
     numbers : mapping
@@ -189,6 +191,7 @@ class Measure:
     level: MeasureSet = "quick"
     needed: Callable[[Task, Given], bool] = lambda _task, _given: True
     first_only: bool = False
+    keyless: bool = False
     figures: tuple[FigureKind, ...] = ()
     numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     values: Callable[[ReleaseFindings], Iterable[tuple[str, object]]] = lambda _release: ()

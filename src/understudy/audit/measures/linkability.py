@@ -31,7 +31,10 @@ LINKED = FigureKind(
 
 
 def _run(synthesis: Synthesis) -> Linkability | None:
-    """Link the keys with all other columns; None if there are no others."""
+    """Link the keys with all other columns; None if there are no others.
+
+    Without keys, every other column is on one side.
+    """
     held = synthesis.tables.encoded
     control = held.get("control")
     keys = synthesis.task.scenario.keys
@@ -42,7 +45,8 @@ def _run(synthesis: Synthesis) -> Linkability | None:
     ]
     if not others:
         return None
-    return linkability_of(held, keys, others, random_state=synthesis.task.seed)
+    sides = (keys, others) if keys else (None, None)
+    return linkability_of(held, *sides, random_state=synthesis.task.seed)
 
 
 def _collect(_first: Synthesis, found: Sequence[Linkability | None]) -> Collected:
@@ -70,6 +74,7 @@ MEASURE = Measure(
     _run,
     _collect,
     place=67,
+    keyless=True,
     figures=(LINKED,),
     numbers={"linkability": ("risk", "p_value")},
     explanation=Explanation(

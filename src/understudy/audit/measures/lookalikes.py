@@ -71,6 +71,7 @@ MEASURE = Measure(
     _collect,
     place=65,
     first_only=True,
+    keyless=True,
     figures=(LOOKALIKES,),
     numbers={"lookalikes": ("p_value", "power", "control_p_value")},
     explanation=Explanation(

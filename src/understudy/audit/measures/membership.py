@@ -132,6 +132,7 @@ MEMBERSHIP_CONTROL = Measure(
     _collect_control,
     needed=lambda task, _given: task.control is not None,
     first_only=True,
+    keyless=True,
     figures=(CONTROL,),
     numbers={
         "membership_control": (
@@ -161,6 +162,7 @@ MEMBERSHIP = Measure(
     _collect_exact,
     needed=lambda _task, given: given.model is not None,
     first_only=True,
+    keyless=True,
     figures=(EXACT,),
     numbers={"membership": (*_POSTERIORS, *(f"replaced_{name}" for name in _POSTERIORS))},
     explanation=Explanation(

@@ -10,6 +10,7 @@ from understudy.audit.measures.declaration import (
     Explanation,
     FigureKind,
     Measure,
+    Trust,
     differences,
     mean,
     sentences,
@@ -70,5 +71,6 @@ NEAREST_NEIGHBOUR = Measure(
         "that a key that is a little off still finds its record. Keys that tell more about the "
         "sensitive column count for more.",
     ),
+    trust=(Trust("nearest neighbour", "record", ("D3",)),),
     place=16,
 )

@@ -10,6 +10,7 @@ from understudy.audit.measures.declaration import (
     Explanation,
     FigureKind,
     Measure,
+    Trust,
     mean,
     sentences,
     smallest_p_value,
@@ -79,5 +80,6 @@ RARE_VALUES = Measure(
         "whom looking up all keys gives this value. The reference is chance: the same guesses, "
         "dealt out among people at random. A sensitive number is put into twenty groups.",
     ),
+    trust=(Trust("rare values", "table", ("D2", "D3", "D5")),),
     place=52,
 )

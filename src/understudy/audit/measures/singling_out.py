@@ -80,6 +80,7 @@ MEASURE = Measure(
     _run,
     _collect,
     place=66,
+    keyless=True,
     figures=(COMBINED, RARE),
     numbers={kind.name: ("risk", "p_value") for kind in (COMBINED, RARE)},
     explanation=Explanation(

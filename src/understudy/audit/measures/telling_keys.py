@@ -10,6 +10,7 @@ from understudy.audit.measures.declaration import (
     Explanation,
     FigureKind,
     Measure,
+    Trust,
     differences,
     mean,
     sentences,
@@ -79,5 +80,6 @@ TELLING_KEYS = Measure(
         "limit: what dealing out the same guesses among people at random exceeds in at most 5% of "
         "releases, for any set.",
     ),
+    trust=(Trust("telling keys", "record", ("D3",)),),
     place=15,
 )
