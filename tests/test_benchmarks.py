@@ -132,7 +132,7 @@ def test_the_strong_attacker_says_which_tables_were_skipped(strong, tmp_path, mo
     monkeypatch.setenv("UNDERSTUDY_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / name)
     monkeypatch.setattr(sys, "argv", ["strong.py"])
-    for part in ("simulated", "literature", "black_box"):
+    for part in ("simulated", "new_fits", "literature", "black_box"):
         monkeypatch.setattr(strong, part, lambda *_: None)
     few = strong.scale_items(200, (5,) * 10)
     monkeypatch.setattr(strong, "scale_items", lambda *_: few)

@@ -64,7 +64,7 @@ class StrongOptions:
         int | None,
         _strong(
             "How often the model may be fitted again, with --mode auto.",
-            default="1000, fewer for over 1,500 records",
+            default="500, fewer for over 1,500 records",
             min=0,
         ),
     ] = None

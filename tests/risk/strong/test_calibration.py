@@ -288,7 +288,7 @@ class TestBlackBox:
 
         rng = np.random.default_rng(17)
         found = []
-        for _ in range(300 if kind == "rows" else 100):
+        for _ in range(300 if kind == "rows" else 60):
             others = draw_records(rng, 29)
             record = others[rng.integers(len(others))].copy()
             record[1] = rng.integers(3)
@@ -307,7 +307,7 @@ class TestBlackBox:
             unknown=["b", "k"],
             candidates=[(f"b{code}", "k0") for code in range(3)],
             records=[29],
-            runs=60,
+            runs=40,
             random_state=rng,
         )
         return attack.marginals["b"][0]

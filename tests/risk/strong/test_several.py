@@ -138,9 +138,9 @@ def test_which_release_is_wrong():
     ):
         with pytest.raises(DataError, match=message):
             strong_attacker(model, FRAME, [good, wrong], unknown="d")
-    with pytest.raises(ParameterError, match="list of releases is empty"):
+    with pytest.raises(ParameterError, match="Give at least one release"):
         strong_attacker(model, FRAME, [], unknown="d")
-    with pytest.raises(ParameterError, match="list of releases is empty"):
+    with pytest.raises(ParameterError, match="Give at least one release"):
         black_box_attacker(lambda frame, _: frame, FRAME, [], unknown="d")
 
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from understudy import BayesNet, Cart, Independent, load
-from understudy.errors import DataError, NoDensityError
+from understudy.errors import DataError, NoDensityError, ParameterError
 from understudy.risk import strong_attacker
 from understudy.risk.strong.result import CERTAIN
 from understudy.synthesis.copula import GaussianCopula
@@ -132,7 +132,7 @@ class TestBudget:
     def test_the_default_goes_through_as_many_records_whatever_the_table(self):
         from understudy.risk.strong.attack import _budget
 
-        assert [_budget(None, n) for n in (10, 1500, 15_000, 3_000_000)] == [1000, 1000, 100, 0]
+        assert [_budget(None, n) for n in (10, 1500, 15_000, 3_000_000)] == [500, 500, 50, 0]
         assert _budget(7, 3_000_000) == 7
 
     def test_weights_for_each_record(self, trees, survey, release):
@@ -198,6 +198,22 @@ class TestNothingToFit:
         model = GaussianCopula(random_state=1).fit(survey)
         with pytest.raises(NoDensityError, match=r"mode='refit'.*black_box_attacker"):
             strong_attacker(model, survey, model.sample(), unknown="method")
+
+    def test_columns_that_do_not_matter_may_be_anything(self, survey):
+        smoothed = Cart(
+            smoothing={"age": "density"}, predictors={"method": ["education"]}, random_state=1
+        )
+        frame = survey.select("age", "education", "method").with_columns(pl.col("age").cast(float))
+        fitted = smoothed.fit(frame)
+        asked = {"unknown": "method", "records": range(9)}
+        release = fitted.sample(random_state=1)
+        auto = strong_attacker(fitted, frame, release, **asked)
+        fixed = strong_attacker(fitted, frame, release, mode="fixed", **asked)
+        assert auto.mode == "fixed"
+        assert auto.to_frame().equals(fixed.to_frame())
+        assert "New fits need all columns of all tables as the model knows" in auto.notes[-1]
+        with pytest.raises(ParameterError, match="smoothed"):
+            strong_attacker(fitted, frame, release, mode="refit", **asked)
 
     def test_withheld_values_that_are_too_many(self, survey, trees, release, monkeypatch):
         monkeypatch.setattr("understudy.risk.strong.refit.MOST_COMPLETIONS", 2)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from understudy.arguments import check_choice, check_whole
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame, Layout
-from understudy.errors import DataError, NoDensityError, ParameterError
+from understudy.errors import DataError, NoDensityError, ParameterError, UnderstudyError
 from understudy.risk.strong.beliefs import Listed, Prior, Question, prior_name
 from understudy.risk.strong.candidates import WHOLE, Candidates, check_records, read_unknown
 from understudy.risk.strong.fixed import FixedLikelihood
@@ -35,12 +35,14 @@ AttackMode = Literal["auto", "fixed", "refit"]
 MOST_LISTED = 4096
 """Combinations of several unknown attributes up to which all are gone through."""
 
-MOST_REFITS = 1000
-MOST_REFITTED = 1_500_000
+MOST_REFITS = 500
+MOST_REFITTED = 750_000
 """By default, so many fits, and fewer for large tables: these go through so many records in all."""
 
+_OTHER_COLUMNS = "New fits need all columns of all tables as the model knows them, and some differ."
 
-def strong_attacker(  # noqa: C901, PLR0913  # the tables, the attacker's knowledge, and the way
+
+def strong_attacker(  # noqa: C901, PLR0912, PLR0913  # the tables, the attacker's knowledge, and the way
     model: Synthesizer,
     original: Frame | Coded,
     synthetic: Frame | Coded | Sequence[Frame | Coded],
@@ -80,7 +82,7 @@ def strong_attacker(  # noqa: C901, PLR0913  # the tables, the attacker's knowle
         the most exposed by new fits, as many as `refits` allows.
     refits : int, optional
         For ``mode="auto"``: fits at most. A person takes one for each other candidate, and one
-        more for the informed prior. By default 1,000, and of more than 1,500 records 1,500,000
+        more for the informed prior. By default 500, and of more than 1,500 records 750,000
         divided by their number.
     records : sequence of int, optional
         Row numbers of the records to attack; all if not given.
@@ -161,8 +163,18 @@ def strong_attacker(  # noqa: C901, PLR0913  # the tables, the attacker's knowle
     believed = prior_name(prior)
     tables = _tables_of(model, needed=mode != "refit")
     by_fits = mode == "refit" or (mode == "auto" and model.structure_varies and refits != 0)
-    concerned = None if by_fits else _concerned(model, tables or (), names)
-    releases = read_releases(model, original, synthetic, concerned)
+    notes: tuple[str, ...] = (NO_STRUCTURE,) * (mode == "auto" and not model.structure_varies)
+    releases: tuple[Release, ...] = ()
+    if by_fits:
+        try:
+            releases = _all_columns(model, tables or (), original, synthetic)
+        except UnderstudyError:
+            if mode == "refit":
+                raise
+            by_fits, notes = False, (*notes, f"{_OTHER_COLUMNS} {PUBLISHED}")
+    if not by_fits:
+        concerned = _concerned(model, tables or (), names)
+        releases = read_releases(model, original, synthetic, concerned)
     people = releases[0].original
     rows = check_records(records, len(people))
     if len(people) < 2:
@@ -171,9 +183,7 @@ def strong_attacker(  # noqa: C901, PLR0913  # the tables, the attacker's knowle
     layout = codec.layout if isinstance(original, Coded) else Layout.of(original)
     question = Question(names, labels, rows, prior, believed, layout.backend)
     likelihood = FixedLikelihood.of(tables or (), releases, names)
-    notes = withheld_notes(releases)
-    if mode == "auto" and not model.structure_varies:
-        notes = (*notes, NO_STRUCTURE)
+    notes = (*withheld_notes(releases), *notes)
     factors = tables is not None and all(isinstance(table, ColumnTable) for table in tables)
     combinations = math.prod(releases[0].sizes(names))
     if mode != "refit" and factors and combinations > MOST_LISTED:
@@ -191,9 +201,6 @@ def strong_attacker(  # noqa: C901, PLR0913  # the tables, the attacker's knowle
     if not by_fits:
         beliefs = by_counts(listed, likelihood)
         return listed.answer("fixed", beliefs, notes=(*notes, *likelihood.notes()))
-    if tables is not None:
-        # Counts show if the model saw another original, or did not make the release.
-        FixedLikelihood.of(tables, releases, people.names)
     worlds = RefitLikelihood(model, releases, names, processes)
     if mode == "refit":
         return by_new_fits(listed, worlds, notes)
@@ -214,6 +221,21 @@ def _check_draws(model: Synthesizer, names: tuple[str, ...]) -> None:
             f"unknown: {quoted(shown)} of all records is kept as it is, so the release itself "
             "shows it. Ask for columns that are drawn."
         )
+
+
+def _all_columns(
+    model: Synthesizer,
+    tables: Iterable[SamplingTable],
+    original: Frame | Coded,
+    synthetic: Frame | Coded | Sequence[Frame | Coded],
+) -> tuple[Release, ...]:
+    """Return the releases with all columns, which new fits need.
+
+    Counts show if the model saw another original, or did not make the release.
+    """
+    releases = read_releases(model, original, synthetic)
+    FixedLikelihood.of(tables, releases, model.codec_.names)
+    return releases
 
 
 def _concerned(

@@ -63,7 +63,7 @@ def as_releases(synthetic: Any) -> tuple[Any, ...]:  # noqa: ANN401  # frames or
     if not isinstance(synthetic, list | tuple):
         return (synthetic,)
     if not synthetic:
-        raise ParameterError("synthetic: the list of releases is empty. Give at least one.")
+        raise ParameterError("synthetic: the list is empty. Give at least one release.")
     return tuple(synthetic)
 
 
