@@ -29,14 +29,12 @@ def test_every_measure_and_demand_is_there():
 def test_measures_that_were_judged_alike_are_in_one_line():
     table = {line.words: line.measures for line in trust_table()}
     assert len(table) == len(trust_table())
-    named = [name for line in trust_table() for name in line.measures]
-    assert {one.measure for one in TRUSTED} <= {name.split(" (")[0].lower() for name in named} | {
-        "0CAP", "ICAP", "GCAP", "repU", "DiSCO", "DiSCO gain",
-    }  # fmt: skip
+    named = {name.split(" (")[0].lower() for line in trust_table() for name in line.measures}
+    assert {one.measure.lower() for one in TRUSTED} == named
     # Those that see nothing but a rise by chance are in one line, and so are those that meet all.
     (all_met,) = (line for line in trust_table() if line.words.count(YES) == 5)
     assert all_met.measures == ("Membership", "Strong attacker")
     (silent,) = (line for line in trust_table() if SILENT in line.words)
     assert silent.measures == ("repU", "DiSCO (of one person)", "DiSCO gain")
     assert silent.words.count(SILENT) == 2
-    assert {"0CAP", "ICAP", "GCAP", "classifiers"} <= set(trust_table()[0].measures)
+    assert {"0CAP", "ICAP", "GCAP", "Classifiers"} <= set(trust_table()[0].measures)

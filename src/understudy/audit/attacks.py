@@ -69,7 +69,7 @@ class MadeAttack:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values; its figures if it has no form, or why there is none."""
+        """Return the result as plain values; its figures if it has no form, or the error."""
         if self.error:
             return {"error": self.error}
         if isinstance(self.result, Result):

@@ -16,9 +16,6 @@ NO, YES, SILENT = "no", "yes", "(yes)"
 """What is said of a measure; `SILENT` if the demand is met only as the score never changes."""
 
 
-_TITLES = {"membership": "Membership", "strong attacker": "Strong attacker"}
-
-
 @dataclass(frozen=True)
 class Trusted:
     """One line of the table: the measures that were judged alike, and the words for D1 to D5."""
@@ -47,7 +44,7 @@ def trust_table() -> tuple[Trusted, ...]:
     lines: dict[tuple[str, ...], list[str]] = {}
     for trust in declared:
         words = words_for(trust)
-        name = _TITLES.get(trust.measure, trust.measure)
+        name = trust.measure.capitalize() if trust.measure.islower() else trust.measure
         # Figures of a table were looked at for the one person too: named if that is not the same.
         if any(words_for(other) != words for other in declared if other.measure == trust.measure):
             name += " (of one person)" if trust.about == "record" else " (of all people)"
