@@ -311,13 +311,13 @@ class TestMistakes:
         [
             (("--worst", "3"), "--worst needs --strong, which names what to learn."),
             (("--command", COMMAND), "--command needs --strong, which names what to learn."),
-            (("--shadows", "9"), "--shadows needs --command."),
+            (("--shadows", "20"), "--shadows needs --command."),
             (("--targets", "2"), "--targets needs --shadows."),
             (("--attacks", "lokalikes"), "Did you mean 'lookalikes'?"),
             (("--tolerance", "exact"), "--tolerance needs --keys and --sensitive."),
             (("--keys", "var1"), "Give --keys and --sensitive, or a --scenario file."),
             (
-                ("--shadows", "9", "--model", "m.us", "--command", COMMAND),
+                ("--shadows", "20", "--model", "m.us", "--command", COMMAND),
                 "Give --model or --command, not both.",
             ),
             (

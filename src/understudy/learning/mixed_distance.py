@@ -58,6 +58,11 @@ class PlacedTable:
         """How many records there are."""
         return int(self.values.shape[1])
 
+    @classmethod
+    def stack(cls, tables: Sequence[PlacedTable]) -> PlacedTable:
+        """Return tables that were placed together, one below the other."""
+        return replace(tables[0], values=np.concatenate([one.values for one in tables], axis=1))
+
     def take(self, rows: NDArray[np.integer]) -> PlacedTable:
         """Return some of the records."""
         return replace(self, values=np.ascontiguousarray(self.values[:, rows]))

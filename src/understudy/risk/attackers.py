@@ -19,7 +19,8 @@ from understudy.learning.classifiers import CLASSIFIERS, REGRESSORS, Codes, Mode
 from understudy.learning.jobs import Guesses, Job, Remembered, mapped
 from understudy.progress import track
 from understudy.risk.attacker_votes import Attackers, Target, Truth, VoteCount
-from understudy.risk.prepare import Prepared, listed_releases, prepare
+from understudy.risk.compared_tables import listed_releases
+from understudy.risk.prepare import Prepared, prepare
 from understudy.risk.scenario import Scenario
 from understudy.risk.tolerance import Tolerance
 

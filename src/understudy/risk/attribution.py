@@ -24,8 +24,9 @@ from understudy.risk.attribution_result import (
     SubsetAttribution,
     Unmatched,
 )
+from understudy.risk.compared_tables import listed_releases
 from understudy.risk.kept_back import People, compare_people, strata_of
-from understudy.risk.prepare import Prepared, listed_releases, prepare
+from understudy.risk.prepare import Prepared, prepare
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.tolerance import Tolerance
 

@@ -16,8 +16,9 @@ from understudy.errors import ParameterError, unknown_columns
 from understudy.progress import track
 from understudy.results import Line, Result
 from understudy.risk.chance import corrected
+from understudy.risk.compared_tables import listed_releases
 from understudy.risk.known_people import Carrier, KnownPeople, Secret
-from understudy.risk.prepare import listed_releases, releases_of, tables_of
+from understudy.risk.prepare import releases_of, tables_of
 from understudy.risk.scenario import Scenario
 from understudy.risk.tolerance import Tolerance
 from understudy.wording import counted, percent, signed_points

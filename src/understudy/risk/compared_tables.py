@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from understudy.arguments import as_names
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import EncodedTable, encode
@@ -13,8 +16,28 @@ from understudy.errors import DataError, ParameterError, did_you_mean
 ORIGINAL, CONTROL = "original", "control"
 
 
+def listed_releases(synthetic: Any) -> list[Any]:  # noqa: ANN401  # frames or codes
+    """Return the tables of a release: one, or several in a list.
+
+    Examples
+    --------
+    >>> listed_releases("a frame"), listed_releases(("a frame", "another"))
+    (['a frame'], ['a frame', 'another'])
+    """
+    if not isinstance(synthetic, list | tuple):
+        return [synthetic]
+    if not synthetic:
+        raise ParameterError("synthetic must be a table or a list of tables; got an empty list.")
+    return list(synthetic)
+
+
+def drawn_rows(rows: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return all rows, or if they are many, so many that are drawn at random, in order."""
+    return np.arange(rows) if rows <= most else np.sort(rng.choice(rows, most, replace=False))
+
+
 def named_tables(
-    original: Frame, synthetic: Frame | list[Any] | tuple[Any, ...], control: Frame | None
+    original: Frame, synthetic: Frame | Sequence[Frame], control: Frame | None
 ) -> dict[str, EncodedTable]:
     """Return the tables by name, to be encoded when they are used; releases may be several.
 
@@ -25,9 +48,7 @@ def named_tables(
     >>> list(named_tables(table, [table, table], table))
     ['original', 'synthetic 1', 'synthetic 2', 'control']
     """
-    releases = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
-    if not releases:
-        raise ParameterError("synthetic must be a table or a list of tables; got an empty list.")
+    releases = listed_releases(synthetic)
     frames = {ORIGINAL: original}
     for number, table in enumerate(releases, 1):
         frames["synthetic" if len(releases) == 1 else f"synthetic {number}"] = table

@@ -14,6 +14,7 @@ from understudy.data.coded import Coded
 from understudy.data.frames import Frame
 from understudy.errors import ParameterError
 from understudy.intervals import wilson_interval
+from understudy.risk.compared_tables import listed_releases
 from understudy.risk.disclosure_result import (
     ControlDisclosure,
     Disclosure,
@@ -24,7 +25,7 @@ from understudy.risk.disclosure_result import (
 from understudy.risk.exclusions import Rules
 from understudy.risk.kept_back import People, compare_people, newcombe_interval
 from understudy.risk.key_tally import KeyCells, Tally
-from understudy.risk.prepare import Prepared, listed_releases, prepare
+from understudy.risk.prepare import Prepared, prepare
 from understudy.risk.scenario import Scenario
 
 Pairs = Sequence[tuple[str, object, object]]

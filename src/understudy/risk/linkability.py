@@ -18,6 +18,7 @@ from understudy.learning.mixed_distance import PlacedTable, place_together
 from understudy.risk.compared_tables import (
     CONTROL,
     ORIGINAL,
+    drawn_rows,
     named_tables,
     shared_columns,
     without_others,
@@ -150,7 +151,7 @@ def linkability_of(
     few = max(FEWEST, min(ATTACKS, PAIRS // records))
     asked = few if attacks is None else check_whole("attacks", attacks, 1)
     check_whole("neighbours", neighbours, 1, min(len(table) for table in releases))
-    drawn = {name: _drawn(len(table), asked, rng) for name, table in real.items()}
+    drawn = {name: drawn_rows(len(table), asked, rng) for name, table in real.items()}
     asked_of = {name: real[name].take(rows) for name, rows in drawn.items()}
     linked, tied = link_chances(asked_of, releases, sides, neighbours)
     chances, other = linked[ORIGINAL], linked.get(CONTROL)
@@ -307,12 +308,6 @@ def _apart(records: int, neighbours: int) -> float:
         return 0.0
     steps = range(neighbours)
     return math.prod((records - neighbours - step) / (records - step) for step in steps)
-
-
-def _drawn(rows: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    if rows <= most:
-        return np.arange(rows)
-    return np.sort(rng.choice(rows, most, replace=False))
 
 
 def _compared(

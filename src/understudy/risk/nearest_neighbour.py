@@ -21,9 +21,10 @@ from understudy.errors import DataError, ParameterError
 from understudy.intervals import wilson_interval
 from understudy.results import Line, Result
 from understudy.risk.chance import agreement
+from understudy.risk.compared_tables import listed_releases
 from understudy.risk.kept_back import Compared, People, compare_people, strata_of
 from understudy.risk.linking import Linker, Rows, drawn_people
-from understudy.risk.prepare import Prepared, listed_releases, prepared_from, tables_of
+from understudy.risk.prepare import Prepared, prepared_from, tables_of
 from understudy.risk.rank_groups import rank_groups
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.tolerance import FEW_NUMBERS, NumberTarget, Tolerance, sizes_of

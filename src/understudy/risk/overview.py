@@ -13,9 +13,10 @@ from understudy.risk.attacker_votes import Attackers
 from understudy.risk.attackers import attackers_on
 from understudy.risk.attribution import attributions
 from understudy.risk.attribution_result import TITLES, Attribution, Unmatched
+from understudy.risk.compared_tables import listed_releases
 from understudy.risk.disclosure import disclosure_of
 from understudy.risk.disclosure_result import Disclosure
-from understudy.risk.prepare import listed_releases, prepare
+from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Scenario
 from understudy.risk.tolerance import Tolerance
 

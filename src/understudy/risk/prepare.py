@@ -13,6 +13,7 @@ from understudy.data import Coded
 from understudy.data.frames import Backend, Frame
 from understudy.data.joint_coding import CodedTables, Levels
 from understudy.errors import ParameterError
+from understudy.risk.compared_tables import named_tables
 from understudy.risk.scenario import Scenario
 from understudy.risk.tolerance import NumberTarget, Tolerance, number_target
 
@@ -56,11 +57,6 @@ class Prepared:
         return Coded.concatenate(self.syntheses)
 
 
-def listed_releases(synthetic: Frame | Sequence[Frame]) -> list[Frame]:
-    """Return the tables of a release: several may be given in a list."""
-    return list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
-
-
 def prepare(
     original: Frame,
     syntheses: Sequence[Frame],
@@ -92,14 +88,7 @@ def tables_of(
     original: Frame, syntheses: Sequence[Frame], control: Frame | None = None
 ) -> CodedTables:
     """Name the tables of an attack as `prepared_from` wants them; columns are chosen later."""
-    if not syntheses:
-        raise ParameterError("There is no synthetic table to attack.")
-    frames: dict[str, Frame] = {"original": original}
-    for number, table in enumerate(syntheses, 1):
-        frames["synthetic" if len(syntheses) == 1 else f"synthetic {number}"] = table
-    if control is not None:
-        frames["control"] = control
-    return CodedTables.of(frames, ())
+    return CodedTables.of(named_tables(original, list(syntheses), control), ())
 
 
 def releases_of(tables: CodedTables) -> list[str]:

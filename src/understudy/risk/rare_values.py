@@ -18,9 +18,10 @@ from understudy.learning.packed import Records
 from understudy.results import Line, Result
 from understudy.risk.attribution_result import Attack, Scores
 from understudy.risk.chance import corrected
+from understudy.risk.compared_tables import listed_releases
 from understudy.risk.disclosure_result import plain_level, shown_level
 from understudy.risk.kept_back import newcombe_interval
-from understudy.risk.prepare import Prepared, listed_releases, prepare
+from understudy.risk.prepare import Prepared, prepare
 from understudy.risk.rank_groups import rank_limits
 from understudy.risk.scenario import Scenario
 from understudy.wording import counted, percent

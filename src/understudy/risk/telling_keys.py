@@ -19,9 +19,10 @@ from understudy.progress import track
 from understudy.results import Line, Result
 from understudy.risk.attribution_result import Attack, Scores
 from understudy.risk.chance import Agreement, agreement, corrected
+from understudy.risk.compared_tables import listed_releases
 from understudy.risk.kept_back import Compared, People, compare_people, strata_of
 from understudy.risk.linking import Rows, drawn_people
-from understudy.risk.prepare import Prepared, listed_releases, prepare
+from understudy.risk.prepare import Prepared, prepare
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.tolerance import NumberTarget, Tolerance
 from understudy.wording import counted, percent, points, quoted, signed_points

@@ -213,7 +213,7 @@ def test_several_releases_count_together():
     assert both.synthetic_records == 680
     assert both.per_record()["lookalike"].sum() == one.per_record()["lookalike"].sum()
     assert both.p_value == one.p_value
-    with pytest.raises(ParameterError, match="empty list"):
+    with pytest.raises(ParameterError, match="got an empty list"):
         lookalikes(original, [])
 
 

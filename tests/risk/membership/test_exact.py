@@ -289,7 +289,7 @@ def test_what_cannot_be_attacked_is_refused():
         membership_exact(BayesNet(), people, drawn)
     with pytest.raises(ParameterError, match="prior must lie"):
         membership_exact(model, people, drawn, prior=1.0)
-    with pytest.raises(ParameterError, match="list of releases is empty"):
+    with pytest.raises(ParameterError, match="got an empty list"):
         membership_exact(model, people, [])
     with pytest.raises(DataError, match="fitted to 40"):
         membership_exact(model, people[:39], drawn)

@@ -8,11 +8,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import as_names, check_whole, is_number, read_seed
+from understudy.arguments import check_whole, is_number, read_seed
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import EncodedTable, encode
-from understudy.errors import DataError, ParameterError, unknown_columns
+from understudy.errors import DataError, ParameterError
 from understudy.learning.mixed_distance import PlacedTable, nearest_records, place_together
+from understudy.risk.compared_tables import (
+    drawn_rows,
+    named_tables,
+    shared_columns,
+    without_others,
+)
 from understudy.risk.lookalikes.control import compare_with_control
 from understudy.risk.lookalikes.looks import Family, nested, overall, smallest_share_seen
 from understudy.risk.lookalikes.neighbours import (
@@ -101,14 +107,7 @@ def lookalikes(
     >>> lookalikes(halves[0], copies).p_value < 0.001
     True
     """
-    releases = [synthetic] if not isinstance(synthetic, list | tuple) else list(synthetic)
-    if not releases:
-        raise ParameterError("synthetic must be a table or a list of tables; got an empty list.")
-    tables: dict[str, Frame | EncodedTable] = {"original": original}
-    for number, table in enumerate(releases, 1):
-        tables["synthetic" if len(releases) == 1 else f"synthetic {number}"] = table
-    if control is not None:
-        tables["control"] = control
+    tables = named_tables(original, synthetic, control)
     return lookalikes_of(
         tables, columns=columns, ratio=ratio, people=people, random_state=random_state
     )
@@ -131,19 +130,18 @@ def lookalikes_of(
         raise ParameterError(f"ratio must lie between 0 and 1; got {ratio!r}.")
     if people is not None:
         check_whole("people", people, 1)
-    held = {name: encode(table) for name, table in tables.items()}
-    for name, table in held.items():
-        if not len(table):
-            raise DataError(f"The {name} table has no rows.")
+    held = without_others({name: encode(table) for name, table in tables.items()})
+    names = shared_columns(held, columns)
     if len(held["original"]) < 3:
         raise DataError(
             f"The original has {len(held['original'])} records. Lookalikes need three: a person, "
             "and two others."
         )
-    names, notes = _compared(held, columns)
     placed = place_together(held, names)
     original = placed["original"]
-    synthetic = _stacked([one for name, one in placed.items() if name.startswith("synthetic")])
+    synthetic = PlacedTable.stack(
+        [one for name, one in placed.items() if name.startswith("synthetic")]
+    )
     seed = read_seed(random_state)
     rng = np.random.default_rng(seed)
     rows = _drawn(original.rows, people, rng)
@@ -185,50 +183,17 @@ def lookalikes_of(
         closeness=closeness,
         seed=seed,
         reasons={"power": NO_POWER} if math.isnan(power) else {},
-        notes=(*notes, *_sample_notes(comparison)),
+        notes=tuple(_notes(held["original"].names, comparison)),
         _of_people=_of_people(comparison),
         _backend=held["original"].backend,
     )
-
-
-def _compared(
-    tables: Mapping[str, EncodedTable], columns: Sequence[str] | None
-) -> tuple[tuple[str, ...], list[str]]:
-    """Return the columns to compare, and what to say of those that are not."""
-    first = tables["original"].names
-    if columns is not None:
-        names = as_names(columns)
-        problems = [
-            f"The {table} table: {problem}"
-            for table, held in tables.items()
-            for problem in unknown_columns(names, held.names)
-        ]
-        if problems:
-            raise ParameterError(" ".join(problems))
-        if not names or len(set(names)) < len(names):
-            raise ParameterError("columns must name at least one column, and each once.")
-        return names, []
-    names = tuple(name for name in first if all(name in held.names for held in tables.values()))
-    if not names:
-        raise ParameterError("The tables have no column in common, so they cannot be compared.")
-    absent = [name for name in first if name not in names]
-    return names, [
-        f"Not compared, since not all tables have them: {quoted(absent)}."
-    ] if absent else []
-
-
-def _stacked(tables: Sequence[PlacedTable]) -> PlacedTable:
-    """Return tables one below the other."""
-    values = np.concatenate([table.values for table in tables], axis=1)
-    first = tables[0]
-    return PlacedTable(first.columns, values, first.numeric, first.caps)
 
 
 def _drawn(rows: int, people: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
     """Return the rows that are compared with all records, in order."""
     if people is None:
         people = rows if rows <= MOST_PEOPLE else SAMPLED_PEOPLE
-    return np.sort(rng.permutation(rows)[:people]) if people < rows else np.arange(rows)
+    return drawn_rows(rows, people, rng)
 
 
 def _looks(family: Family, comparison: Comparison) -> list[Look]:
@@ -256,13 +221,16 @@ def _closeness(
     synthetic: PlacedTable, original: PlacedTable, rng: np.random.Generator
 ) -> Closeness:
     """Return how close synthetic records are to people, of a sample if they are many."""
-    rows = _drawn(synthetic.rows, SAMPLED_RECORDS, rng)
+    rows = drawn_rows(synthetic.rows, SAMPLED_RECORDS, rng)
     distances, _ = nearest_records(synthetic.take(rows), original, count=2)
     return Closeness.of(distances[:, 0], distances[:, 1])
 
 
-def _sample_notes(comparison: Comparison) -> list[str]:
+def _notes(columns: Sequence[str], comparison: Comparison) -> list[str]:
+    """Return what was not compared, and what was sampled."""
     notes = []
+    if absent := [name for name in columns if name not in comparison.original.columns]:
+        notes.append(f"Not compared: {quoted(absent)}.")
     people, every = len(comparison.rows), comparison.original.rows
     if people < every:
         notes.append(

@@ -9,6 +9,7 @@ from typing import Any
 from understudy.data.frames import Backend, Frame, Layout
 from understudy.errors import NoDensityError, ParameterError
 from understudy.results import Line, Result, to_plain
+from understudy.risk.compared_tables import listed_releases
 from understudy.risk.membership.control import membership_by_control
 from understudy.risk.membership.control_result import ControlMembership
 from understudy.risk.membership.exact import membership_exact
@@ -16,7 +17,6 @@ from understudy.risk.membership.exact_result import ExactMembership
 from understudy.risk.membership.shadow_result import Others, ShadowMembership
 from understudy.risk.membership.shadows import membership_by_shadows
 from understudy.risk.strong.command import Command
-from understudy.risk.strong.release import as_releases
 from understudy.risk.strong.simulator import Synthesize
 from understudy.synthesis import Synthesizer
 from understudy.synthesis.blocks import RandomState
@@ -158,7 +158,7 @@ def membership(  # noqa: PLR0913  # what is given decides which attacks are made
             "release (model), people who were not in the data (control), or a way to make "
             "releases (tool)."
         )
-    releases = as_releases(synthetic)
+    releases = listed_releases(synthetic)
     exact = by_control = shadow = None
     reasons: dict[str, str] = {}
     if model is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +10,10 @@ from numpy.typing import NDArray
 from understudy.arguments import check_whole
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
-from understudy.data.joint_coding import EncodedTable, encode
+from understudy.data.joint_coding import EncodedTable
 from understudy.errors import DataError
 from understudy.learning.mixed_distance import PlacedTable, nearest_records, place_together
+from understudy.risk.compared_tables import drawn_rows, named_tables, shared_columns
 from understudy.risk.membership.control_result import ControlMembership, Scored
 from understudy.risk.membership.density import (
     code_placed,
@@ -22,8 +22,6 @@ from understudy.risk.membership.density import (
     log_density_of_others,
 )
 from understudy.risk.membership.roc import separation
-from understudy.risk.strong.candidates import read_columns
-from understudy.risk.strong.release import as_releases
 from understudy.synthesis.blocks import RandomState, seed_of
 from understudy.wording import counted
 
@@ -87,15 +85,17 @@ def membership_by_control(
     (True, True)
     """
     check_whole("most", most, 1)
-    releases = as_releases(synthetic)
-    tables = {"original": encode(original), "control": encode(control)}
-    tables |= {f"release {n}": encode(table) for n, table in enumerate(releases, 1)}
-    _check_rows(tables)
-    names = _shared(tables, columns)
+    tables = named_tables(original, synthetic, control)
+    names = shared_columns(tables, columns)
+    if len(tables["control"]) < FEWEST_CONTROL:
+        raise DataError(
+            f"control must have at least {FEWEST_CONTROL} records; got {len(tables['control'])}."
+        )
     placed = place_together(tables, names)
-    release = _stacked([placed[f"release {n}"] for n in range(1, len(releases) + 1)])
+    releases = [placed[name] for name in tables if name not in ("original", "control")]
+    release = PlacedTable.stack(releases)
     rng = np.random.default_rng(seed_of(random_state))
-    rows = [_drawn(placed[name].rows, most, rng) for name in ("original", "control")]
+    rows = [drawn_rows(placed[name].rows, most, rng) for name in ("original", "control")]
     people = [placed["original"], placed["control"]]
     found = _by_distance(people, release, rows) | {
         "density_ratio": _by_density(people, release, rows, rng)
@@ -113,39 +113,11 @@ def membership_by_control(
     )
 
 
-def _check_rows(tables: dict[str, EncodedTable]) -> None:
-    for name, table in tables.items():
-        if not len(table):
-            raise DataError(f"The {name} table has no rows.")
-    if len(tables["control"]) < FEWEST_CONTROL:
-        raise DataError(
-            f"control must have at least {FEWEST_CONTROL} records; got {len(tables['control'])}."
-        )
-
-
-def _shared(tables: dict[str, EncodedTable], columns: Sequence[str] | None) -> tuple[str, ...]:
-    first, *others = tables.values()
-    shared = tuple(name for name in first.names if all(name in one.names for one in others))
-    if columns is not None:
-        return read_columns("columns", columns, shared)
-    if not shared:
-        raise DataError("The tables have no column in common, so nobody can be compared.")
-    return shared
-
-
-def _stacked(tables: Sequence[PlacedTable]) -> PlacedTable:
-    return replace(tables[0], values=np.concatenate([table.values for table in tables], axis=1))
-
-
-def _drawn(rows: int, most: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    return np.arange(rows) if rows <= most else np.sort(rng.choice(rows, most, replace=False))
-
-
 def _by_distance(
     people: Sequence[PlacedTable], release: PlacedTable, rows: Sequence[NDArray[np.int64]]
 ) -> dict[str, Pair]:
     """Return the scores by distance, of both groups."""
-    everybody = _stacked(people)
+    everybody = PlacedTable.stack(people)
     near, relative = [], []
     first = 0
     for table, chosen in zip(people, rows, strict=True):

@@ -19,6 +19,7 @@ from understudy.data.frames import Frame, Layout, to_narwhals
 from understudy.data.joint_coding import Levels, code_together
 from understudy.errors import DataError, ParameterError
 from understudy.progress import track
+from understudy.risk.compared_tables import listed_releases
 from understudy.risk.strong.beliefs import Listed, Prior, Question, normalised, prior_name
 from understudy.risk.strong.candidates import (
     WHOLE,
@@ -29,7 +30,7 @@ from understudy.risk.strong.candidates import (
     read_unknown,
 )
 from understudy.risk.strong.command import Command
-from understudy.risk.strong.release import as_releases, numbered
+from understudy.risk.strong.release import numbered
 from understudy.risk.strong.result import StrongAttack
 from understudy.risk.strong.simulated import Likelihood, SimulatedLikelihood, SimulationStore
 from understudy.risk.strong.simulator import (
@@ -164,7 +165,7 @@ def black_box_attacker(  # noqa: PLR0913  # the attack, its simulation, and its 
     check_whole("processes", processes, 1)
     _check_smoothing(smoothing)
     believed = _prior_name(prior)
-    releases = as_releases(synthetic)
+    releases = listed_releases(synthetic)
     found, withheld = _cells_of(original, releases, cells, groups)
     coded = code_together({"original": original}, columns)
     table = coded["original"]

@@ -7,7 +7,6 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +16,7 @@ from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.data.frames import Frame, to_arrow, to_narwhals
 from understudy.data.value_coder import ValueCoder
 from understudy.errors import DataError, ParameterError, SchemaError
+from understudy.risk.compared_tables import listed_releases
 from understudy.synthesis import Synthesizer
 from understudy.wording import counted, quoted
 
@@ -50,21 +50,6 @@ class Release:
     def sizes(self, names: Sequence[str]) -> tuple[int, ...]:
         """Return the number of values of each of these columns."""
         return tuple(self.original.cardinality(name) for name in names)
-
-
-def as_releases(synthetic: Any) -> tuple[Any, ...]:  # noqa: ANN401  # frames or codes
-    """Return one release, or a list of them, as a tuple.
-
-    Examples
-    --------
-    >>> as_releases("a frame"), as_releases(["a frame", "another"])
-    (('a frame',), ('a frame', 'another'))
-    """
-    if not isinstance(synthetic, list | tuple):
-        return (synthetic,)
-    if not synthetic:
-        raise ParameterError("synthetic: the list is empty. Give at least one release.")
-    return tuple(synthetic)
 
 
 @contextmanager
@@ -104,7 +89,7 @@ def read_releases(
             f"The model was fitted to {model.n_rows_:,} records, and the original has "
             f"{len(coded):,}. Give the table that the model was fitted to."
         )
-    tables = as_releases(synthetic)
+    tables = listed_releases(synthetic)
     found = []
     for number, table in enumerate(tables):
         with numbered(number, len(tables)):
