@@ -52,7 +52,7 @@ def test_groups_are_those_of_the_original():
 
 def test_mistakes_say_which_table():
     original, synthetic = pl.DataFrame(ORIGINAL), pl.DataFrame(SYNTHETIC)
-    with pytest.raises(ParameterError, match="got an empty list to attack"):
+    with pytest.raises(ParameterError, match="got an empty list"):
         prepare(original, [], SCENARIO)
     with pytest.raises(ParameterError, match="The control table has no column 'ill'"):
         prepare(original, [synthetic], SCENARIO, control=original.drop("ill"))
