@@ -146,7 +146,8 @@ def check_verdicts(found):
     # Random data hold all 16 kinds of records: a lookalike of one person is often chance.
     assert {"D1", "D5"} <= set(found.passed("lookalikes"))
     assert found.passed("lookalikes", "table") == ("D2", "D3", "D5")
-    assert found.passed("telling keys") == ("D3",)
+    # With few releases, chance may hide that it rises with noise.
+    assert {"D3"} <= set(found.passed("telling keys")) <= {"D2", "D3"}
     assert set(found.passed("nearest neighbour")) <= {"D2", "D3"}
     assert {"D2", "D5"} <= set(found.passed("rare values", "table"))
 
