@@ -27,7 +27,8 @@ IN_OVERVIEW = ("attribution", "classifiers", "disclosure", "strong")
 def attack_names() -> list[str]:
     """Return the names of the declared attacks that are made one by one, in their order."""
     held = sorted(MEASURES, key=lambda one: one.place)
-    return [one.name for one in held if one.figures and one.name not in IN_OVERVIEW]
+    made = [one for one in held if one.figures and one.level != "full"]
+    return [one.name for one in made if one.name not in IN_OVERVIEW]
 
 
 @dataclass(frozen=True, eq=False)
