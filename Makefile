@@ -54,6 +54,8 @@ bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/strong.py
 	$(BIN)/python benchmarks/membership.py
+	$(BIN)/python benchmarks/lookalikes.py
+	$(BIN)/python benchmarks/attribute_attacks.py
 
 # Data that cannot be bundled are found in a folder beside the clone, if nothing else is said.
 reproduce: export UNDERSTUDY_DATA ?= $(realpath ../shared/data)

@@ -18,7 +18,12 @@ from understudy.audit.synthesis import Synthesis
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import EncodedTable
 from understudy.risk.lookalikes import Lookalikes, lookalikes_of
+from understudy.risk.lookalikes.neighbours import MOST_PEOPLE, SAMPLED_PEOPLE
 from understudy.risk.lookalikes.result import MEANING, TITLE
+
+PAIRS, FEWEST = 3 * 10**8, 1_000
+"""Of a table of more than 20,000 people, so many are compared that this makes so many pairs of a
+person and a record, but at least the second number; everybody is compared by equality."""
 
 LOOKALIKES = FigureKind(
     "lookalikes",
@@ -44,7 +49,10 @@ def _run(synthesis: Synthesis) -> Lookalikes:
         if all(name in synthesis.task.shared_columns(table) for table in synthesis.given.tables)
         and ("control" not in held or name in held["control"].names)
     ]
-    return lookalikes_of(tables, columns=shared, random_state=synthesis.task.seed)
+    rows = len(held["original"])
+    records = rows + len(held["synthetic"]) * len(synthesis.given.tables)
+    people = None if rows <= MOST_PEOPLE else max(FEWEST, min(SAMPLED_PEOPLE, PAIRS // records))
+    return lookalikes_of(tables, columns=shared, people=people, random_state=synthesis.task.seed)
 
 
 def _collect(_first: Synthesis, found: Sequence[Lookalikes]) -> Collected:
