@@ -13,6 +13,7 @@ from understudy.learning.mixed_distance import (
     UNIT,
     PlacedTable,
     nearest_by_both,
+    nearest_by_half,
     nearest_records,
     place_together,
 )
@@ -194,3 +195,23 @@ def test_numbers_at_the_end_of_floats_do_no_harm():
     assert one_distance(original, {"x": [-1.7e308]}) == 0
     assert one_distance(original, {"x": [1.7e308]}) == pytest.approx(2 / 3, abs=1e-5)
     assert one_distance(original, {"x": [float("inf")]}) == 1
+
+
+@pytest.mark.parametrize("columns", [1, 4, 7])
+def test_by_the_better_half(columns):
+    rng = np.random.default_rng(columns)
+    frame = pl.DataFrame(
+        {f"n{place}": rng.integers(0, 30, 80) for place in range(columns)}
+        | {f"c{place}": rng.choice(["a", "b", "c"], 80) for place in range(columns // 2)}
+    )
+    placed = place_together({"original": frame}, frame.columns)["original"]
+    found, rows = nearest_by_half(placed, placed, count=2, own=np.arange(80))
+    values = placed.values.astype(np.int64)
+    apart = np.abs(values[:, :, None] - values[:, None, :])
+    apart[: placed.numeric] = np.minimum(apart[: placed.numeric], UNIT)
+    apart[placed.numeric :] = (apart[placed.numeric :] > 0) * UNIT
+    half = np.sort(apart, axis=0)[: (len(placed.columns) + 1) // 2].sum(axis=0)
+    np.fill_diagonal(half, 100 * UNIT)
+    order = np.argsort(half, axis=1, kind="stable")[:, :2]
+    assert_array_equal(rows, order)
+    assert_array_equal(found, np.take_along_axis(half, order, axis=1) / UNIT)

@@ -185,3 +185,27 @@ def test_chance_is_called_a_carrier_in_one_of_twenty_at_most(sensitive):
         alarms += found.p_value <= 0.05
         differences += found.difference_p_value <= 0.05
     assert max(alarms, differences) <= 14
+
+
+def test_the_sensitive_column_with_its_values_exchanged():
+    original = people(9)
+    exchange = {"no": "flu", "flu": "gout", "gout": "no"}
+    release = original.with_columns(pl.col("ill").replace_strict(exchange))
+    found = carriers(original, release, keys=KEYS, sensitive="ill")
+    assert (found.worst.column, found.p_value < 1e-6) == ("ill", True)
+    # As it is, it is no carrier: looking it up is what the other attacks do.
+    plain = carriers(original, original, keys=KEYS, sensitive="ill")
+    assert "ill" not in {one.column for one in plain.columns}
+
+
+def test_a_column_for_each_value():
+    original = people(10)
+    ones = original["ill"].to_dummies()
+    found = carriers(original, original.drop("ill").hstack(ones), keys=KEYS, sensitive="ill")
+    assert found.worst.column == " + ".join(ones.columns)
+    assert found.worst.accuracy > 0.95
+    # So many combinations that nothing can be learnt from them are left out.
+    rng = np.random.default_rng(1)
+    many = pl.DataFrame({f"x{place}": rng.integers(0, 9, 600) for place in range(3)})
+    tried = carriers(original, original.hstack(many), keys=KEYS, sensitive="ill")
+    assert all("+" not in one.column for one in tried.columns)

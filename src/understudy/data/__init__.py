@@ -5,6 +5,7 @@ from understudy.data.codec import Codec, CodedStream
 from understudy.data.coded import Coded
 from understudy.data.dialect import Dialect, detect
 from understudy.data.files import read, write
+from understudy.data.holdout import Parts, hold_out
 from understudy.data.public_tables import fetch
 from understudy.data.schema import Column, Schema
 from understudy.data.stream import FileStream, scan
@@ -16,9 +17,11 @@ __all__ = [
     "Column",
     "Dialect",
     "FileStream",
+    "Parts",
     "Schema",
     "detect",
     "fetch",
+    "hold_out",
     "load",
     "load_syntheses",
     "read",

@@ -34,6 +34,19 @@ ROWS_FOR_TYPES = 10_000
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 
 
+def suffix_like(path: Path) -> str:
+    """Return the ending of a table that is to be written as another one is.
+
+    Examples
+    --------
+    >>> suffix_like(Path("data.TSV")), suffix_like(Path("adult.data"))
+    ('.tsv', '.csv')
+    """
+    if path.is_file() and is_parquet(path):
+        return ".parquet"
+    return path.suffix.lower() if path.suffix.lower() in SUFFIXES else ".csv"
+
+
 def read(  # one keyword for each thing that can be detected
     path: str | Path,
     *,

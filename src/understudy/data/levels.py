@@ -52,6 +52,15 @@ class Levels:
     def __len__(self) -> int:
         return len(self.held)
 
+    @property
+    def have_sizes(self) -> bool:
+        """Whether they are numbers, dates or times."""
+        if self.numbers is not None:
+            return True
+        if isinstance(self.held, pl.Series):
+            return self.held.dtype.is_temporal()
+        return any(isinstance(value, dt.date | dt.time | dt.timedelta) for value in self.held)
+
     def label(self, code: int) -> str:
         """Return a level in words."""
         return self.labels_of([code])[0]

@@ -2,7 +2,8 @@
 
 The distance of two records is the sum over columns of a difference from 0 to 1: for numbers and
 dates, that of their places among the original's records; for all else, 1 unless they are equal.
-The trimmed distance leaves out the largest of these differences.
+The trimmed distance leaves out the largest of these differences, and that of the better half all
+but the smaller half of them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,14 @@ _LARGEST = 2**15 - 1
 _MOST_MARKS = 1000
 _QUERIES_AT_ONCE = 1024
 
-Kind = Literal["whole", "trimmed"]
-KINDS: tuple[Kind, ...] = get_args(Kind)
+_FEWEST_FINE, _BETWEEN_KNOTS, _MOST_KNOTS = 40, 8, 50
+"""Where most people have a number of their own, and there are at least so many, ranks are those of
+every eighth number, or of up to 50, and interpolated between them."""
+_ENOUGH_TO_RANK = 10
+"""So many different numbers beyond the original's can be placed by their ranks."""
+Kind = Literal["whole", "trimmed", "half"]
+KINDS: tuple[Kind, ...] = ("whole", "trimmed")
+"""The distances that are found at once; that of the better half takes a search of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +53,15 @@ class PlacedTable:
         How many columns count by size.
     caps : ndarray of int32
         The largest difference of each column, in the same units.
+    rescaled : frozenset of str
+        Columns whose numbers were placed by their own ranks, since their scale is another.
     """
 
     columns: tuple[str, ...]
     values: NDArray[np.int32]
     numeric: int
     caps: NDArray[np.int32]
+    rescaled: frozenset[str] = frozenset()
 
     @property
     def rows(self) -> int:
@@ -61,7 +71,11 @@ class PlacedTable:
     @classmethod
     def stack(cls, tables: Sequence[PlacedTable]) -> PlacedTable:
         """Return tables that were placed together, one below the other."""
-        return replace(tables[0], values=np.concatenate([one.values for one in tables], axis=1))
+        return replace(
+            tables[0],
+            values=np.concatenate([one.values for one in tables], axis=1),
+            rescaled=frozenset().union(*(one.rescaled for one in tables)),
+        )
 
     def take(self, rows: NDArray[np.integer]) -> PlacedTable:
         """Return some of the records."""
@@ -75,6 +89,7 @@ class PlacedTable:
             np.ascontiguousarray(self.values[places]),
             sum(place < self.numeric for place in places),
             self.caps[places],
+            self.rescaled & set(columns),
         )
 
     def weighted(self, weights: Mapping[str, float]) -> PlacedTable:
@@ -84,6 +99,12 @@ class PlacedTable:
         scaled = self.values[: self.numeric] * held[: self.numeric, None]
         values[: self.numeric] = np.rint(scaled)
         return replace(self, values=values, caps=np.rint(self.caps * held).astype(np.int32))
+
+    @property
+    def without_size(self) -> NDArray[np.float64]:
+        """The share of records without a size, in each of the columns that count by size."""
+        share: NDArray[np.float64] = (self.values[: self.numeric] < -2 * UNIT).mean(axis=1)
+        return share
 
     @cached_property
     def shift(self) -> int:
@@ -116,9 +137,12 @@ def place_together(
     Notes
     -----
     The place of a number or date is the share of the original's records below it, and half of
-    those at it; between two of the original's values it is interpolated, and beyond them it goes
-    on with the distance relative to their range, up to 1. So a tiny change stays tiny. What has no
-    size, such as a missing value, differs by 1 from everything but its like.
+    those at it; between two of the original's values it is interpolated (where nearly everybody has
+    a number of their own, between up to 50 of them), and beyond them it goes
+    on with the distance relative to their range, ever more slowly, up to 1. So a tiny change stays
+    tiny. What has no size, such as a missing value, differs by 1 from everything but its like. If
+    most numbers of a table lie beyond the original's, as when grams stand for kilograms, its
+    numbers are placed by their rank among themselves.
 
     Examples
     --------
@@ -131,7 +155,7 @@ def place_together(
     ([[1]], [[0.025]])
     """
     held = {name: encode(table) for name, table in tables.items()}
-    placed: dict[str, tuple[bool, dict[str, NDArray[np.int32]]]] = {}
+    placed: dict[str, tuple[bool, dict[str, tuple[bool, NDArray[np.int32]]]]] = {}
     for column in columns:
         # One column after the other: all of their values at once may be more than memory holds.
         encoded = {name: table.column(column) for name, table in held.items()}
@@ -142,20 +166,30 @@ def place_together(
     found = {}
     for name, table in held.items():
         values = np.empty((len(order), len(table)), np.int32)
+        rescaled = []
         for place, column in enumerate(order):
-            values[place] = placed[column][1].pop(name)
-        found[name] = PlacedTable(tuple(order), values, numeric, caps)
+            own_scale, values[place] = placed[column][1].pop(name)
+            rescaled += [column] if own_scale else []
+        found[name] = PlacedTable(tuple(order), values, numeric, caps, frozenset(rescaled))
     return found
 
 
-def _placed(columns: Mapping[str, EncodedColumn]) -> tuple[bool, dict[str, NDArray[np.int32]]]:
-    """Return whether a column counts by size, and the place or label of each record."""
+def _placed(
+    columns: Mapping[str, EncodedColumn],
+) -> tuple[bool, dict[str, tuple[bool, NDArray[np.int32]]]]:
+    """Return whether a column counts by size, and the place or label of each record, by table.
+
+    With these goes whether the scale of the table is another.
+    """
     loose, original = compare_loosely(columns), next(iter(columns))
     places = _Places.of(loose, original, columns[original]) if loose.ordered else None
     found = {}
     for name, column in columns.items():
-        own = loose.labels[name] if places is None else places.of_values(loose, name)
-        found[name] = own.astype(np.int32)[column.codes]
+        if places is None:
+            found[name] = False, loose.labels[name].astype(np.int32)[column.codes]
+        else:
+            rescaled, own = places.of_table(loose, name, column)
+            found[name] = rescaled, own[column.codes]
     return loose.ordered, found
 
 
@@ -174,7 +208,37 @@ class _Places:
         sizes, where = np.unique(numbers[known], return_inverse=True)
         counts = np.bincount(where, weights=times[known], minlength=len(sizes))
         ranks = (np.cumsum(counts) - counts / 2) / max(counts.sum(), 1)
+        if 2 * len(sizes) > max(counts.sum(), 2 * _FEWEST_FINE):
+            # By all ranks, the original would stand on a grid, and people in it would keep a
+            # distance from each other that fresh people do not.
+            marks = np.linspace(0, 1, min(_MOST_KNOTS, len(sizes) // _BETWEEN_KNOTS))
+            knots = np.unique(np.clip(np.searchsorted(ranks, marks), 0, len(sizes) - 1))
+            sizes, ranks = sizes[knots], ranks[knots]
         return cls(sizes, ranks)
+
+    def of_table(
+        self, loose: LooseColumn, table: str, column: EncodedColumn
+    ) -> tuple[bool, NDArray[np.int32]]:
+        """Return the place of each of a table's values, and whether that is by their own ranks.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> kilograms = pl.DataFrame({"weight": np.arange(40, 52)})
+        >>> grams = kilograms.reverse() * 1000
+        >>> placed = place_together({"original": kilograms, "release": grams}, ["weight"])
+        >>> nearest_records(placed["release"], placed["original"])[1].ravel().tolist()
+        [11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
+        >>> placed["release"].rescaled
+        frozenset({'weight'})
+        """
+        numbers = loose.numbers[table]
+        times = np.bincount(column.codes, minlength=len(numbers))
+        beyond = (numbers < self.sizes[0]) | (numbers > self.sizes[-1])
+        few = np.count_nonzero(beyond & (times > 0)) < _ENOUGH_TO_RANK
+        if few or 2 * times[beyond].sum() <= times[np.isfinite(numbers)].sum():
+            return False, self.of_values(loose, table)
+        return True, _Places.of(loose, table, column).of_values(loose, table)
 
     def of_values(self, loose: LooseColumn, table: str) -> NDArray[np.int32]:
         """Return the place of each of a table's values, in units."""
@@ -184,7 +248,8 @@ class _Places:
         # Halves, for the difference of two large numbers may be more than a float holds.
         scale = (high / 2 - low / 2) or max(abs(high) / 2, 0.5)
         beyond = np.maximum(numbers / 2 - high / 2, 0) - np.maximum(low / 2 - numbers / 2, 0)
-        places = places + np.clip(beyond / scale, -1, 1)
+        relative = np.clip(beyond / scale, -1e9, 1e9)
+        places = places + relative / (1 + np.abs(relative))
         # Values without a size lie so far off that they differ by 1 from all others.
         marks = -(loose.labels[table] % _MOST_MARKS + 3.0)
         placed = np.where(np.isfinite(numbers), places, marks)
@@ -238,6 +303,30 @@ def nearest_by_both(
         for kind, (distances, rows) in found.items()
         if kind in counts
     }
+
+
+def nearest_by_half(
+    queries: PlacedTable,
+    reference: PlacedTable,
+    *,
+    count: int = 1,
+    own: NDArray[np.integer] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the same by the smaller half of the differences of two records; see `nearest_records`.
+
+    Where there is an odd number of columns, the larger half of them counts.
+    """
+    from understudy.learning.mixed_kernels import find_nearest_by_best
+
+    left_out = np.full(queries.rows, -1) if own is None else np.asarray(own, np.int64)
+    distances, rows = _unfound(queries.rows, count)
+    measure = reference.numeric, reference.caps, (len(reference.columns) + 1) // 2
+    others = np.ascontiguousarray(reference.values.T)
+    for piece, (exact, _) in _pieces(queries):
+        find_nearest_by_best(
+            exact, left_out[piece], others, measure, (distances[piece], rows[piece])
+        )
+    return np.where(rows < 0, np.inf, distances / UNIT), rows
 
 
 def _unfound(queries: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -134,6 +134,47 @@ def find_nearest(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
+def find_nearest_by_best(
+    queries: NDArray[np.int32],
+    own: NDArray[np.int64],
+    others: NDArray[np.int32],
+    measure: tuple[int, NDArray[np.int32], int],
+    best: Best,
+) -> None:
+    """Find the nearest records of each query by the smallest differences only, so many of them.
+
+    There is a row for each query and for each record of the reference. `measure` has how many
+    attributes differ by size, the caps, and how many differences count.
+    """
+    numeric, caps, kept = measure
+    smallest = np.empty(kept, np.int64)
+    for query in range(len(queries)):
+        for row in range(len(others)):
+            if row == own[query]:
+                continue
+            limit = best[0][query, -1]
+            held, total = 0, np.int64(0)
+            for attribute in range(len(caps)):
+                apart = abs(np.int64(queries[query, attribute]) - np.int64(others[row, attribute]))
+                cap = np.int64(caps[attribute])
+                apart = min(apart, cap) if attribute < numeric or apart == 0 else cap
+                if held < kept:
+                    total += apart
+                    held += 1
+                elif apart < smallest[kept - 1]:
+                    total += apart - smallest[kept - 1]
+                else:
+                    continue
+                place = held - 1
+                while place > 0 and smallest[place - 1] > apart:
+                    smallest[place] = smallest[place - 1]
+                    place -= 1
+                smallest[place] = apart
+            if total < limit:
+                _insert(best, query, int(total), row)
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
 def count_within(
     queries: Table,
     reference: Table,

@@ -29,6 +29,7 @@ from understudy.risk.membership import (
 )
 from understudy.risk.nearest_neighbour import NearestNeighbour, nearest_neighbour
 from understudy.risk.overview import Overview, overview
+from understudy.risk.own_values import OwnValues, own_values
 from understudy.risk.rare_values import RareValues, rare_values
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.singling_out import singling_out
@@ -59,6 +60,7 @@ __all__ = [
     "Membership",
     "NearestNeighbour",
     "Overview",
+    "OwnValues",
     "PredicateAttack",
     "RareValues",
     "Scenario",
@@ -84,6 +86,7 @@ __all__ = [
     "membership_exact",
     "nearest_neighbour",
     "overview",
+    "own_values",
     "rare_values",
     "singling_out",
     "strong_attacker",

@@ -13,12 +13,14 @@ from understudy.arguments import as_names, check_seed
 from understudy.data.frames import Backend, Frame
 from understudy.data.joint_coding import CodedTables
 from understudy.errors import ParameterError, unknown_columns
+from understudy.learning.mixed_distance import place_together
 from understudy.progress import track
 from understudy.results import Line, Result
 from understudy.risk.chance import corrected
 from understudy.risk.compared_tables import listed_releases
 from understudy.risk.known_people import Carrier, KnownPeople, Secret
 from understudy.risk.prepare import releases_of, tables_of
+from understudy.risk.renamed import renamed_columns, unlike_columns
 from understudy.risk.scenario import Scenario
 from understudy.risk.tolerance import Tolerance
 from understudy.wording import counted, percent, signed_points
@@ -126,7 +128,9 @@ def carriers(  # noqa: PLR0913  # the tables, the attacker, and the sample
     keys, sensitive
         What an attacker knows of everybody, and wants.
     columns : sequence of str, optional
-        The columns that are tried; by default all of the release but keys and the sensitive one.
+        The columns that are tried; by default all of the release but keys and the sensitive one,
+        which is among them if its values, or their shares, are not the original's. Columns that the
+        original lacks are also tried together, as when each value has a column of its own.
     tolerance, control
         As in `attribution`.
     people : int, optional
@@ -206,6 +210,9 @@ def carriers_of(
         for column in track(tried, "Trying carriers", len(tried))
         for one in attack.tried(column, tables.select(made, [column]))
     ]
+    if columns is None:
+        new = [name for name in tried if name not in tables.encoded["original"].names]
+        found += attack.tried_together(new, tables.select(made, new))
     return replace(_result(scenario, secret, attack, found), _backend=tables.backend)
 
 
@@ -217,11 +224,23 @@ def _columns(
     common = [name for name in made[0] if all(name in names for names in made[1:])]
     others = [name for name in common if name not in (*scenario.keys, scenario.sensitive)]
     if columns is None:
-        return others
+        return [*others, *([scenario.sensitive] if _is_renamed(tables, scenario.sensitive) else [])]
     wanted = list(as_names(columns))
     if unknown := unknown_columns(wanted, others):
         raise ParameterError(f"columns: {' '.join(unknown)}")
     return wanted
+
+
+def _is_renamed(tables: CodedTables, sensitive: str) -> bool:
+    """Tell whether a release has other sensitive values than the original, or other shares."""
+    made = releases_of(tables)
+    if any(sensitive not in tables.encoded[name].names for name in ("original", *made)):
+        return False
+    own = tables.select(["original", *made], [sensitive]).encoded
+    original, *released = place_together(own, [sensitive]).values()
+    return any(
+        renamed_columns(original, table) or unlike_columns(original, table) for table in released
+    )
 
 
 def _result(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -202,6 +202,19 @@ class KnownPeople:
         """Try one column, for everybody and for those who are linked exactly."""
         values = _values(column, tables, len(self.known.truths))
         return [self.on(column, values), self.linked_exactly.on(column, values)]
+
+    def tried_together(self, columns: Sequence[str], tables: CodedTables) -> list[Carrier]:
+        """Try what several columns hold together, as one; nothing if that is too much to learn."""
+        few = [name for name in columns if len(tables.column(name)[1]) <= FEW_NUMBERS]
+        if len(few) < 2:
+            return []
+        held = np.stack([_values(name, tables, len(self.known.truths)) for name in few])
+        values, codes = np.unique(held, axis=1, return_inverse=True)
+        if values.shape[1] * PEOPLE_A_GROUP > len(self.known.truths):
+            return []
+        codes = codes.reshape(-1).astype(np.int64)
+        name = " + ".join(few)
+        return [self.on(name, codes), self.linked_exactly.on(name, codes)]
 
     @cached_property
     def linked_exactly(self) -> KnownPeople:

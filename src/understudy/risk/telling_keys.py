@@ -245,9 +245,16 @@ def telling_keys(  # noqa: PLR0913  # the tables, the attacker, and how values a
 
 
 def telling_keys_of(
-    prepared: Prepared, *, people: int | None = None, random_state: int = 0
+    prepared: Prepared,
+    *,
+    people: int | None = None,
+    random_state: int = 0,
+    single: bool = False,
 ) -> TellingKeys:
-    """Find the most telling keys of tables that are coded already; see `telling_keys`."""
+    """Find the most telling keys of tables that are coded already; see `telling_keys`.
+
+    With `single`, only single keys are looked at.
+    """
     check_seed(random_state)
     scenario = Scenario(prepared.scenario.keys, prepared.scenario.sensitive)
     names, number = scenario.keys, prepared.number
@@ -263,10 +270,10 @@ def telling_keys_of(
     singles = [(name,) for name in names]
     large = [*combinations(names, len(names) - 1), names] if len(names) > 1 else []
     looks.at(singles)
-    chosen, reasons = _pairs(names, looks)
+    chosen, reasons = ([], {}) if single else _pairs(names, looks)
     others = [one for one in dict.fromkeys([*chosen, *large]) if one not in singles]
-    looks.at(others)
-    pairs = math.comb(len(names), 2)
+    looks.at([] if single else others)
+    pairs = 0 if single else math.comb(len(names), 2)
     rows = drawn_people(len(prepared.original), people, random_state)
     if len(rows) < len(prepared.original):
         reasons["records"] = (

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy import BayesNet, Independent, load
+from understudy import BayesNet, Independent, load, simulate
 from understudy.errors import DataError, ParameterError
 from understudy.risk import lookalikes
 
@@ -438,3 +438,104 @@ def test_copies_that_it_says_it_would_see_are_seen(source, size, request):
         release = with_copies(original, fresh, math.ceil(power * size), seed)
         seen.append(lookalikes(original, release, random_state=seed).alarm)
     assert np.mean(seen) >= 0.9
+
+
+def test_a_copy_on_another_scale_is_seen():
+    survey = load("cmc")
+    half, other = survey[:736], survey[736:]
+    grams = {name: pl.col(name) * 1000 for name in ("age", "children")}
+    assert lookalikes(half, half.with_columns(**grams)).p_value < 0.001
+    assert lookalikes(half, other.with_columns(**grams)).p_value > 0.05
+
+
+def test_columns_with_other_names_are_not_compared():
+    survey = load("cmc").select("age", "education", "religion", "method").cast(pl.String)
+
+    def coded(*names):
+        return [("code " + pl.col(name)).alias(name) for name in names]
+
+    renamed = survey.with_columns(coded("education", "religion"))
+    found = lookalikes(survey, renamed)
+    assert found.columns == ("age", "method")
+    assert "Not compared: 'education' and 'religion'." in found.notes
+    assert lookalikes(survey, survey.with_columns(coded("age"))).columns == (
+        "education",
+        "religion",
+        "method",
+    )
+    with pytest.raises(DataError, match="none of the original's in any column"):
+        lookalikes(survey, survey.select(coded(*survey.columns)))
+
+
+def test_records_that_repeat_each_other_count_once():
+    people = simulate("credit_card", 1000, random_state=1).select("V1", "V2", "V3", "Amount")
+    few = pl.concat([people[:10]] * 50)
+    found = lookalikes(people[:500], few, random_state=1)
+    assert found.p_value < 0.001
+    assert found.synthetic_records == 500
+    assert found.notes == (
+        "Many of the 500 synthetic records repeat each other. They count as 10.",
+    )
+    nearest = found.per_record().filter(pl.col("record") < 10)["nearest"]
+    assert [number % 10 for number in nearest] == list(range(10))
+    fresh = pl.concat([people[500:510]] * 50)
+    assert lookalikes(people[:500], fresh, random_state=1).p_value > 0.05
+    # Natural repetitions are left alone.
+    survey = load("cmc").select("education", "religion", "working", "method")
+    survey = survey.sample(fraction=1, shuffle=True, seed=1)  # the file has an order
+    assert lookalikes(survey[:736], survey[736:], random_state=1).notes == ()
+
+
+CARDS = simulate("credit_card", 1200, random_state=5).select("V1", "V2", "V3", "V4", "Amount")
+
+
+@pytest.mark.parametrize(
+    "disguise",
+    [
+        pl.all() * 2.2 + 40,
+        -pl.all(),
+        pl.all().abs().log1p() * pl.all().sign(),
+    ],
+)
+def test_copies_on_another_scale_are_found(disguise):
+    original, fresh = CARDS[:600], CARDS[600:]
+    found = lookalikes(original, original.select(disguise), random_state=1)
+    assert found.p_value < 0.001
+    assert lookalikes(original, fresh.select(disguise), random_state=1).p_value > 0.05
+
+
+def test_copies_with_exchanged_labels_are_found():
+    survey = load("cmc").sample(fraction=1, shuffle=True, seed=1).drop("age", "children")
+    survey = survey.with_columns(pl.all().cast(pl.String))
+    original, fresh = survey[:736], survey[736:]
+    labels = {name: original[name].unique().sort() for name in original.columns}
+    exchange = [
+        pl.col(name).replace_strict(own, [*own[1:], own[0]], default=pl.col(name))
+        for name, own in labels.items()
+    ]
+    found = lookalikes(original, original.select(exchange), random_state=1)
+    assert found.p_value < 0.05 or math.isnan(found.power)
+    harmless = lookalikes(original, fresh.select(exchange), random_state=1)
+    assert harmless.p_value > 0.05
+    # What was not compared as it is proves nothing.
+    assert not harmless.power < 0.05
+
+
+def test_copies_of_half_of_the_columns_are_found():
+    original, fresh = CARDS[:600], CARDS[600:]
+    loose = [original[name].sample(fraction=1, shuffle=True, seed=1) for name in ("V1", "V2")]
+    half = lookalikes(original, original.with_columns(loose), random_state=1)
+    assert (half.distance, half.p_value < 0.001) == ("half", True)
+    assert half.per_record()["lookalike"].mean() > 0.3
+    assert half.control is None
+    beside = lookalikes(original, original.with_columns(loose), control=fresh, random_state=1)
+    assert beside.control.p_value < 0.01
+    assert set(beside.distances()) == {"original", "control"}
+
+
+def test_nothing_is_proven_if_all_columns_are_unlike():
+    original = CARDS[:600]
+    swapped = CARDS[600:].select(pl.all() * 3 + 7)
+    found = lookalikes(original, swapped, random_state=1)
+    assert math.isnan(found.power)
+    assert "quite other shares" in found.reasons["power"]

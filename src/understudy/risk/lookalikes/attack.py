@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,28 +14,51 @@ from understudy.arguments import check_whole, is_number, read_seed
 from understudy.data.frames import Frame
 from understudy.data.joint_coding import EncodedTable, encode
 from understudy.errors import DataError, ParameterError
-from understudy.learning.mixed_distance import PlacedTable, nearest_records, place_together
+from understudy.learning.mixed_distance import Kind, PlacedTable, nearest_records, place_together
 from understudy.risk.compared_tables import (
     drawn_rows,
     named_tables,
     shared_columns,
     without_others,
 )
-from understudy.risk.lookalikes.control import compare_with_control
-from understudy.risk.lookalikes.looks import Family, nested, overall, smallest_share_seen
+from understudy.risk.lookalikes.control import ControlLookalikes, compare_with_control
+from understudy.risk.lookalikes.looks import (
+    LEVEL,
+    Family,
+    nested,
+    overall,
+    smallest_share_seen,
+)
 from understudy.risk.lookalikes.neighbours import (
     MOST_PEOPLE,
     SAMPLED_PEOPLE,
     SAMPLED_RECORDS,
     Comparison,
+    Near,
     near_to,
 )
 from understudy.risk.lookalikes.result import Closeness, Look, Lookalikes
+from understudy.risk.renamed import ranked, recoded, renamed_columns, unlike_columns
 from understudy.wording import quoted
 
+FEWER_DIFFERENT, FEWEST_RECORDS = 0.8, 100
+"""If a release of so many records has fewer than this share of as many different ones as the
+original has among as many, they repeat each other."""
+FEWEST_HALVED = 4
+"""With fewer columns, half of them tell hardly anybody from others."""
+MOST_HALVED, FEWEST_PEOPLE = 3 * 10**7, 300
+"""So many pairs of a person and a record are compared by half of their columns, but so many people
+at least."""
+PROVING = 0.8
+"""The part of the chance of a false alarm that goes to the reading that proves something."""
 NO_POWER = (
     "Not even copies of everybody would have been seen: the people resemble each other too much, "
     "or are too few."
+)
+
+ALL_UNLIKE = (
+    "Not even copies of everybody would have been seen: the release holds other values than the "
+    "original, or quite other shares of them, in all columns."
 )
 
 
@@ -138,42 +163,64 @@ def lookalikes_of(
             "and two others."
         )
     placed = place_together(held, names)
-    original = placed["original"]
-    synthetic = PlacedTable.stack(
-        [one for name, one in placed.items() if name.startswith("synthetic")]
+    original, synthetic = (
+        placed["original"],
+        PlacedTable.stack([one for name, one in placed.items() if name.startswith("synthetic")]),
     )
     seed = read_seed(random_state)
     rng = np.random.default_rng(seed)
     rows = _drawn(original.rows, people, rng)
-    comparison = Comparison.of(original, synthetic, rows, ratio)
-    families = comparison.families()
-    looks = [look for family in families for look in _looks(family, comparison)]
-    everybody = min(
-        (look for look in looks if look.isolated == 1 and look.distance in comparison.near),
-        key=lambda look: look.p_value,
-    )
-    power = smallest_share_seen(families)
-    closeness = {
-        "synthetic": _closeness(synthetic, original, rng),
-        "original": Closeness.of(comparison.near["whole"].person, comparison.near["whole"].second),
-    }
-    beside = None
+    looked_at = _without_surplus(original, synthetic, rng)
+    released, synthetic = synthetic.rows, synthetic.take(looked_at)
+    others = None
     if "control" in placed:
         others = placed["control"].take(_drawn(placed["control"].rows, people, rng))
-        near = near_to(others, original, synthetic)
-        full = {family.name: family for family in families if family.rate == comparison.rate}
-        beside = compare_with_control(full, near, ratio, everybody.distance)
-        closeness["control"] = Closeness.of(near["whole"].person, near["whole"].second)
+    readings = _readings(original, synthetic)
+    if not readings:
+        raise DataError(
+            "The values of the release are none of the original's in any column; nothing can be "
+            "compared."
+        )
+    # By half of the columns, the search is slower.
+    few = max(FEWEST_PEOPLE, MOST_HALVED // (original.rows + synthetic.rows))
+    halved = rows[drawn_rows(len(rows), few, rng)]
+    ways = [
+        _Way.of(reading, original, others, halved if reading.half else rows, ratio)
+        for reading in readings
+    ]
+    # What was read in another way proves nothing where nothing is found.
+    plain = [way for way in ways if way.reading.proves]
+    p_values = _shared(ways, [way.p_value for way in ways])
+    told = ways[int(np.argmin(p_values))]
+    if min(p_values) >= LEVEL and plain:
+        told = plain[0]
+    comparison, looks, everybody = told.comparison, told.looks, told.everybody
+    power = plain[0].power if plain else math.nan
+    whole = (plain or [way for way in ways if not way.reading.half])[0]
+    closeness = {
+        "synthetic": _closeness(whole.comparison.synthetic, whole.comparison.original, rng),
+        "original": _spread(whole.comparison.near),
+    }
+    beside, of_control = told.control, {}
+    if beside is not None and told.outside is not None:
+        beside = replace(
+            beside,
+            p_value=min(_shared(ways, [way.control.p_value for way in ways if way.control])),
+            power=plain[0].control.power if plain and plain[0].control else math.nan,
+        )
+        of_control = _distances(told.outside, looked_at)
+        if whole.outside is not None:
+            closeness["control"] = _spread(whole.outside)
     return Lookalikes(
-        columns=names,
+        columns=comparison.original.columns,
         records=original.rows,
-        synthetic_records=synthetic.rows,
-        people=len(rows),
+        synthetic_records=released,
+        people=len(comparison.rows),
         ratio=float(ratio),
         found=everybody.found,
         expected=everybody.expected,
         excess=everybody.excess,
-        p_value=overall(families),
+        p_value=min(p_values),
         power=power,
         worst=min(looks, key=lambda look: look.p_value),
         looks=tuple(looks),
@@ -182,11 +229,170 @@ def lookalikes_of(
         equal_but_one=comparison.alone_and_equalled("but_one"),
         closeness=closeness,
         seed=seed,
-        reasons={"power": NO_POWER} if math.isnan(power) else {},
-        notes=tuple(_notes(held["original"].names, comparison)),
-        _of_people=_of_people(comparison),
+        reasons={"power": NO_POWER if plain else ALL_UNLIKE} if math.isnan(power) else {},
+        notes=tuple(_notes(held["original"].names, told, released)),
+        _of_people=_of_people(comparison, looked_at),
+        _of_control=of_control,
         _backend=held["original"].backend,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Reading:
+    """One way to read a release.
+
+    Parameters
+    ----------
+    synthetic : PlacedTable
+        Its records, and the columns that are compared.
+    proves : bool
+        Whether it means something that nothing is found.
+    recoded : tuple of str
+        Columns that are read as a code.
+    half : bool
+        Whether the better half of the columns counts, for each person and record.
+    """
+
+    synthetic: PlacedTable
+    proves: bool = False
+    recoded: tuple[str, ...] = ()
+    half: bool = False
+
+
+def _readings(original: PlacedTable, synthetic: PlacedTable) -> list[_Reading]:
+    """Return the ways to read a release; just one if its columns hold what the original's do.
+
+    A copy does not look alike in a column whose values have other names or another scale, so that
+    such columns would hide it. They are left out, and also read as a code.
+    """
+    renamed = renamed_columns(original, synthetic)
+    unlike = [name for name in unlike_columns(original, synthetic) if name not in renamed]
+    names = [name for name in original.columns if name not in renamed]
+    known = [name for name in names if name not in unlike]
+    found = []
+    if known:
+        found.append(_Reading(synthetic.select(known), proves=True))
+    if len(names) >= FEWEST_HALVED:
+        found.append(_Reading(synthetic.select(names), half=True))
+    if unlike:
+        found.append(_Reading(synthetic.select(names)))
+    numbers = original.columns[: original.numeric]
+    # If one number has another scale, others may have one that is less plain.
+    scaled = [name for name in numbers if name in names] if set(unlike) & set(numbers) else []
+    codes = tuple(
+        dict.fromkeys([*unlike, *scaled, *(name for name in renamed if name not in numbers)])
+    )
+    if codes and len(names) + len(codes) >= FEWEST_HALVED:
+        whole = synthetic.select([*names, *codes])
+        base = original.select(whole.columns)
+        flips = (False, True) if set(codes) & set(numbers) else (False,)
+        found += [_Reading(recoded(base, whole, codes, flip=flip), recoded=codes) for flip in flips]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Way:
+    """What one reading of a release shows."""
+
+    reading: _Reading
+    comparison: Comparison
+    families: tuple[Family, ...]
+    control: ControlLookalikes | None
+    outside: Mapping[Kind, Near] | None
+
+    @classmethod
+    def of(
+        cls,
+        reading: _Reading,
+        original: PlacedTable,
+        others: PlacedTable | None,
+        rows: NDArray[np.int64],
+        ratio: float,
+    ) -> _Way:
+        half, columns = reading.half, reading.synthetic.columns
+        base = ranked(original.select(columns), original.select(columns), reading.recoded)
+        comparison = Comparison.of(base, reading.synthetic, rows, ratio, half=half)
+        families = tuple(comparison.families())
+        way = cls(reading, comparison, families, None, None)
+        if others is None:
+            return way
+        outside = ranked(others.select(columns), original.select(columns), reading.recoded)
+        near = near_to(outside, base, reading.synthetic, half=half)
+        full = {family.name: family for family in families if family.rate == comparison.rate}
+        beside = compare_with_control(
+            full, near, ratio, way.everybody.distance, power=reading.proves
+        )
+        return replace(way, control=beside, outside=near)
+
+    @cached_property
+    def looks(self) -> list[Look]:
+        """All looks, by distance and by how isolated people are."""
+        return [look for family in self.families for look in _looks(family, self.comparison)]
+
+    @property
+    def everybody(self) -> Look:
+        """The look at everybody by the distance that tells more."""
+        near = self.comparison.near
+        whole = (look for look in self.looks if look.isolated == 1 and look.distance in near)
+        return min(whole, key=lambda look: look.p_value)
+
+    @property
+    def p_value(self) -> float:
+        """Of as much as this reading shows, if the release were fresh people."""
+        return overall(self.families)
+
+    @cached_property
+    def power(self) -> float:
+        """The smallest share of copies that would have been seen."""
+        return smallest_share_seen(self.families)
+
+
+def _shared(ways: Sequence[_Way], p_values: Sequence[float]) -> list[float]:
+    """Return p-values for having read the release in several ways; see `PROVING`."""
+    others = sum(not way.reading.proves for way in ways)
+    if len(ways) == 1 or others == len(ways):
+        parts = [1 / len(ways)] * len(ways)
+    else:
+        parts = [PROVING if way.reading.proves else (1 - PROVING) / others for way in ways]
+    return [min(1.0, p_value / part) for p_value, part in zip(p_values, parts, strict=True)]
+
+
+def _spread(near: Mapping[Kind, Near]) -> Closeness:
+    return Closeness.of(near["whole"].person, near["whole"].second)
+
+
+def _without_surplus(
+    original: PlacedTable, synthetic: PlacedTable, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return the rows of the releases that are looked at: all, unless many repeat each other.
+
+    Ten people in 500 rows each are no more fresh people than ten. So if there are clearly fewer
+    different records than the original has among as many, so many of the repetitions are left out
+    that the share of different ones is the original's.
+    """
+    if synthetic.rows < FEWEST_RECORDS:
+        return np.arange(synthetic.rows)
+    ours, theirs = _marks(original), _marks(synthetic)
+    compared = min(original.rows, synthetic.rows)
+    different = len(np.unique(rng.permutation(ours)[:compared])) / compared
+    _, first = np.unique(theirs, return_index=True)
+    if len(first) >= FEWER_DIFFERENT * different * compared:
+        return np.arange(synthetic.rows)
+    kept = min(synthetic.rows, math.ceil(len(first) / different))
+    others = np.setdiff1d(np.arange(synthetic.rows), first)
+    return np.sort(np.concatenate([first, rng.permutation(others)[: kept - len(first)]]))
+
+
+def _marks(table: PlacedTable) -> NDArray[np.uint64]:
+    """Return a number for each record, the same for equal ones."""
+    weights = np.random.default_rng(0).integers(1, 2**63, len(table.columns), dtype=np.uint64)
+    marks = np.zeros(table.rows, np.uint64)
+    for weight, values in zip(weights, table.values, strict=True):
+        # A product alone would make differences of columns cancel each other.
+        marks = (marks ^ (values.astype(np.int64).view(np.uint64) + np.uint64(1))) * (
+            weight | np.uint64(1)
+        )
+    return marks
 
 
 def _drawn(rows: int, people: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -226,11 +432,22 @@ def _closeness(
     return Closeness.of(distances[:, 0], distances[:, 1])
 
 
-def _notes(columns: Sequence[str], comparison: Comparison) -> list[str]:
-    """Return what was not compared, and what was sampled."""
-    notes = []
+def _notes(columns: Sequence[str], told: _Way, released: int) -> list[str]:
+    """Return what was not compared, or read as a code, and what was sampled."""
+    notes, comparison = [], told.comparison
+    if codes := told.reading.recoded:
+        notes.append(
+            f"The release holds other values than the original, or quite other shares of them, in "
+            f"{quoted(codes)}: numbers were compared by their ranks, and texts by how frequent "
+            "they are."
+        )
     if absent := [name for name in columns if name not in comparison.original.columns]:
         notes.append(f"Not compared: {quoted(absent)}.")
+    if comparison.synthetic.rows < released:
+        notes.append(
+            f"Many of the {released:,} synthetic records repeat each other. They count as "
+            f"{comparison.synthetic.rows:,}."
+        )
     people, every = len(comparison.rows), comparison.original.rows
     if people < every:
         notes.append(
@@ -244,19 +461,33 @@ def _notes(columns: Sequence[str], comparison: Comparison) -> list[str]:
     return notes
 
 
-def _of_people(comparison: Comparison) -> dict[str, NDArray[np.generic]]:
-    """Return the columns of `per_record`."""
-    found: dict[str, NDArray[np.generic]] = {"record": comparison.rows}
-    alike = np.zeros(len(comparison.rows), bool)
-    for kind, near in comparison.near.items():
-        prefix = "" if kind == "whole" else f"{kind}_"
+def _distances(
+    near: Mapping[Kind, Near], looked_at: NDArray[np.int64]
+) -> dict[str, NDArray[np.generic]]:
+    """Return the distances to the nearest record and to the next person, by each distance.
+
+    `looked_at` are the rows of the releases that the nearest records stand for.
+    """
+    found: dict[str, NDArray[np.generic]] = {}
+    for kind, own in near.items():
+        prefix = "trimmed_" if kind == "trimmed" else ""
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(near.person > 0, near.record / near.person, np.nan)
+            ratio = np.where(own.person > 0, own.record / own.person, np.nan)
         found |= {
-            f"{prefix}distance": near.record,
-            f"{prefix}nearest": near.row,
-            f"{prefix}next_person": near.person,
+            f"{prefix}distance": own.record,
+            f"{prefix}nearest": looked_at[own.row],
+            f"{prefix}next_person": own.person,
             f"{prefix}ratio": ratio,
         }
+    return found
+
+
+def _of_people(
+    comparison: Comparison, looked_at: NDArray[np.int64]
+) -> dict[str, NDArray[np.generic]]:
+    """Return the columns of `per_record`."""
+    alike = np.zeros(len(comparison.rows), bool)
+    for near in comparison.near.values():
         alike |= near.found(comparison.ratio)
-    return found | {"lookalike": alike}
+    distances = _distances(comparison.near, looked_at)
+    return {"record": comparison.rows, **distances, "lookalike": alike}

@@ -20,7 +20,9 @@ SHARES = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02)
 """The most isolated shares of the people that are looked at by themselves."""
 LEVEL = 0.05
 """The chance of an alarm without a cause."""
-SEEN = 0.9
+SEEN_AT = 0.006
+"""The level at which they must be: a verdict shares the chance of 5% among several tests."""
+SEEN = 0.99
 """How often the copies that a test is said to see must be seen."""
 _SIMULATIONS = 2000
 _PLANTINGS = 400
@@ -176,10 +178,10 @@ def smallest_share_seen(families: Sequence[Family], random_state: int = 0) -> fl
     Copies of people drawn at random are planted in the release, in place of as many of its
     records. What else is found varies as counts do, about what was found, or about what was
     expected where that is less: so it does not help that there are lookalikes already. The share
-    is the smallest of a series of steps at which the test sees the copies in nine of ten
+    is the smallest of a series of steps at which the test sees the copies in 99 of 100
     simulations.
     """
-    level = LEVEL / max(len(families), 1)
+    level = SEEN_AT / max(len(families), 1)
     smallest = math.nan
     # Everybody is looked at by equality, and some people by distance: copies are planted in each.
     for people in {len(family.found) for family in families} - {0}:

@@ -16,6 +16,7 @@ from understudy.learning.mixed_distance import (
     PlacedTable,
     count_nearer,
     nearest_by_both,
+    nearest_by_half,
 )
 from understudy.risk.lookalikes.equality import Equals, equal_records
 from understudy.risk.lookalikes.looks import Family
@@ -72,18 +73,27 @@ def near_to(
     original: PlacedTable,
     synthetic: PlacedTable,
     own: NDArray[np.int64] | None = None,
+    *,
+    half: bool = False,
 ) -> dict[Kind, Near]:
-    """Return what is near to people; `own` are their rows in the original, if they are in it."""
+    """Return what is near to people; `own` are their rows in the original, if they are in it.
+
+    The distances are the whole and the trimmed one, or that of the better half of the columns.
+    """
     rounding = 2 * people.numeric / UNIT
+    if half:
+        distances, rows = nearest_by_half(people, synthetic)
+        others, _ = nearest_by_half(people, original, count=2, own=own)
+        return {"half": Near(distances[:, 0], rows[:, 0], others[:, 0], others[:, 1], rounding)}
     kinds = KINDS if len(people.columns) > 1 else KINDS[:1]
-    others = nearest_by_both(people, original, counts=dict.fromkeys(kinds, 2), own=own)
+    between = nearest_by_both(people, original, counts=dict.fromkeys(kinds, 2), own=own)
     records = nearest_by_both(people, synthetic, counts=dict.fromkeys(kinds, 1))
     return {
         kind: Near(
             records[kind][0][:, 0],
             records[kind][1][:, 0],
-            others[kind][0][:, 0],
-            others[kind][0][:, 1],
+            between[kind][0][:, 0],
+            between[kind][0][:, 1],
             rounding,
         )
         for kind in kinds
@@ -124,9 +134,11 @@ class Comparison:
         synthetic: PlacedTable,
         rows: NDArray[np.int64],
         ratio: float,
+        *,
+        half: bool = False,
     ) -> Comparison:
         """Compare some people with all records, and everybody by equality."""
-        near = near_to(original.take(rows), original, synthetic, rows)
+        near = near_to(original.take(rows), original, synthetic, rows, half=half)
         return cls(
             original,
             synthetic,
@@ -150,6 +162,8 @@ class Comparison:
     def families(self) -> list[Family]:
         """Return all ways to look for lookalikes that the test uses."""
         found = list(self._by_distance(self.rate))
+        if "half" in self.near:
+            return found
         sampled = len(self.rows) < self.original.rows
         if sampled:
             found += self._by_equality(self.rate)

@@ -14,7 +14,7 @@ from understudy.data.frames import Backend, Frame
 from understudy.results import Line, Result
 from understudy.risk.lookalikes.control import ControlLookalikes
 from understudy.risk.lookalikes.looks import LEVEL
-from understudy.wording import percent
+from understudy.wording import p_value, percent
 
 TITLE = "Lookalikes"
 MEANING = "people to whom a synthetic record is much closer than the next person"
@@ -112,7 +112,7 @@ class Lookalikes(Result):
         Of as much as was found, if the release were fresh people; corrected for all looks.
     power : float
         The smallest share of people whose copies would have been seen, had they been in the
-        release, nine times of ten; nan if not even copies of everybody would.
+        release, 99 times of 100; nan if not even copies of everybody would.
     worst : Look
         The look with the smallest p-value.
     looks : tuple of Look
@@ -153,6 +153,28 @@ class Lookalikes(Result):
     reasons: Mapping[str, str]
     notes: tuple[str, ...]
     _of_people: Mapping[str, NDArray[Any]] = field(repr=False)
+    _of_control: Mapping[str, NDArray[Any]] = field(repr=False)
+
+    @property
+    def distance(self) -> str:
+        """The distance of `found`: "whole", "trimmed" by the largest difference, or "half"."""
+        everybody = [look for look in self.looks if look.isolated == 1]
+        by_distance = [look for look in everybody if look.distance in {"whole", "trimmed", "half"}]
+        return min(by_distance, key=lambda look: look.p_value).distance
+
+    def distances(self) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Return the distances to the next person and to the nearest record, by who it is.
+
+        They are those of the people in the data ("original") and of the control records
+        ("control"), if there are any, by the distance of `found`.
+        """
+        prefix = "trimmed_" if self.distance == "trimmed" else ""
+        groups = {"original": self._of_people, "control": self._of_control}
+        return {
+            name: (held[f"{prefix}next_person"], held[f"{prefix}distance"])
+            for name, held in groups.items()
+            if held
+        }
 
     @property
     def alarm(self) -> bool:
@@ -166,7 +188,7 @@ class Lookalikes(Result):
         row `nearest` of the releases one below the other, `next_person` that to the nearest other
         person, and `ratio` the one divided by the other (null if the other is 0). Those with
         `trimmed_` leave out the largest difference. `lookalike` says whether there is one by
-        either distance.
+        either distance. Where `distance` of the result is "half", all are by that one.
         """
         return self._framed(self._of_people, backend)
 
@@ -198,7 +220,7 @@ class Lookalikes(Result):
                 f" Of {self.control.people:,} people who are not in the data, "
                 f"{self.control.found:,} have one ({percent(self.control.share)}; in the data "
                 f"{percent(self.control.share + self.control.difference)}; "
-                f"p = {_p(self.control.p_value)})."
+                f"{p_value(self.control.p_value)})."
             )
         return text
 
@@ -211,17 +233,13 @@ class Lookalikes(Result):
                 else f" Most telling: {_number(look.found)} of the {look.people:,} most isolated "
                 f"people, where {_number(look.expected)} would be expected."
             )
-            return f"That is more than chance explains (p = {_p(self.p_value)}).{where}"
+            return f"That is more than chance explains ({p_value(self.p_value)}).{where}"
         if math.isnan(self.power):
             return f"That is no more than chance explains. {self.reasons['power']}"
         return (
-            f"That is no more than chance explains (p = {_p(self.p_value)}). Copies of "
+            f"That is no more than chance explains ({p_value(self.p_value)}). Copies of "
             f"{percent(self.power)} of the people or more would have been seen."
         )
-
-
-def _p(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.001 else f"{value:.1g}"
 
 
 def _number(value: float) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from understudy.data.frames import Backend, Frame
 from understudy.results import Line, Result, to_plain
 from understudy.risk.membership.roc import Separation
-from understudy.wording import counted, percent, sentence
+from understudy.wording import counted, p_value, percent, sentence
 
 TITLES = {
     "closeness": "Closeness",
@@ -158,7 +158,7 @@ class ControlMembership(Result):
         return (
             f"Of a person in the data and one who is not, an attacker with the release picks the "
             f"right one {percent(self.auc)} of the time (95% interval {percent(own.low)} to "
-            f"{percent(own.high)}; 50% is chance; p = {self.p_value:.3g}), from "
+            f"{percent(own.high)}; 50% is chance; {p_value(self.p_value)}), from "
             f"{counted(len(self.record), 'record')} and "
             f"{counted(len(self.control_record), 'control record')}. {detected}"
         )

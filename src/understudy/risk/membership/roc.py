@@ -166,6 +166,23 @@ def _shares_above(inside: Scores, falling: Scores) -> NDArray[np.float64]:
     return np.asarray((above + tied * part) / len(rising))
 
 
+def roc_curve(inside: Scores, outside: Scores, most: int = 100) -> list[tuple[float, float]]:
+    """Return shares of others and of members above a limit, for up to `most` limits.
+
+    There are more limits where few others exceed them: the shares grow by about the same factor.
+
+    Examples
+    --------
+    >>> roc_curve(np.array([3.0, 1.5]), np.array([2.0, 1.0]))
+    [(0.0, 0.5), (0.5, 1.0), (1.0, 1.0)]
+    """
+    others = len(outside)
+    shares = np.append(_shares_above(inside, -np.sort(-outside)), 1.0)
+    places = np.unique(np.round(np.geomspace(1, others, max(most - 1, 2))).astype(np.int64))
+    chosen = [0, *places.tolist()]
+    return [(place / others, float(shares[place])) for place in chosen]
+
+
 def detection(inside: Scores, outside: Scores, rate: float, random_state: int = 0) -> Detection:
     """Return the share of members above a limit that at most `rate` of the others exceed.
 

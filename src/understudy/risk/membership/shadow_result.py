@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from understudy.data.frames import Backend, Frame
 from understudy.results import Line, Result, to_plain
-from understudy.wording import counted, percent
+from understudy.wording import counted, p_value, percent
 
 Others = Literal["sample", "all"]
 
@@ -137,8 +137,8 @@ class ShadowMembership(Result):
             f"release with a person from one without {percent(self.mean_auc)} of the time for the "
             f"{counted(len(self), 'person')} who are most exposed, and {percent(self.max_auc)} for "
             f"the worst of them (95% interval {percent(float(self.auc_low[worst]))} to "
-            f"{percent(float(self.auc_high[worst]))}; 50% is chance; p = "
-            f"{self.smallest_p_value:.3g} after {counted(len(self), 'look')})."
+            f"{percent(float(self.auc_high[worst]))}; 50% is chance; "
+            f"{p_value(self.smallest_p_value)} after {counted(len(self), 'look')})."
         ).replace("persons who are", "people who are")
         if not np.isnan(self.probability).all():
             text += (
