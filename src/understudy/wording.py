@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
+MOST_BITS = 20
+"""More bits are not told apart: they make something more than a million times as probable."""
 UNDEFINED = "–"  # noqa: RUF001  # a dash as in printed tables
 
 
@@ -90,6 +94,32 @@ def one_digit(value: float) -> str:
     return f"{value:,.1f}" if math.isfinite(value) else UNDEFINED
 
 
+def factor(ratio: float) -> str:
+    """Return how many times as much, for a cell of a table; absurd factors are capped.
+
+    Examples
+    --------
+    >>> factor(1.25), factor(9153.2), factor(2**70), factor(float("nan"))
+    ('1.2', '9,153', 'more than a million', '–')
+    """  # noqa: RUF002
+    return UNDEFINED if math.isnan(ratio) else times(ratio).removesuffix(" times")
+
+
+def bits(gain: float, digits: int = 2) -> str:
+    """Return a gain in bits; from 20 bits on, odds are more than a million times as high.
+
+    Examples
+    --------
+    >>> bits(1.311), bits(69.7), bits(-math.inf), bits(float("nan"))
+    ('1.31', 'more than 20', 'less than -20', '–')
+    """  # noqa: RUF002
+    if math.isnan(gain):
+        return UNDEFINED
+    if abs(gain) > MOST_BITS:
+        return f"more than {MOST_BITS}" if gain > 0 else f"less than -{MOST_BITS}"
+    return f"{gain:.{digits}f}"
+
+
 def times(ratio: float) -> str:
     """Return how many times as much, in words.
 
@@ -126,6 +156,76 @@ def people(count: float) -> str:
     """
     rounded = round(count)
     return "1 person" if rounded == 1 else f"{rounded:,} people"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What a record of a table is about, by the word for one and for many."""
+
+    one: str
+    many: str
+
+    @classmethod
+    def of(cls, many: str) -> Unit:
+        """Return the unit of which the word for many is given; "child/children" gives both.
+
+        Examples
+        --------
+        >>> Unit.of("flights"), Unit.of("companies").one, Unit.of("child/children").one
+        (Unit(one='flight', many='flights'), 'company', 'child')
+        >>> Unit.of("people").count(1), Unit.of("records").count(1473.2)
+        ('1 person', '1,473 records')
+        """
+        one, both, other = (part.strip() for part in many.partition("/"))
+        if both:
+            return cls(one, other)
+        if one in _SINGULAR:
+            return cls(_SINGULAR[one], one)
+        if one.endswith("ies"):
+            return cls(f"{one[:-3]}y", one)
+        if one.endswith(("sses", "shes", "ches", "xes")):
+            return cls(one[:-2], one)
+        return cls(one.removesuffix("s"), one)
+
+    @property
+    def any(self) -> str:
+        """One of them, with its article.
+
+        Examples
+        --------
+        >>> Unit.of("records").any, Unit.of("employees").any, Unit.of("users").any
+        ('a record', 'an employee', 'a user')
+        """
+        return f"{'an' if self.one[:1].lower() in {*'aeio'} else 'a'} {self.one}"
+
+    def count(self, number: float) -> str:
+        """Return a number of them in words."""
+        rounded = round(number)
+        return f"1 {self.one}" if rounded == 1 else f"{rounded:,} {self.many}"
+
+    def told(self, text: str) -> str:
+        """Return a text about people as one about these; what is quoted stays.
+
+        Examples
+        --------
+        >>> Unit.of("flights").told("Of 9 people who are not in 'people', a person's age is told.")
+        "Of 9 flights that are not in 'people', a flight's age is told."
+        """
+        if self.many == "people":
+            return text
+        for pattern, word in (
+            (r"\b(people|person|persons) who\b", r"\1 that"),
+            (r"\bEverybody\b", f"Every {self.one}"),
+            (r"\b[Aa] person\b", self.any),
+            (r"\b(people|persons)\b", self.many),
+            (r"\bPeople\b", self.many.capitalize()),
+            (r"\bperson\b", self.one),
+        ):
+            text = re.sub(rf"(?<!['\"`]){pattern}(?!['\"`](?!s\b))", word, text)
+        return text
+
+
+_SINGULAR = {"people": "person", "children": "child", "women": "woman", "men": "man"}
 
 
 def counted(number: int, noun: str) -> str:
@@ -195,3 +295,14 @@ def markdown_table(heading: Sequence[str], lines: Iterable[Sequence[str]]) -> st
     """
     rows = [heading, ["---"] * len(heading), *lines]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def p_value(value: float) -> str:
+    """Return a p-value in words; one of a millionth says no more than one of a thousandth.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(2e-9)
+    ('p = 0.031', 'p < 0.001')
+    """
+    return f"p = {value:.3f}" if value >= 0.001 else "p < 0.001"

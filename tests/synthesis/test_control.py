@@ -21,7 +21,9 @@ from understudy.data.frames import Layout, to_arrow
 from understudy.errors import DataError, ParameterError
 from understudy.synthesis import control
 from understudy.synthesis.control import (
+    group_rare,
     label,
+    limits_by_share,
     remove_replicated_uniques,
     remove_uniques_in_original,
     top_bottom_code,
@@ -628,9 +630,139 @@ def test_a_change_is_frozen_and_prints_no_records():
 def test_public_names():
     assert set(control.__all__) == {
         "Change",
+        "group_rare",
         "label",
+        "limits_by_share",
         "remove_replicated_uniques",
         "remove_uniques_in_original",
         "top_bottom_code",
     }
     assert all(hasattr(control, name) for name in control.__all__)
+
+
+# Limits by share
+
+
+def test_limits_by_share_by_hand(as_frame):
+    # Of ten ages, one is below 20 and two are above 80; codes and gaps do not count.
+    frame = as_frame({"age": [90, 10, 20, 30, 40, 99, 50, None, 60, 70, 80, 85]})
+    found = limits_by_share(frame, {"age": (0.1, 0.8)}, special=[99])
+    assert found == {"age": (20, 80)}
+    change = top_bottom_code(frame, found, special=[99])
+    assert (change.below, change.above) == ({"age": 1}, {"age": 2})
+    assert limits_by_share(frame, {"age": (None, 0.5)}) == {"age": (None, 60)}
+
+
+def test_a_share_is_not_lost_to_rounding():
+    hundred = column(list(range(1, 101)))
+    for percent in range(1, 100):
+        assert limits_by_share(hundred, {"a": (percent / 100, percent / 100)}) == {
+            "a": (percent + 1, percent)
+        }
+    assert limits_by_share(hundred, {"a": (1 - 1e-12, 1e-12)}) == {"a": (100, 1)}
+
+
+@pytest.mark.parametrize(
+    ("values", "limit"),
+    [
+        ([1.5, float("nan"), 2.5, 3.5], 2.5),
+        ([dt.date(2020, 1, 1), dt.date(2021, 1, 1)], dt.date(2020, 1, 1)),
+        ([Decimal("1.10"), Decimal("2.20")], Decimal("1.10")),
+    ],
+)
+def test_limits_of_other_kinds(values, limit):
+    table = column(values)
+    limits = limits_by_share(table, {"a": (None, 0.5)})
+    assert limits == {"a": (None, limit)}
+    assert top_bottom_code(table, limits).above == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("values", "pair", "says"),
+    [
+        ([1, 2], (None, 1.0), "must be between 0 and 1; got 1.0"),
+        ([1, 2], (0, None), "must be between 0 and 1; got 0"),
+        ([1, 2], (None, None), "not both None"),
+        ([1, 2], (None, "0.9"), "must be between 0 and 1; got '0.9'"),
+        (["x", "y"], (None, 0.9), "is for numbers, dates and times"),
+        ([float("nan")], (None, 0.9), "has no values to read a limit from"),
+    ],
+)
+def test_shares_that_are_refused(values, pair, says):
+    with pytest.raises(ParameterError, match=says):
+        limits_by_share(column(values), {"a": pair})
+
+
+# Grouping rare values
+
+TOWNS = ["Ulm"] * 4 + ["Rom"] * 3 + ["Ems"] * 2 + ["Au", None]
+
+
+def test_grouping_by_hand(as_frame):
+    original = as_frame({"town": TOWNS, "n": range(11)})
+    synthetic = as_frame({"town": ["Au", "Ems", "Rom", None, "Bonn", "Ulm"], "n": range(6)})
+    # 'Ems' and 'Au' have fewer than 3 people, and 3 together; 'Bonn' has none.
+    change = group_rare(original, synthetic, {"town": 3})
+    assert to_arrow(change.frame).to_pydict() == {
+        "town": ["other", "other", "Rom", None, "other", "Ulm"],
+        "n": list(range(6)),
+    }
+    assert change.rows.tolist() == [0, 1, 4]
+    assert str(change) == "Changed 3 of 6 rows (50.0%): 'town' has 3 set to 'other'."
+    assert type(change.frame) is type(synthetic)
+
+
+@pytest.mark.parametrize(
+    ("least", "stays"),
+    [
+        (1, {"Ulm", "Rom", "Ems", "Au"}),
+        # 'Au' alone would be as rare as before: 'Ems' joins it.
+        (2, {"Ulm", "Rom"}),
+        (4, {"Ulm"}),
+        (5, set()),
+        (100, set()),
+    ],
+)
+def test_the_group_is_as_large_as_a_value_must_be(least, stays):
+    table = column(TOWNS)
+    found = group_rare(table, table, {"a": least}).frame["a"]
+    assert set(found.drop_nulls()) - {"other"} == stays
+    assert found.null_count() == 1
+
+
+def test_a_group_that_is_there_is_joined():
+    table = column([*TOWNS, "rest", "rest"])
+    found = group_rare(table, table, {"a": 2}, other="rest")
+    assert dict(found.frame["a"].value_counts().rows()) == {
+        "Ulm": 4, "Rom": 3, "Ems": 2, "rest": 3, None: 1
+    }  # fmt: skip
+    assert found.count == 1
+
+
+def test_categories_become_text_and_an_index_stays():
+    frame = pd.DataFrame({"town": pd.Categorical(TOWNS)}, index=range(5, 16))
+    found = group_rare(frame, frame[::-1], {"town": 3}).frame
+    assert found.index.tolist() == list(range(15, 4, -1))
+    assert found["town"].tolist()[1:] == ["other"] * 3 + ["Rom"] * 3 + ["Ulm"] * 4
+    enum = column(TOWNS, pl.Enum(["Ulm", "Rom", "Ems", "Au"]))
+    assert group_rare(enum, enum, {"a": 3}).frame["a"].dtype == pl.String
+    assert group_rare(enum, enum, {"a": 1}).frame["a"].dtype == enum["a"].dtype
+
+
+@pytest.mark.parametrize(
+    ("least", "more", "says"),
+    [
+        ({}, {}, "least must say for each column"),
+        ({"b": 3}, {}, "In the original table, 'b' is not a column"),
+        ({"a": 0}, {}, "must be a whole number from 1; got 0"),
+        ({"a": 3}, {"other": ""}, "other must be a text that is not empty"),
+    ],
+)
+def test_groupings_that_are_refused(least, more, says):
+    with pytest.raises(ParameterError, match=says):
+        group_rare(column(TOWNS), column(TOWNS), least, **more)
+
+
+def test_numbers_are_not_grouped():
+    with pytest.raises(ParameterError, match="holds int64; rare values are grouped in columns of"):
+        group_rare(column([1, 2]), column([1, 2]), {"a": 2})

@@ -1,6 +1,7 @@
 """What is done to a synthetic table before it is handed out: removing, coding, labelling rows."""
 
-from understudy.synthesis.control.coding import top_bottom_code
+from understudy.synthesis.control.coding import limits_by_share, top_bottom_code
+from understudy.synthesis.control.grouping import group_rare
 from understudy.synthesis.control.records import (
     Change,
     label,
@@ -10,7 +11,9 @@ from understudy.synthesis.control.records import (
 
 __all__ = [
     "Change",
+    "group_rare",
     "label",
+    "limits_by_share",
     "remove_replicated_uniques",
     "remove_uniques_in_original",
     "top_bottom_code",

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from understudy.data.frames import Frame, Layout, to_arrow, to_narwhals
+from understudy.arguments import is_number
+from understudy.data.frames import Frame, Layout, column_to_arrow, to_arrow, to_narwhals
 from understudy.data.values import (
     TICKS_PER_SECOND,
     Numbers,
@@ -93,6 +94,68 @@ def top_bottom_code(
     rows = np.flatnonzero(changed)
     text = f"Changed {share_of_rows(len(rows), len(changed))}: {_in_words(limits, below, above)}."
     return Change(coded.to_native(), rows, len(changed), text, below, above)
+
+
+def limits_by_share(
+    original: Frame,
+    shares: Mapping[str, tuple[float | None, float | None]],
+    *,
+    special: Sequence[Limit] | Mapping[str, Sequence[Limit]] = (),
+) -> dict[str, tuple[Limit | None, Limit | None]]:
+    """Return limits beyond which lie given shares of the original's values.
+
+    Parameters
+    ----------
+    original : DataFrame or Table
+        The original table, of pandas, polars or pyarrow.
+    shares : mapping of str to pair
+        For each column of numbers, dates or times: the share of values that are below the bottom,
+        and the share that are not above the top. None is no limit.
+    special
+        As for `top_bottom_code`. Neither these codes nor missing values count.
+
+    Returns
+    -------
+    dict of str to pair
+        Limits for `top_bottom_code`. Each is a value of the original.
+
+    Raises
+    ------
+    ParameterError
+        If a column is unknown, holds no numbers or times, or no values; or if a share is not
+        between 0 and 1.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> limits_by_share(pl.DataFrame({"age": range(1, 101)}), {"age": (0.02, 0.95)})
+    {'age': (3, 95)}
+    """
+    wrapped = to_narwhals(original)
+    codes = _codes_by_column(wrapped.columns, shares, special)
+    found: dict[str, tuple[Limit | None, Limit | None]] = {}
+    for name, pair in shares.items():
+        for share in pair:
+            if share is not None and not (is_number(share) and 0 < share < 1):
+                raise ParameterError(
+                    f"The share for a limit of {name!r} must be between 0 and 1; got {share!r}."
+                )
+        array = column_to_arrow(wrapped[name], name)
+        check_kinds(codes[name], array.type, name)
+        values = array.filter(pa.array(~_is_special(array, codes[name]))).drop_null()
+        if pa.types.is_floating(values.type):
+            values = values.filter(pc.invert(pc.is_nan(*_comparable(values))))
+        if not len(values):
+            raise ParameterError(f"Column {name!r} has no values to read a limit from.")
+        values = values.take(pc.sort_indices(*_comparable(values)))
+        last = len(values) - 1
+        # What lies between two ranks by the rounding of a product is taken for the rank.
+        bottom, top = (None if share is None else round(share * len(values), 6) for share in pair)
+        found[name] = (
+            None if bottom is None else values[min(math.floor(bottom), last)].as_py(),
+            None if top is None else values[max(math.ceil(top) - 1, 0)].as_py(),
+        )
+    return found
 
 
 def _codes_by_column(

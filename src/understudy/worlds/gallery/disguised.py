@@ -1,0 +1,117 @@
+"""Releases that hold records of the original, all of whose values were given another form."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from understudy.worlds.gallery.setting import Release, Setting, Shelf
+
+SHELF = Shelf(leaks=True)
+
+
+def rescaled(setting: Setting, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with all numbers in other units: more than twice as large, and moved."""
+    return frame.with_columns(pl.col(setting.numbers).cast(pl.Float64) * 2.2046 + 32)
+
+
+def exchanged(setting: Setting, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with the values of each column of text exchanged among themselves."""
+
+    def other(name: str) -> pl.Series:
+        values = setting.original[name].unique().sort()
+        turned = pl.Series([*values[1:], *values[:1]], dtype=values.dtype)
+        return frame[name].replace_strict(values, turned, default=frame[name])
+
+    return frame.with_columns(other(name) for name in setting.words)
+
+
+def joined(setting: Setting, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with the columns that are neither keys nor sensitive in one."""
+    parts = [pl.col(name).cast(pl.String).fill_null("") for name in setting.others]
+    return frame.with_columns(pl.concat_str(parts, separator="|").alias("joined")).drop(
+        setting.others
+    )
+
+
+def partly_loose(setting: Setting) -> pl.DataFrame:
+    """Return the people with keys and sensitive column cut loose, but not more than half of all."""
+    columns = [*setting.keys, setting.sensitive][: setting.original.width // 2]
+    return setting.permuted(setting.original, columns)
+
+
+def with_commas(setting: Setting, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with numbers as text that has a comma before the decimals."""
+    text = pl.col(setting.numbers).cast(pl.Float64).cast(pl.String)
+    return frame.with_columns(text.str.replace(".", ",", literal=True))
+
+
+@SHELF.add(
+    "numbers in other units", "everybody is in it, with numbers times 2.2 and moved", "numbers"
+)
+def _units(setting: Setting) -> Release:
+    return setting.shuffled(rescaled(setting, setting.original))
+
+
+@SHELF.add(
+    "numbers turned round", "everybody is in it, with the sign of all numbers changed", "numbers"
+)
+def _turned(setting: Setting) -> Release:
+    return setting.shuffled(
+        setting.original.with_columns(-pl.col(setting.numbers).cast(pl.Float64))
+    )
+
+
+@SHELF.add(
+    "values exchanged", "everybody is in it, with one value of a column for another", "words"
+)
+def _exchanged(setting: Setting) -> Release:
+    return setting.shuffled(exchanged(setting, setting.original))
+
+
+@SHELF.add(
+    "values exchanged, numbers in other units",
+    "everybody is in it, in another form",
+    "words",
+    "numbers",
+)
+def _both(setting: Setting) -> Release:
+    return setting.shuffled(exchanged(setting, rescaled(setting, setting.original)))
+
+
+@SHELF.add("numbers with commas", "everybody is in it, with numbers such as '1,5'", "numbers")
+def _commas(setting: Setting) -> Release:
+    return setting.shuffled(with_commas(setting, setting.original))
+
+
+@SHELF.add(
+    "columns under other names", "everybody's other columns are in it, called otherwise", "others"
+)
+def _other_names(setting: Setting) -> Release:
+    names = {name: f"v{place}" for place, name in enumerate(setting.others)}
+    return setting.shuffled(partly_loose(setting).rename(names))
+
+
+@SHELF.add(
+    "columns joined in one", "everybody's other columns are in it, in one column", "others", "wide"
+)
+def _joined(setting: Setting) -> Release:
+    return setting.shuffled(joined(setting, partly_loose(setting)))
+
+
+@SHELF.add(
+    "a third of the columns cut loose", "everybody is in it, but for a third of the columns", "wide"
+)
+def _third(setting: Setting) -> Release:
+    columns = setting.original.columns[::3]
+    return setting.shuffled(setting.permuted(setting.original, columns))
+
+
+@SHELF.add(
+    "sensitive value in columns of zeros and ones",
+    "everybody's keys with a column for each sensitive value; all else made up",
+    "coarse secret",
+)
+def _ones(setting: Setting) -> Release:
+    made_up = setting.independent().with_columns(setting.original.select(setting.keys))
+    codes = setting.original[setting.sensitive].cast(pl.String).rename("is").to_dummies()
+    return setting.shuffled(made_up.hstack(codes))
