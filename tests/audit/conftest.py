@@ -32,6 +32,12 @@ def people():
 
 
 @pytest.fixture(scope="session")
+def fresh():
+    """Return others of the same population."""
+    return make_people(100, seed=3)
+
+
+@pytest.fixture(scope="session")
 def unrelated(people):
     """Return the same people with every column shuffled by itself."""
     rng = np.random.default_rng(2)

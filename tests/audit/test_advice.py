@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from understudy.audit.advice import give_advice, guessed_method
+from understudy.audit.answers import weigh
 from understudy.audit.findings import (
     DisclosureFindings,
     Figure,
@@ -17,7 +20,7 @@ from understudy.audit.findings import (
     UtilityFindings,
     WayFindings,
 )
-from understudy.audit.levels import weigh
+from understudy.utility.shares import ColumnShares
 
 HIGH, LOW = 0.3, 0.0
 POOR = UtilityFindings(marginals=(WayFindings(2, 1, 0.2, 0.05, 4.0, ()),))
@@ -30,8 +33,23 @@ def certain(people):
     return StrongFindings("marginal", "fixed", 1000, people, *values)
 
 
-def advise(made=None, gain=HIGH, *, name="release", more=None, **release):
-    figures = () if gain is None else (Figure("gcap", "GCAP", "", 0.5, 0.5 + gain, gain=gain),)
+ALL_LOW = {
+    "numbers": {"lookalikes.p_value": 0.9, "lookalikes.power": 0.01},
+    "strong": certain(0),
+}
+
+
+def shares_of(column, original):
+    """Return the shares of the values that the release shows."""
+    return ColumnShares(column, tuple(original), tuple(original.values()), (0.5,) * len(original))
+
+
+def advise(
+    made=None, gain=HIGH, *, name="release", more=None, also=(), control=0.1, beside=(), **release
+):
+    figures = (Figure("lookalikes", "Lookalikes", "", 0.1, 0.1, control=control), *also)
+    if gain is not None:
+        figures += (Figure("gcap", "GCAP", "", 0.5, 0.5 + gain, gain=gain),)
     words = "known" if made is not None else ""
     found = ReleaseFindings(name, words, 1, 1000, figures=figures, made_by=made, **release)
     audit = {
@@ -44,7 +62,7 @@ def advise(made=None, gain=HIGH, *, name="release", more=None, **release):
         "sensitive": "religion",
         "target": "method",
     } | (more or {})
-    audit = Findings("1", "", 1.0, 0, **audit, releases=(found,))
+    audit = Findings("1", "", 1.0, 0, **audit, releases=(found, *beside))
     return give_advice(audit, found, weigh(audit, found))
 
 
@@ -65,7 +83,7 @@ def test_a_network_is_protected_and_gets_fewer_parents():
         ("fewer-parents", "bayes", own | {"parents": 1}),
     ]
     audit = found[-1]
-    assert (audit.action, audit.output) == ("audit", "protected")
+    assert (audit.action, audit.uses, audit.output) == ("audit", "protected", "protected-report")
     assert audit.parameters == {
         "keys": ["age", "education"],
         "sensitive": "religion",
@@ -119,8 +137,10 @@ def test_copulas_and_other_tools_are_replaced(made):
 
 @pytest.mark.parametrize("method", ["independent", "random"])
 def test_single_values_are_grouped(method):
-    (found,) = advise(MadeBy(method))
-    assert (found.action, found.parameters) == ("describe", {"bins": 10})
+    schema, synthesis, audit = advise(MadeBy(method))
+    assert (schema.action, schema.parameters) == ("describe", {"bins": 10})
+    assert (synthesis.method, synthesis.uses) == (method, schema.output)
+    assert audit.uses == synthesis.output
 
 
 def test_certain_disclosure_proposes_another_method():
@@ -128,11 +148,67 @@ def test_certain_disclosure_proposes_another_method():
     assert ("independent", "independent", {}) in found
 
 
+def test_rare_values_are_made_coarser():
+    rare = {"numbers": {"rare_values.p_value": 1e-9}, "name": "release"}
+    told = Figure("rare_values", "Value told most clearly", "", 0.1, 0.5, gain=0.4)
+    kinds = {"numbers": ("age",), "texts": ("education",)}
+
+    def coarser(**more):
+        return [
+            one for one in advise(MadeBy("cart"), also=(told,), **more) if one.action == "coarsen"
+        ]
+
+    def use(ages, schools):
+        shares = (shares_of("age", ages), shares_of("education", schools))
+        return {"utility": UtilityFindings(shares=shares)}
+
+    (one,) = coarser(more=kinds, **rare)
+    assert one.parameters == {"top_code": {"age": 0.99}, "group_rare": {"education": 5}}
+    assert one.text == (
+        "Cut off the extremes of 'age' and join the rare values of 'education' in the release."
+    )
+    assert one.code == (
+        "synthetic = top_bottom_code(synthetic, limits_by_share(original, {'age': (None, 0.99)}))"
+        ".frame\nsynthetic = group_rare(original, synthetic, {'education': 5}).frame"
+    )
+    assert one.effect == (
+        "This takes away single extreme values and rare groups. Records may still stand out by "
+        "combinations of keys."
+    )
+    assert coarser(**rare) == []  # there are no such keys
+    # 20% have the largest age, which is the limit itself; one of 1,000 has a school of its own.
+    (one,) = coarser(more=kinds, **rare, **use({"9": 0.8, "10": 0.2}, {"a": 0.999, "b": 0.001}))
+    assert one.parameters == {"group_rare": {"education": 5}}
+    (one,) = coarser(more=kinds, **rare, **use({"9": 0.999, "100": 0.001}, {"a": 0.9, "b": 0.1}))
+    assert one.parameters == {"top_code": {"age": 0.99}}
+    # In groups, the extremes are not seen. Many texts are counted together.
+    many = dict.fromkeys(map(str, range(20)), 0.05)
+    (one,) = coarser(more=kinds, **rare, **use({"0 to 9": 0.5, "9 to 20": 0.5}, many))
+    assert set(one.parameters) == {"top_code", "group_rare"}
+    assert coarser(more=kinds, **rare, **use({"9": 0.8, "10": 0.2}, {"a": 0.9, "b": 0.1})) == []
+    assert coarser(more=kinds) == []  # nothing rare was told
+
+
+@pytest.mark.parametrize(("gain", "asked"), [(HIGH, True), (None, True), (LOW, False)])
+def test_control_records_are_asked_for_where_they_would_tell(gain, asked):
+    found = advise(MadeBy("cart"), gain, control=float("nan"), **ALL_LOW)
+    told = [one for one in found if "Give control records" in one.text]
+    assert len(told) == asked
+    if asked:
+        assert told[0].code.endswith("control=control)")
+
+
 def test_uniques_are_removed():
     found = advise(MadeBy("cart"), disclosure=UNIQUES)
     (one,) = [one for one in found if one.action == "remove uniques"]
     assert one.parameters == {"keys": ["age", "education"]}
     assert "5.00%" in one.text
+
+
+def test_nearly_all_records_are_not_removed():
+    nearly_all = replace(UNIQUES, repu=0.9)
+    found = advise(MadeBy("cart"), disclosure=nearly_all)
+    assert "remove uniques" not in [one.action for one in found]
 
 
 @pytest.mark.parametrize(
@@ -144,8 +220,10 @@ def test_uniques_are_removed():
     ],
 )
 def test_use_can_be_bought_where_the_risk_is_low(made, expected):
-    assert syntheses(made, LOW, utility=POOR) == [expected]
-    assert "risk may rise" in advise(made, LOW, utility=POOR)[0].effect
+    assert syntheses(made, LOW, utility=POOR, **ALL_LOW) == [expected]
+    assert "risk may rise" in advise(made, LOW, utility=POOR, **ALL_LOW)[0].effect
+    # What was not measured is not low.
+    assert syntheses(made, LOW, utility=POOR) == []
 
 
 def test_nothing_is_proposed_where_nothing_is_amiss():
@@ -155,12 +233,82 @@ def test_nothing_is_proposed_where_nothing_is_amiss():
 
 def test_without_the_model_it_is_asked_for():
     (found,) = advise(gain=LOW)
-    assert (found.action, found.parameters["model"]) == ("audit", "model.us")
+    assert (found.action, found.uses, "model" in found.parameters) == ("audit", "", True)
+    assert found.code.endswith("target='method', model=model)")
 
 
 def test_what_failed_is_audited_again():
     (found,) = advise(MadeBy("cart"), None, more={"known": 1})
-    assert (found.action, found.output, found.parameters["known"]) == ("audit", "", 1)
+    assert (found.action, found.uses, found.parameters["known"]) == ("audit", "", 1)
+
+
+UNSEEN = {"lookalikes.p_value": 0.9, "lookalikes.power": 0.2}
+NO_POWER = UNSEEN | {"lookalikes.power": float("nan")}
+
+
+def told(found):
+    return [(one.action, one.parameters.get("control"), one.text.split(":")[0]) for one in found]
+
+
+def test_copies_that_could_have_been_missed():
+    """What is not known about records can be found out, or somebody decides without it."""
+    more = ("audit", "control", "Give more control records")
+    decide = (
+        "decide",
+        None,
+        "If no more records can be had, decide without an answer about copies.",
+    )
+    found = advise(MadeBy("cart"), LOW, numbers=UNSEEN, strong=certain(0))
+    assert told(found) == [more, decide]
+    assert found[1].code == ""
+    assert found[1].effect.endswith("may be missed (20.0% could be); the limit is 5.0%.")
+    assert told(advise(MadeBy("cart"), LOW, numbers=NO_POWER, strong=certain(0))) == [decide]
+    none = advise(MadeBy("cart"), LOW, numbers=UNSEEN, strong=certain(0), control=float("nan"))
+    assert told(none) == [("audit", "control", "Give control records"), decide]
+
+
+def test_few_records_and_other_names_are_no_failures():
+    few = advise(MadeBy("cart"), LOW, more={"rows": 20}, **ALL_LOW)
+    assert [one.action for one in few] == ["decide"]
+    assert "too few records" in few[0].effect
+    numbers = ALL_LOW["numbers"] | {"gcap.known_values": 0.1}
+    (renamed,) = advise(MadeBy("cart"), LOW, **(ALL_LOW | {"numbers": numbers}))
+    assert "have the same values in the release as in the original" in renamed.text
+    alike = Figure("gcap", "GCAP", "", 1.0, 1.0, gain=0.0)
+    (constant,) = advise(MadeBy("cart"), None, also=(alike,), **ALL_LOW)
+    assert constant.text == "Name another sensitive column."
+
+
+def test_a_copy_is_not_made_a_release_by_finishing_touches():
+    copy = {"copied": 0.99, "one_of_a_kind": 500, "disclosure": UNIQUES}
+    assert "remove uniques" not in [one.action for one in advise(MadeBy("cart"), **copy)]
+
+
+def test_a_release_of_high_risk_needs_no_more_control_records():
+    found = advise(MadeBy("cart"), LOW, numbers=UNSEEN, strong=certain(100))
+    assert not {"audit", "decide"} & {one.action for one in found if not one.uses}
+
+
+def test_a_model_without_probabilities():
+    errors = {"strong": "Copulas have none"}
+    (found,) = advise(MadeBy("copula"), LOW, **(ALL_LOW | {"strong": None}), errors=errors)
+    assert (found.action, "Copulas have none." in found.effect) == ("decide", True)
+
+
+def test_what_is_compared_already_is_not_proposed():
+    """The protected release is there, and so is that with four times as many records a leaf."""
+    protected = ReleaseFindings("b", "", 1, 1000, made_by=MadeBy("cart", {"protect": TO_METHOD}))
+    by_default = MadeBy("cart", {"minbucket": 20, "cp": 1e-8})
+    larger = ReleaseFindings("c", "", 1, 1000, made_by=by_default)
+    found = advise(MadeBy("cart"), beside=(protected, larger))
+    made = [one.output for one in found if one.action == "synthesize"]
+    assert made == ["smaller-trees"]
+    assert [one.uses for one in found if one.action == "audit"] == ["smaller-trees"]
+
+
+def test_numbers_have_no_exponent():
+    (one,) = [one for one in advise(MadeBy("cart")) if one.output == "smaller-trees"]
+    assert "raise cp from 0.00000001 to 0.001." in one.text
 
 
 def test_without_a_sensitive_column_there_is_nothing_to_audit():
@@ -181,7 +329,9 @@ def test_the_same_in_python():
         "remove_replicated_uniques(original, synthetic, keys=['age', 'education']).frame"
     )
     assert found[-1].code.startswith("understudy.audit(original, protected, keys=['age'")
-    assert advise(MadeBy("random"))[0].code == "Schema.infer(original, bins=10)"
+    schema, synthesis, _ = advise(MadeBy("random"))
+    assert schema.code == "Schema.infer(original, bins=10)"
+    assert synthesis.code == "Uniform().fit(original, schema).sample()"
 
 
 @pytest.mark.parametrize(

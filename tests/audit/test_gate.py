@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy.audit import audit
 from understudy.audit.findings import (
     AnonymityFindings,
     AssociationFindings,
@@ -24,7 +26,8 @@ from understudy.audit.findings import (
     WayFindings,
 )
 from understudy.audit.gate import Condition, check, figure_names, metrics_of
-from understudy.audit.measures import figure_kinds
+from understudy.audit.levels import LEVELS
+from understudy.audit.measures import MEASURES, figure_kinds
 from understudy.errors import ParameterError
 
 GROUPS = figure_names()
@@ -191,6 +194,12 @@ def test_malformed_conditions_show_the_form(text):
         ("strong.certian > 0", r"Did you mean 'strong\.certain'\?"),
         ("marginals.9.ratio > 0", r"Did you mean 'marginals\.[1-4]\.ratio'\?"),
         ("weather > 0", r"no figure 'weather'\. A name is a measure, a dot, and a figure"),
+        ("verdcit >= raised", r"Did you mean 'verdict'\? .*Levels: verdict, records, ordinary"),
+        (
+            "verdict >= rised",
+            r"low, not measured, raised, high \(.*'rised'\. Did you mean 'raised'",
+        ),
+        ("records > 0.5", r"'records' is compared with a level, one of low, .*; got '0\.5'"),
     ],
 )
 def test_typos_get_the_nearest_name(text, message):
@@ -217,13 +226,63 @@ def test_reading_raises_nothing_but_our_error(text):
     assert condition.measure in METRICS
 
 
-NUMBERS = st.floats(-1e6, 1e6).map(lambda number: float(f"{number:g}"))
+NUMBERS = st.floats(-1, 1).map(lambda number: float(f"{number:g}"))
 
 
 @given(st.sampled_from(METRICS), st.sampled_from([">", ">=", "<", "<="]), NUMBERS)
 def test_a_condition_reads_as_it_is_written(measure, comparison, limit):
     condition = Condition(measure, comparison, limit, "a b")
     assert Condition.parse(str(condition)) == condition
+
+
+# Levels: the order is low, not measured, raised, high.
+
+
+@pytest.mark.parametrize(
+    ("text", "failing"),
+    [
+        ("verdict >= raised", {"raised", "high"}),
+        ("verdict > low", {"not measured", "raised", "high"}),
+        ("verdict != low", {"not measured", "raised", "high"}),
+        ("verdict = high", {"high"}),
+        ("verdict <= not measured", {"low", "not measured"}),
+        ("strongest=not  measured", {"not measured"}),
+        ("ordinary < High", {"low", "not measured", "raised"}),
+    ],
+)
+def test_levels_are_compared_by_how_serious_they_are(text, failing):
+    condition = Condition.parse(text)
+    assert {level for level in LEVELS if condition.holds(level)} == failing
+    assert Condition.parse(str(condition)) == condition
+
+
+def test_levels_of_a_release():
+    # A gain of 25 points among 1,000 without control records is raised; the rest was not run.
+    made = replace(findings(release(0.25), release(0.0, "bayes")), rows=1_000)
+    result = check(made, ["verdict >= raised", "strongest = not measured", "ordinary > low"])
+    assert [(one.release, str(one.condition), one.value) for one in result.failed] == [
+        ("cart", "verdict >= raised", "raised"),
+        ("cart", "strongest = not measured", "not measured"),
+        ("cart", "ordinary > low", "raised"),
+        ("bayes", "strongest = not measured", "not measured"),
+    ]
+    first, second, *_ = result.summary().splitlines()[1:]
+    assert first.startswith("  - cart: verdict is raised; the gate fails if it is >= raised. ")
+    assert "it needs the model that made the release" in second
+    json.dumps(result.to_dict(), allow_nan=False)
+
+
+def test_a_level_that_was_not_measured_passes_with_a_word():
+    result = check(findings(release(0.0)), ["verdict >= raised"])
+    assert result.exit_code == 0
+    (note,) = result.notes
+    assert note.startswith("cart: verdict is not measured, which 'verdict >= raised' allows. ")
+    assert note in result.summary()
+
+
+def test_ignoring_what_is_missing_is_about_figures():
+    result = check(findings(release(0.0)), ["records != low"], missing="ignore")
+    assert (result.exit_code, result.ignored) == (1, 0)
 
 
 # The gate
@@ -300,6 +359,50 @@ def test_what_was_not_measured_does_not_pass(made, reason):
     assert f"gcap.gain was {reason} (limit: gcap.gain > 0.05)" in result.summary()
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("gcap.control", "it needs control records"),
+        ("gcap.difference_p_value", "it needs control records"),
+        ("gcap.spread", "it needs several syntheses"),
+        ("strong.certain", "it needs the model that made the release"),
+        ("membership.share_above_90_percent", "it needs the model that made the release"),
+        ("membership_control.p_value", "it needs control records"),
+        ("vote.gain", "it needs the standard measures, and these are quick"),
+        ("marginals.2.ratio", ""),
+    ],
+)
+def test_the_reason_says_what_is_needed(name, why):
+    (failure,) = check(findings(release(0.0)), [f"{name} > 1"]).failed
+    assert failure.reason == (f"not measured: {why}" if why else "not measured")
+
+
+def test_every_number_of_an_audit_has_a_name(people, unrelated):
+    parts = people.head(120), people.tail(80)
+    found = audit(
+        parts[0],
+        [unrelated.head(120), unrelated.tail(80)],
+        control=parts[1],
+        keys=["age", "sex", "region"],
+        sensitive="ill",
+        measures="quick",
+        random_state=1,
+    )
+    values = found.metrics()
+    assert set(values) <= set(METRICS)
+    assert not found.findings.releases[0].errors
+    quick = [
+        one for one in MEASURES if one.level == "quick" and one.needs in {"", "control records"}
+    ]
+    declared = {f"{group}.{name}" for one in quick for group, names in one.numbers.items()
+                for name in names}  # fmt: skip
+    # All that quick measures declare is there, but for tables of three columns and more.
+    assert {name for name in declared - set(values) if not name.startswith("marginals.")} <= {
+        name for name in declared if name.endswith("difference_p_value")
+    }
+    assert not math.isnan(values["lookalikes.p_value"])
+
+
 def test_what_was_not_measured_can_be_ignored():
     conditions = ["gcap.gain > 0.05", "strong.certain > 0"]
     result = check(findings(release(0.02)), conditions, missing="ignore")
@@ -339,6 +442,7 @@ def test_plain_values_can_be_written_as_json():
                 "value": None,
                 "limit": 0.05,
                 "reason": "not measured",
+                "decided": "",
             },
             {
                 "condition": "gcap.gain > 0.05",
@@ -347,6 +451,16 @@ def test_plain_values_can_be_written_as_json():
                 "value": 0.25,
                 "limit": 0.05,
                 "reason": "",
+                "decided": "",
             },
         ],
+        "notes": [],
     }
+
+
+@pytest.mark.parametrize("text", ["gcap.gain > 5", "vote.synthetic >= 50", "gcap.gain < 150%"])
+def test_a_share_has_no_limit_beyond_1(text):
+    with pytest.raises(ParameterError, match="is a share from 0 to 1"):
+        Condition.parse(text)
+    assert Condition.parse("strong.certain > 5").limit == 5
+    assert Condition.parse("gcap.gain > 100%").limit == 1

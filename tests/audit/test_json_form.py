@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -36,6 +37,51 @@ def test_what_is_written_comes_back(found, tmp_path):
     assert type(again.findings.releases[0].subsets[0].keys) is tuple
     assert again.findings.releases[1].strong is None
     assert math.isnan(again.findings.releases[1].figure("repu").baseline)
+
+
+def test_the_verdict_is_there_for_programs(found):
+    document = json.loads(found.to_json())
+    told, verdict = document["verdict"], found.verdict
+    assert (told["level"], told["headline"]) == (verdict.level, verdict.headline)
+    assert [one["name"] for one in told["releases"]] == ["tree", "copy"]
+    for plain, judged in zip(told["releases"], verdict.releases, strict=True):
+        assert plain["level"] == judged.level
+        assert list(plain["answers"]) == ["records", "ordinary", "strongest"]
+        for question, answer in judged.answers.items():
+            assert plain["answers"][question]["level"] == answer.level
+            assert plain["answers"][question]["sentence"] == answer.sentence
+        assert [one["action"] for one in plain["advice"]] == [one.action for one in judged.advice]
+    assert told["releases"][1]["answers"]["records"]["level"] == "high"
+    assert told["releases"][0]["advice"][0]["parameters"]
+
+
+def test_a_verdict_in_the_document_is_not_believed(found):
+    document = json.loads(found.to_json())
+    document["verdict"] = {"level": "low"}
+    again = Audit.from_json(json.dumps(document))
+    assert again == found
+    assert again.verdict.level == found.verdict.level != "low"
+
+
+def test_a_document_of_version_1_is_read_and_written_as_version_2():
+    path = Path(__file__).with_name("audit-version-1.json")
+    old = json.loads(path.read_text(encoding="utf-8"))
+    assert old["format_version"] == 1
+    assert "verdict" not in old
+    found = Audit.from_json(path)
+    assert found.releases == ("networks", "copy")
+    assert (found.findings.unit, found.findings.notes) == ("records", ())
+    assert found.verdict.releases[1].level == "high"
+    assert found.to_html()
+    new = json.loads(found.to_json())
+    assert new["format_version"] == 2
+    assert new["verdict"]["releases"][1]["answers"]["records"]["level"] == "high"
+    jsonschema.validate(new, json_schema())
+    held = new["findings"]
+    assert {name: held[name] for name in old["findings"] if name != "releases"} == {
+        name: value for name, value in old["findings"].items() if name != "releases"
+    }
+    assert Audit.from_json(found.to_json()) == found
 
 
 def test_another_value_is_another_audit(found):
@@ -71,7 +117,7 @@ def test_the_schema_in_the_package_is_that_of_the_findings(found):
     "change",
     [
         {"format": "understudy attack"},
-        {"format_version": 2},
+        {"format_version": 1},
         {"more": 1},
         {"findings": {}},
     ],
@@ -99,8 +145,8 @@ def test_every_field_is_checked(found):
         ('{"format": "understudy attack"}', "It says that it is 'understudy attack'"),
         ('{"format": "understudy audit"}', "format version None"),
         ('{"format": "understudy audit", "format_version": true}', "format version True"),
-        ('{"format": "understudy audit", "format_version": 2}', "format version 2.*reads 1"),
-        ('{"format": "understudy audit", "format_version": 1}', "findings should have fields"),
+        ('{"format": "understudy audit", "format_version": 3}', "version 3.*reads 1 and 2"),
+        ('{"format": "understudy audit", "format_version": 2}', "findings should have fields"),
         (
             '{"format": "understudy audit", "format_version": 1, "findings": {}}',
             "findings lacks 'version'",

@@ -87,8 +87,13 @@ def test_either_table_is_optional(tmp_path):
             "measures must be one of quick, standard, full; got 'most'",
         ),
         ("audit", {"measures": ["full"]}, "measures must be one of quick, standard, full"),
+        ("audit", {"unit": ""}, "unit must be what a record is about"),
         ("audit", {"sensitve": "a"}, r"in \[audit\].*Did you mean 'sensitive'"),
-        ("gates", {}, "no table 'gates' in a policy; it has gate, audit. Did you mean 'gate'"),
+        (
+            "gates",
+            {},
+            "no table 'gates' in a policy; it has gate, audit, limits. Did you mean 'gate'",
+        ),
     ],
 )
 def test_what_cannot_be_used(table, fields, message):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -70,6 +71,11 @@ def test_the_summary_has_the_verdict_and_a_table(found):
         f"{100 * gcap.original:.1f}%", f"{100 * gcap.gain:+.1f}",
     ]  # fmt: skip
     assert repr(found) == "Audit of copy, shuffled (quick measures)"
+
+
+def test_the_summary_says_what_must_be_known_about_the_tables(found):
+    told = replace(found, findings=replace(found.findings, notes=("A fifth was kept back.",)))
+    assert "\nA fifth was kept back.\n" in told.summary()
 
 
 def test_the_summary_says_what_was_not_measured_and_shows_controls():

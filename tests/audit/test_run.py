@@ -18,6 +18,7 @@ from understudy.audit.measures import classifiers as trained
 from understudy.audit.measures import prediction as predicted
 from understudy.audit.measures import propensity as told_apart
 from understudy.audit.measures.prediction import SEEN
+from understudy.audit.measures.strong import MOST_REFITS
 from understudy.audit.run import failure_text
 from understudy.errors import DataError, ParameterError, SchemaError
 from understudy.learning.jobs import Job
@@ -115,7 +116,7 @@ def test_a_longer_audit_fits_anew_for_the_most_exposed(people, release, model):
     found = audit(
         people, release, model=model, measures="standard", **asked | {"classifiers": None}
     )
-    strong = strong_attacker(model, people, release, unknown="ill", refits=100)
+    strong = strong_attacker(model, people, release, unknown="ill", refits=MOST_REFITS)
     first = found.findings.releases[0].strong
     assert (first.mode, first.certain) == ("auto", strong.certain)
     assert 0 < strong.refitted < 200
@@ -133,8 +134,8 @@ def test_without_a_model_the_worst_records_are_those_whose_rare_value_is_told():
     assert found.findings.releases[0].attribution.synthetic[-1] == 4
 
 
-def test_a_standard_audit_has_all_its_parts(people, release, model):
-    whole = audit(people, release, model=model, target="ill", control=people[:50], **FOR_ALL)
+def test_a_standard_audit_has_all_its_parts(people, fresh, release, model):
+    whole = audit(people, release, model=model, target="ill", control=fresh[:50], **FOR_ALL)
     assert whole.utility_frame()["measure"].to_list() == [
         "marginals_1", "marginals_2", "marginals_3", "association", "propensity_cart_ratio",
         "propensity_cart_auc", "propensity_logistic_ratio", "propensity_logistic_auc", "prediction",
@@ -142,7 +143,7 @@ def test_a_standard_audit_has_all_its_parts(people, release, model):
     found = whole.findings.releases[0]
     assert [one.measure for one in found.figures] == [
         "gcap", "icap", "zero_cap", "telling_keys", "nearest_neighbour", "vote", "mean_attacker",
-        "best_attacker", "repu", "disco", "rare_values", "carriers", "lookalikes",
+        "best_attacker", "repu", "disco", "rare_values", "carriers", "own_values", "lookalikes",
         "singling_out", "singling_out_rare", "linkability", "membership_control", "membership",
         "strong",
     ]  # fmt: skip
@@ -155,7 +156,7 @@ def test_a_standard_audit_has_all_its_parts(people, release, model):
     prediction = found.utility.prediction
     assert (prediction.target, prediction.classes) == ("ill", ("no", "yes"))
     # The control records, which have all columns.
-    assert prediction.held_out == "50 real records that were given for this"
+    assert prediction.held_out == "50 real records that the synthesis did not use"
     assert not prediction.note
     assert len(prediction.classifiers) == 5
     for one in prediction.classifiers:
@@ -186,10 +187,10 @@ def test_a_full_audit_adds_the_papers_and_whole_records(people, release, model, 
         ({}, "split"),
     ],
 )
-def test_what_the_prediction_is_tested_on(people, release, given, held_out, monkeypatch):
+def test_what_the_prediction_is_tested_on(people, fresh, release, given, held_out, monkeypatch):
     for slow in ("classifiers", "propensity", "association"):
         instead(monkeypatch, slow, lambda _: 1 / 0)
-    tables = {name: people.select(columns) for name, columns in given.items()}
+    tables = {name: fresh.select(columns) for name, columns in given.items()}
     arguments = FOR_ALL | {"keys": ["age"], "target": "ill"} | tables
     found = audit(people, release, **arguments).findings.releases[0]
     seen = held_out == "split"
@@ -294,7 +295,7 @@ def test_large_tables_are_compared_by_samples(people, release, monkeypatch):
     )
     told = audit(people, release, test=people, **part)
     prediction = told.findings.releases[0].utility.prediction
-    assert prediction.held_out == "30 real records that were given for this"
+    assert prediction.held_out == "30 real records that the synthesis did not use"
     assert all(note in told.summary() for note in found.notes)
 
 
@@ -492,14 +493,14 @@ def test_identifiers_are_not_compared(people, release):
     assert found.utility.notes == ("The release lacks the column 'name'.",)
 
 
-def test_no_value_of_the_original_alone_is_told(people, release):
+def test_no_value_of_the_original_alone_is_told(people, fresh, release):
     # One record with values that no other has: keys, sensitive, target and the rest.
     rare = people[:1].with_columns(
         age=pl.lit(8877, pl.Int64), sex=pl.lit("qqzz"), region=pl.lit("wwxx"),
         income=pl.lit(765432.125), ill=pl.lit("vvyy"),
     )  # fmt: skip
     original = people.vstack(rare)
-    found = audit(original, release, control=original, target="ill", **FOR_ALL)
+    found = audit(original, release, control=fresh.vstack(rare), target="ill", **FOR_ALL)
     assert not found.findings.releases[0].errors
     text = found.to_json()
     assert re.findall(r"qqzz|wwxx|vvyy|(?<![\d.])(?:8877|765432)", text) == []
@@ -562,8 +563,6 @@ def test_mistakes_are_told_before_any_work(people, release, model, monkeypatch):
         audit(people, {"a": release, "b": release[:0]}, **QUICK)
     with pytest.raises(DataError, match="The control table has no rows"):
         audit(people, release, control=people[:0], **QUICK)
-    with pytest.raises(DataError, match="b: Column 'age' holds numbers in the original"):
-        audit(people, {"a": release, "b": release.cast({"age": pl.String})}, **QUICK)
     for nothing, message in [
         ({}, "no release"),
         ([], "has no table"),
@@ -573,6 +572,21 @@ def test_mistakes_are_told_before_any_work(people, release, model, monkeypatch):
             audit(people, nothing, **QUICK)
     with pytest.raises(DataError, match="A table is a pandas or polars"):
         audit(people, "release.csv", **QUICK)
+
+
+@pytest.mark.parametrize("change", [pl.col("age").cast(pl.String), pl.col("age") + 0.25])
+def test_a_copy_of_other_types_is_told_as_any_copy(people, change):
+    found = audit(people, people.with_columns(change), **QUICK)
+    assert found.findings.releases[0].errors == {}
+    assert found.verdict.releases[0].answers["records"].level == "high"
+
+
+def test_what_was_converted_is_noted(people):
+    found = audit(people, people.cast({"age": pl.String}), **QUICK)
+    assert found.findings.notes == (
+        "'age' holds numbers in the original and text in the release: read as numbers.",
+    )
+    assert found.verdict.level == "high"
 
 
 def test_a_copy_is_at_high_risk_whatever_the_keys():
@@ -603,11 +617,11 @@ def test_a_copy_that_tells_a_rare_value_is_no_low_risk():
 def test_a_table_of_few_people_is_never_called_low():
     table = pl.DataFrame({"age": [1, 1, 2, 2, 3, 3, 4, 4], "ill": list("yynnynyn")})
     few = {"keys": ["age"], "sensitive": "ill", "measures": "quick", "random_state": 1}
-    assert audit(table, table, **few).verdict.level == "raised"
+    assert audit(table, table, **few).verdict.level == "not measured"
     silent = table.with_columns(ill=pl.lit("y"))
     told = audit(table, silent, **few).verdict
-    assert told.level == "unknown"
-    assert "too few people" in told.headline
+    assert told.level == "not measured"
+    assert "too few records" in told.headline
 
 
 COLUMNS = ["age", "it's"]

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy.audit.answers import weigh
 from understudy.audit.findings import (
     ClassifierFindings,
     ColumnShares,
@@ -22,8 +25,17 @@ from understudy.audit.findings import (
     UtilityFindings,
     WayFindings,
 )
-from understudy.audit.levels import gain_of, noise_of, size_of, weigh
-from understudy.audit.tradeoff import Place, Tradeoff, is_poor, tradeoff
+from understudy.audit.levels import gain_of, size_of
+from understudy.audit.limits import NAMES, Limits
+from understudy.audit.tradeoff import (
+    RANKS,
+    Place,
+    Tradeoff,
+    in_order,
+    is_poor,
+    risk_of,
+    tradeoff,
+)
 from understudy.audit.verdict import give_verdict
 
 NAN = math.nan
@@ -87,6 +99,7 @@ def findings(*releases, **more):
         "known": None,
         "sensitive": "income",
         "target": "job",
+        "unit": "people",
     } | more
     return Findings("1", "", 1.0, 0, **values, releases=releases)
 
@@ -113,7 +126,7 @@ GAIN = (figure("gcap", 0.61, 0.66, original=0.8), figure("vote", 0.61, 0.62))
 
 def test_noise_by_hand():
     # two standard errors: 2 sqrt(0.5 0.5 / 400) = 2 0.5 / 20
-    assert noise_of(0.5, 400) == pytest.approx(0.05)
+    assert Limits().noise(0.5, 400) == pytest.approx(0.05)
 
 
 @pytest.mark.parametrize(
@@ -155,62 +168,205 @@ def test_more_people_never_make_a_gain_smaller(baseline, synthetic, records):
 # Levels
 
 
+def levels(*figures, **more):
+    """Return the three answers on one release, and the overall word."""
+    found = judge(*figures, **more)
+    return *(answer.level for answer in found.answers.values()), found.level
+
+
+LOOKED = {"lookalikes.p_value": 0.5, "lookalikes.power": 0.03}
+ALIKE = figure("lookalikes", 0.1, 0.1)
+
+
 @pytest.mark.parametrize(
     ("figures", "attack", "level"),
     [
-        (NOTHING, None, "low"),
+        (NOTHING, None, "not measured"),
         (NOTHING, strong(), "low"),
-        (NOTHING, strong(certain=1), "high"),
+        (NOTHING, strong(certain=1), "raised"),  # one of a thousand
+        (NOTHING, strong(certain=10), "high"),
         (NOTHING, strong(bits=1.0), "raised"),
         (NOTHING, strong(after=0.65), "raised"),
         (NOTHING, strong(after=0.75), "high"),
         (NOTHING, strong(after=0.75, prior="uniform"), "low"),  # the smallest hint turns a guess
         (GAIN, None, "raised"),
-        ((figure("gcap", 0.61, 0.75),), None, "high"),
-        ((figure("gcap", 0.61, 0.61), figure("vote", 0.61, 0.71)), None, "high"),
-        ((), None, "unknown"),
-        ((figure("gcap"), figure("vote")), None, "unknown"),
-        ((figure("gcap"), figure("vote")), strong(), "unknown"),
-        ((figure("gcap"), figure("vote")), strong(certain=2), "high"),
-        ((figure("gcap"), figure("vote", 0.61, 0.61)), None, "low"),
+        # Without control records it may be a pattern.
+        ((figure("gcap", 0.61, 0.75),), None, "raised"),
+        ((), None, "not measured"),
+        ((figure("gcap"), figure("vote")), strong(), "not measured"),
+        ((figure("gcap"), figure("vote")), strong(certain=20), "high"),
+        ((figure("gcap"), figure("vote", 0.61, 0.61)), strong(), "low"),
         # high by itself, but no gain: DiSCO and repU decide nothing
-        ((*NOTHING, figure("disco", 0.9, 0.9), figure("repu", synthetic=0.9)), None, "low"),
+        ((*NOTHING, figure("disco", 0.9, 0.9), figure("repu", synthetic=0.9)), strong(), "low"),
     ],
 )
 def test_level(figures, attack, level):
-    assert judge(*figures, strong=attack).level == level
-
-
-def test_a_table_without_rows_has_no_level():
-    assert judge(*GAIN, rows=0).level == "unknown"
+    assert judge(ALIKE, *figures, strong=attack, numbers=LOOKED).level == level
 
 
 @pytest.mark.parametrize(
-    ("levels", "whole"),
+    ("numbers", "level"),
     [
-        (["low", "raised", "high"], "high"),
-        (["low", "unknown"], "unknown"),
-        (["raised", "unknown"], "raised"),
-        (["low", "low"], "low"),
+        ({}, "not measured"),
+        (LOOKED, "low"),
+        (LOOKED | {"lookalikes.power": NAN}, "not measured"),
+        (LOOKED | {"lookalikes.power": 0.3}, "not measured"),  # copies of 30% would be missed
+        # One chance of 5% is shared by two questions, and lookalikes have 0.6 of it: 1.5%.
+        (LOOKED | {"lookalikes.p_value": 0.014}, "raised"),
+        (LOOKED | {"lookalikes.p_value": 0.016}, "low"),
+        (LOOKED | {"lookalikes.p_value": 0.0002}, "high"),
+        # With control records they have two tests.
+        (LOOKED | {"lookalikes.control_p_value": 0.007}, "raised"),
+        (LOOKED | {"lookalikes.control_p_value": 0.008}, "low"),
     ],
 )
-def test_the_whole_has_the_most_serious_level(levels, whole):
-    figures = {
-        "low": NOTHING,
-        "raised": GAIN,
-        "high": (figure("gcap", 0.61, 0.75),),
-        "unknown": (),
-    }
-    made = [release(*figures[level], name=f"{level}{n}") for n, level in enumerate(levels)]
-    verdict = give_verdict(findings(*made))
-    assert verdict.level == whole
-    assert f"Of {len(levels)} releases" in verdict.headline
-    assert all(f"{level}{n}" in verdict.headline for n, level in enumerate(levels))
+def test_whether_records_are_in_it(numbers, level):
+    assert levels(ALIKE, *NOTHING, numbers=numbers, strong=strong())[0] == level
+
+
+def test_a_copy_is_high_whatever_else_was_found():
+    found = judge(*NOTHING, copied=0.95, one_of_a_kind=40, strong=strong())
+    assert found.answers["records"].level == "high"
+    assert found.headline.startswith("High risk: the release is a copy of the original")
+    assert judge(*NOTHING, copied=0.95, one_of_a_kind=19).answers["records"].level != "high"
+
+
+@pytest.mark.parametrize(
+    ("synthetic", "difference", "p_value", "level"),
+    [
+        (0.66, 0.0, 0.5, "low"),  # a small pattern
+        (0.75, 0.0, 0.5, "raised"),  # a large one
+        (0.66, 0.04, 0.01, "raised"),
+        (0.75, 0.12, 0.01, "high"),
+    ],
+)
+def test_control_records_tell_people_and_patterns_apart(synthetic, difference, p_value, level):
+    numbers = {"gcap.difference": difference, "gcap.difference_p_value": p_value}
+    gcap = figure("gcap", 0.61, synthetic, control=synthetic - difference)
+    found = judge(gcap, numbers=numbers).answers["ordinary"]
+    assert found.level == level
+    assert ("pattern" in found.sentence) == (difference == 0 and level == "raised")
+
+
+@pytest.mark.parametrize("name", ["telling_keys", "nearest_neighbour", "rare_values", "carriers"])
+def test_other_attacks_raise_the_answer(name):
+    figures = (*NOTHING, figure(name, 0.3, 0.5))
+    assert levels(*figures, numbers={f"{name}.p_value": 1e-4})[1] == "raised"
+    assert levels(*figures, numbers={f"{name}.p_value": 0.06})[1] == "low"
+    controlled = {f"{name}.p_value": 0.06, f"{name}.difference_p_value": 0.9}
+    assert levels(*figures, numbers=controlled)[1] == "low"
+    controlled |= {f"{name}.difference_p_value": 1e-4, f"{name}.difference": 0.2}
+    assert levels(*figures, numbers=controlled)[1] == "high"
+
+
+@pytest.mark.parametrize("name", ["telling_keys", "nearest_neighbour", "rare_values"])
+def test_what_may_be_a_pattern_is_no_pass(name):
+    figures = (*NOTHING, figure(name, 0.3, 0.5))
+    numbers = {f"{name}.p_value": 1e-9, f"{name}.difference_p_value": 0.9}
+    few = judge(*figures, numbers=numbers | {f"{name}.difference_high": 0.3}).answers["ordinary"]
+    assert few.level == "not measured"
+    assert "too few control records" in few.sentence
+    many = judge(*figures, numbers=numbers | {f"{name}.difference_high": 0.05}).answers["ordinary"]
+    assert many.level == "low"
+    (clue,) = [clue for clue in many.clues if clue.measure == name]
+    assert clue.pattern
+    assert "That is a pattern" in clue.sentence
+
+
+def test_a_carrier_is_told_with_control_records_or_without():
+    # What others know tells as much of people who are not in the data: it is the reference.
+    figures = (*NOTHING, figure("carriers", 0.3, 0.5))
+    numbers = {"carriers.p_value": 1e-9, "carriers.difference_p_value": 0.9}
+    assert levels(*figures, numbers=numbers)[1] == "raised"
+
+
+def test_guesses_from_other_names_tell_nothing():
+    found = judge(*NOTHING, numbers={"gcap.known_values": 0.4}).answers["ordinary"]
+    assert found.level == "not measured"
+    assert "no guess can be compared" in found.sentence
+    assert judge(*NOTHING, numbers={"gcap.known_values": 0.6}).answers["ordinary"].level == "low"
+
+
+@pytest.mark.parametrize("numbers", [{}, {"gcap.difference": 0.0, "gcap.difference_p_value": 0.9}])
+def test_too_few_records_are_no_pass_with_control_records_or_without(numbers):
+    gcap = figure("gcap", 0.61, 0.61, control=0.61)
+    assert judge(gcap, rows=1000, numbers=numbers).answers["ordinary"].level == "low"
+    few = judge(gcap, rows=50, numbers=numbers).answers["ordinary"]
+    assert (few.level, few.sentence) == ("not measured", "There are too few people to tell a gain.")
+
+
+def test_answers_have_their_limits_and_their_power():
+    found = judge(ALIKE, *NOTHING, numbers=LOOKED).answers
+    assert found["records"].power == LOOKED["lookalikes.power"]
+    assert found["records"].limits["power"] == Limits().power
+    assert math.isnan(found["ordinary"].power)
+    assert set().union(*(one.limits for one in found.values())) == set(NAMES)
+
+
+def test_telling_people_apart_counts_only_if_it_is_more_than_slight():
+    def records(auc):
+        told = figure("membership_control", 0.5, auc, gain=auc - 0.5)
+        return levels(ALIKE, told, numbers=LOOKED | {"membership_control.p_value": 1e-9})[0]
+
+    assert (records(0.57), records(0.59)) == ("low", "high")
+
+
+def test_singling_out_counts_only_if_others_are_singled_out_much_less():
+    def records(control):
+        told = figure("singling_out", 0.37, 0.4, control=control)
+        return levels(ALIKE, told, numbers=LOOKED | {"singling_out.p_value": 1e-9})[0]
+
+    assert (records(0.35), records(0.3)) == ("low", "high")
+
+
+def test_who_was_in_the_data_counts_for_the_strongest():
+    def share(value):
+        numbers = {"membership.share_above_90_percent": value}
+        return levels(*NOTHING, numbers=numbers)[2]
+
+    assert [share(value) for value in (0.005, 0.02, 0.2)] == ["low", "raised", "high"]
+
+
+def test_other_limits():
+    strict = Limits(certain=0.0, large_gain=0.05)
+    given = findings(release(*NOTHING, strong=strong(certain=1)), limits=strict)
+    assert give_verdict(given).releases[0].answers["strongest"].level == "high"
+
+
+def test_a_table_without_rows_has_no_level():
+    assert judge(*GAIN, rows=0).answers["ordinary"].level == "not measured"
+
+
+@pytest.mark.parametrize(
+    ("made", "choice"),
+    [
+        (["high", "raised"], "raised1"),
+        (["raised", "low"], "low1"),
+        (["high", "high"], None),
+    ],
+)
+def test_of_several_releases_one_is_chosen_that_is_not_high(made, choice):
+    attacks = {"low": strong(), "raised": strong(bits=1.0), "high": strong(certain=50)}
+    releases = [
+        release(ALIKE, *NOTHING, name=f"{level}{n}", strong=attacks[level], numbers=LOOKED)
+        for n, level in enumerate(made)
+    ]
+    verdict = give_verdict(findings(*releases))
+    words = "Choose none of them."
+    if choice:
+        only = (
+            " only if you accept a raised risk. Raised risk: at most" if "raised" in choice else "."
+        )
+        words = f"Choose {choice!r}{only}"
+    assert verdict.headline.startswith(words)
+    assert verdict.level == (choice[:-1] if choice else "high")
+    assert f"Of {len(made)} releases" in verdict.headline
+    assert all(one.name in verdict.headline for one in releases)
 
 
 def test_no_release():
     verdict = give_verdict(findings())
-    assert (verdict.level, verdict.releases) == ("unknown", ())
+    assert (verdict.level, verdict.releases) == ("not measured", ())
     assert "no release" in verdict.headline
 
 
@@ -229,8 +385,9 @@ def test_the_three_references_are_told_with_the_gain():
     assert "correct for 62.0%. The release adds 1.0 points" in found.sentences[1]
     assert "Chance alone explains 3.1 points, so this counts as none" in found.sentences[1]
     assert found.headline == (
-        "Raised risk: with the release, 'income' is guessed correctly for 66.0% of the people; "
-        "without it, for 61.0%."
+        "Raised risk: looking up the keys gives the right value for 66.0% of the people; without "
+        "the release it is 61.0%. Control records would tell whether that is about the people in "
+        "the data, or a pattern."
     )
 
 
@@ -282,27 +439,38 @@ def test_some_of_the_keys():
 
 
 def test_low_says_what_was_tried():
-    found = judge(*NOTHING, strong=strong())
-    assert found.headline == (
-        "Low risk, as far as tested: beyond chance, the release does not help to guess 'income' "
-        "(tried: GCAP, Vote and the strong attacker)."
+    found = judge(ALIKE, *NOTHING, strong=strong(), numbers=LOOKED)
+    assert found.headline.startswith(
+        "Low risk, as far as tested: no more of the original's records"
     )
+    assert "(GCAP, Vote of classifiers)" in found.answers["ordinary"].sentence
+    assert "Copies of 3.0% of the people" in found.answers["records"].sentence
+
+
+def test_what_was_not_tried_is_said():
+    found = judge(ALIKE, *NOTHING, numbers=LOOKED)
+    assert found.headline == (
+        "Low as far as measured; the strongest attacker was not tried: it needs the model that "
+        "made the release."
+    )
+    failed = judge(ALIKE, *NOTHING, numbers=LOOKED, errors={"strong": "no density."})
+    assert failed.answers["strongest"].sentence == "The strongest attacker failed: no density."
 
 
 def test_a_constant_original_is_explained():
     found = judge(figure("gcap", 1.0, 1.0))
-    assert found.level == "low"
+    assert found.answers["ordinary"].level == "not measured"
     assert "All 1,000 people of the original have the same value of 'income'" in found.sentences[0]
 
 
-def test_unknown_without_a_sensitive_column():
-    found = give_verdict(findings(release(), sensitive="")).releases[0]
-    assert found.headline == "Risk unknown: no sensitive column was named."
-
-
-def test_unknown_says_which_measures_failed():
+def test_nothing_at_all_was_measured():
     found = judge(errors={"attribution": "KeyError"})
-    assert "none of the main measures (GCAP and Vote of classifiers)" in found.headline
+    assert found.headline == (
+        "None of the three questions could be answered: it is not known whether the original's "
+        "people are in it. None of its measures could be computed. It is not known what it tells "
+        "an ordinary attacker. None of its measures could be computed. The strongest attacker was "
+        "not tried: it needs the model that made the release."
+    )
     assert any("attribution. KeyError." in text for text in found.disagreements)
 
 
@@ -340,13 +508,14 @@ def test_bits_that_are_undefined_are_left_out():
 
 def test_headline_of_certain_disclosure():
     assert judge(*NOTHING, strong=strong(certain=12)).headline == (
-        "High risk: 'income' is certain to be disclosed for 12 of 1,000 people, to an attacker who "
-        "knows the model and everyone else's record."
+        "High risk: 12 of 1,000 people (1.2%) are certain to be disclosed to an attacker who knows "
+        "the model and everyone else's record."
     )
 
 
 def test_headline_of_the_strong_attacker_alone():
-    assert "up to 4.0 times as probable" in judge(*NOTHING, strong=strong(bits=2)).headline
+    found = judge(*NOTHING, strong=strong(bits=2))
+    assert "becomes 4.0 times as probable to an attacker" in found.headline
 
 
 # Control
@@ -428,7 +597,7 @@ def test_uniqueness_is_blind_to_a_record_among_others(repu, disco, start):
     told = disclosure(repu=repu, disco=disco, disco_gain=disco)
     (text,) = disagreement("reassuring", *NOTHING, disclosure=told, strong=strong(certain=3))
     assert text.startswith(start)
-    assert "cannot see a person whose record stands among others with the same keys" in text
+    assert "cannot see a person that stands among others with the same keys" in text
 
 
 def test_uniqueness_that_sees_or_nothing_to_see():
@@ -542,8 +711,9 @@ def compared(*places, by=prediction):
 def test_the_frontier_is_named():
     verdict = give_verdict(compared(("a", 0.1, 0.0), ("b", 0.0, 0.1), ("c", 0.1, 0.1)))
     (told,) = [text for text in verdict.sentences if "worth choosing" in text]
-    assert "(correct predictions lost), a and b are worth choosing" in told
-    assert "For c, another release is at least as good in both" in told
+    assert "(correct predictions lost), b and a are worth choosing" in told
+    assert "each costs less use than all releases with less risk" in told
+    assert "For c, another release has no more risk and costs no more use" in told
 
 
 def test_differences_within_chance_count_as_none():
@@ -556,8 +726,8 @@ def test_differences_within_chance_count_as_none():
     place = tradeoff(found)
     assert place.risk_noise == pytest.approx(2 * math.sqrt(0.6 * 0.4 / 1000))
     assert place.loss_noise == pytest.approx(0.04)
-    # c has 5 points less risk than a, which is more than chance, and costs 1.1 more, which is not.
-    # It has 3 less than b, which is none, and costs 4.1 more: b beats c.
+    # c has 3 points less risk than b, which is none, and costs 4.1 more: b comes first. a has a
+    # raised answer, and costs no less.
     assert [one.name for one in place.frontier()] == ["b"]
     told = " ".join(give_verdict(found).sentences)
     assert (
@@ -599,20 +769,53 @@ def test_releases_without_measures_in_common():
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=12),
     st.integers(0, 3),
-    st.integers(0, 3),
+    st.integers(0, 4),
 )
-def test_frontier_against_its_definition(points, risk, loss):
-    places = tuple(Place(str(n), *point) for n, point in enumerate(points))
-    best = Tradeoff(places, "", risk, loss).frontier()
-    assert bool(best) == bool(places)
-    for place in places:
-        # the slow twin: on the frontier if every other that is better in one is worse in the other
-        on = all(
-            (o.risk >= place.risk - risk or o.loss > place.loss + loss)
-            and (o.loss >= place.loss - loss or o.risk > place.risk + risk)
-            for o in places
+def test_frontier_against_its_definition(points, loss, high):
+    levels = ["high" if n < high else "low" for n in range(len(points))]
+    places = tuple(Place(str(n), *point, levels[n]) for n, point in enumerate(points))
+    best = Tradeoff(places, "", loss_noise=loss).frontier()
+    eligible = [place for place in places if place.level != "high"]
+    assert list(best[:1]) == eligible[:1]
+    assert all(before.loss > place.loss + loss for before, place in pairwise(best))
+    for place in eligible:
+        # Whoever is not on it costs no less use than one of it that stands before.
+        before = [one for one in best if int(one.name) < int(place.name)]
+        assert (place in best) == all(one.loss > place.loss + loss for one in before)
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from([0.0, 0.01, 0.02, 0.05, 0.2])] * 3, st.floats(1, 5)),
+        min_size=2,
+        max_size=5,
+    )
+)
+def test_nobody_stands_before_a_release_with_less_risk(made):
+    """Of releases with the same levels, none comes first that is worse in all that decided."""
+    releases = [
+        release(
+            figure("lookalikes", 0.1, 0.1 + alike, gain=alike),
+            figure("gcap", 0.6, 0.6 + gain),
+            figure("strong", 0.6, 0.6 + told, gain=told),
+            name=str(n),
+            strong=strong(),
+            numbers=LOOKED,
+            utility=UtilityFindings(marginals=(way(2, ratio),)),
         )
-        assert (place in best) == on
+        for n, (alike, gain, told, ratio) in enumerate(made)
+    ]
+    found = findings(*releases)
+    order = [releases[int(name)] for name in in_order(found)]
+    levels = [[RANKS[level] for level in weigh(found, one).levels] for one in order]
+    assert levels == sorted(levels)
+    noise = {"records": 0.019, "ordinary": 0.031, "strongest": 0.031}
+    for place, first in enumerate(order):
+        for then, level in zip(order[place + 1 :], levels[place + 1 :], strict=True):
+            if level == levels[place]:
+                less = [risk_of(first, name) - risk_of(then, name) for name in noise]
+                beyond = [by > most for by, most in zip(less, noise.values(), strict=True)]
+                assert not (all(by >= 0 for by in less) and any(beyond))
 
 
 # The words
@@ -676,6 +879,131 @@ def test_the_strong_attacker_counts_for_the_choice_if_all_releases_have_it():
         found = tradeoff(findings(*releases))
         return [place.risk for place in found.places]
 
-    assert risks(named("a", 0.2), named("b", 0.01)) == [0.2, 0.02]
+    assert risks(named("a", 0.2), named("b", 0.01)) == [0.01, 0.2]
     # Where one model is not known, the other release must not look worse for being attacked more.
     assert risks(named("a", 0.2), named("b", math.nan)) == [0.02, 0.02]
+
+
+def with_levels(name, *, records=0.9, strongest=0, loss=1.0):
+    """A release whose answers on records and on the strongest attacker are chosen."""
+    use = UtilityFindings(marginals=(way(2, loss),))
+    numbers = LOOKED | {"lookalikes.p_value": records}
+    return release(
+        ALIKE, *NOTHING, name=name, utility=use, numbers=numbers, strong=strong(certain=strongest)
+    )
+
+
+def test_the_order_is_that_of_the_verdicts():
+    made = [
+        with_levels("copies", records=1e-9, loss=1.0),
+        with_levels("certain and suspected", records=0.01, strongest=1, loss=1.1),
+        with_levels("suspected", records=0.01, loss=1.9),
+        with_levels("low and useless", loss=9.0),
+        with_levels("low", loss=2.0),
+    ]
+    verdict = give_verdict(findings(*made))
+    assert [one.level for one in verdict.releases] == ["high", "raised", "raised", "low", "low"]
+    assert verdict.order == (
+        "low", "low and useless", "suspected", "certain and suspected", "copies",
+    )  # fmt: skip
+    assert verdict.choice == "low"
+    assert verdict.headline.startswith("Choose 'low'. Of 5 releases")
+
+
+def test_none_is_chosen_if_all_are_high():
+    verdict = give_verdict(findings(*(with_levels(name, records=1e-9) for name in "ab")))
+    assert (verdict.level, verdict.choice) == ("high", "")
+    assert verdict.headline.startswith("Choose none of them.")
+
+
+def test_what_was_not_measured_counts_like_a_raised_risk():
+    """A release of which less is known is not chosen for that."""
+    use = UtilityFindings(marginals=(way(2, 1.0),))
+    unknown = release(ALIKE, *NOTHING, name="unknown", numbers=LOOKED, utility=use)
+    raised = with_levels("raised", records=0.01, loss=2.0)
+    found = findings(unknown, raised)
+    assert [one.level for one in give_verdict(found).releases] == ["not measured", "raised"]
+    # Levels count alike: what is known of the strongest attacker decides.
+    assert in_order(found) == ("raised", "unknown")
+    low = with_levels("low", loss=9.0)
+    assert in_order(findings(unknown, raised, low))[0] == "low"
+    verdict = give_verdict(findings(unknown, with_levels("high", records=1e-9)))
+    assert (verdict.level, verdict.choice) == ("not measured", "unknown")
+    assert verdict.headline.startswith(
+        "Choose 'unknown' only after more is measured. Low as far as measured; the strongest "
+        "attacker was not tried"
+    )
+
+
+def test_of_releases_with_the_same_levels_less_risk_comes_first():
+    """Of two high ones, the one that costs less use comes later if it gives more away."""
+    plain = with_levels("plain", records=1e-9, strongest=300, loss=1.0)
+    protected = with_levels("protected", records=1e-9, strongest=50, loss=3.0)
+    assert in_order(findings(plain, protected)) == ("protected", "plain")
+
+
+def test_limits_that_are_not_the_defaults_are_told():
+    found = findings(release(*GAIN), limits=Limits(power=0.2, copied=0.8))
+    told = "limits of your own: power is 0.2 (by default 0.05) and copied is 0.8 (by default 0.9)."
+    assert any(told in text for text in give_verdict(found).sentences)
+    assert not any("of your own" in text for text in give_verdict(findings()).sentences)
+
+
+@pytest.mark.parametrize(
+    ("made", "question"),
+    [
+        ({}, "ordinary"),
+        ({"records": 1e-9}, "records"),
+        ({"records": 0.01, "strongest": 100}, "strongest"),
+    ],
+)
+def test_the_risk_is_that_of_the_worst_answer(made, question):
+    found = tradeoff(findings(with_levels("a"), with_levels("b", **made)))
+    assert found.question == question
+    assert tradeoff(findings(with_levels("a"), with_levels("b")), "records").question == "records"
+
+
+def test_the_risk_of_each_question():
+    made = release(
+        figure("gcap", 0.61, 0.7, gain=0.09),
+        figure("lookalikes", 0.1, 0.15, control=0.02, gain=0.05),
+        strong=strong(certain=12), numbers={"gcap.difference": 0.02},
+    )  # fmt: skip
+    assert risk_of(made, "ordinary") == pytest.approx(0.02)  # what concerns people in the data
+    assert risk_of(made, "records") == pytest.approx(0.13)
+    assert risk_of(made, "strongest") == pytest.approx(0.012)
+    assert math.isnan(risk_of(release(), "strongest"))
+
+
+def test_texts_are_about_the_unit():
+    texts = {}
+    for unit in ("people", "records", "flights"):
+        found = replace(
+            findings(
+                release(
+                    figure("gcap", 0.61, 0.66),
+                    figure("icap", 0.61, 0.66),
+                    strong=strong(certain=3),
+                )
+            ),
+            unit=unit,
+        )
+        verdict = give_verdict(found)
+        (judged,) = verdict.releases
+        texts[unit] = " ".join(
+            [
+                verdict.headline,
+                *verdict.sentences,
+                *judged.sentences,
+                *judged.disagreements,
+                *(answer.said(found.units) for answer in judged.answers.values()),
+                *(advice.sentences for advice in judged.advice),
+            ]
+        )
+    assert "Are people's records in it?" in texts["people"]
+    assert "Are original records in it?" in texts["records"]
+    assert "Are the original's flights in it?" in texts["flights"]
+    assert "3 of 1,000 flights" in texts["flights"]
+    assert "of a flight, and knows" in texts["flights"]
+    for unit in ("records", "flights"):
+        assert not re.search("people|person", texts[unit])

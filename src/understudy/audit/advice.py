@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, Literal
 
+from understudy.audit.answers import Answer, Evidence
 from understudy.audit.findings import Findings, MadeBy, ReleaseFindings
-from understudy.audit.levels import Evidence
 from understudy.audit.tradeoff import is_poor
 from understudy.synthesis import METHODS
-from understudy.wording import listed, percent, quoted
+from understudy.utility.shares import MOST_LABELS, NOT_SHOWN
+from understudy.wording import listed, percent, quoted, sentence
 
-Action = Literal["synthesize", "audit", "describe", "remove uniques"]
-"""What is to be done: synthesize anew, audit a table, describe the columns, or take records out."""
+Action = Literal["synthesize", "audit", "describe", "remove uniques", "coarsen", "decide"]
+"""What is to be done: synthesize anew, audit a table, describe the columns, take records out, join
+rare values and cut off extremes, or decide: there is nothing to run."""
+
+MODEL, CONTROL = "model", "control"
+"""Parameters of an audit that stand for the model of the release, and for control records, whatever
+they are called."""
 
 MORE_RECORDS = 4
 """Leaves of four times as many records: doubling changes little, as trees split in two anyway."""
 LARGER_CP = 1e-3
 """The first value at which trees get visibly smaller; beyond it, ten times as much."""
 FEWER_BINS = 10
+SCHEMA = "schema"
+EXTREMES, FEW_PEOPLE = 0.99, 5
+"""Numbers above those of 99% of the people are cut off, and texts of fewer than five joined."""
+ABOUT_THE_RARE = ("lookalikes", "singling_out", "rare_values", "telling_keys")
+"""Measures that see most of what is rare."""
+MOST_REMOVED = 0.5
+"""Where this share of the records looks like one person, a release without them is no release."""
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
@@ -35,15 +50,19 @@ class Advice:
         What to do.
     effect : str
         What can be expected of it, and what it costs.
-    action : {"synthesize", "audit", "describe", "remove uniques"}
+    action : {"synthesize", "audit", "describe", "remove uniques", "coarsen", "decide"}
         What is to be done.
     method : str
         For a synthesis: the method.
     parameters : mapping
         For a synthesis, its parameters, where they are not the defaults; for an audit, what it
-        needs beside the tables; for a description, its arguments.
+        needs beside the tables; for a description, its arguments; for coarser values, the share
+        from which on numbers are cut off, and the least people of a text, by column.
     output : str
         What the result can be called.
+    uses : str
+        The `output` of the advice whose result it takes: the table to audit, or the description
+        to synthesize with. Empty for an audit of the release itself.
     release : str
         The release that it is about.
     unsaid : tuple of str
@@ -57,6 +76,7 @@ class Advice:
     method: str = ""
     parameters: Mapping[str, object] = field(default_factory=dict)
     output: str = ""
+    uses: str = ""
     release: str = ""
     unsaid: tuple[str, ...] = ()
 
@@ -79,14 +99,33 @@ class Advice:
         >>> Advice("", "", "synthesize", "cart", {"minbucket": 20}).code
         'Cart(minbucket=20).fit(original).sample()'
         """
-        given = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        values = {name: repr(value) for name, value in self.parameters.items()}
+        values |= {name: name for name in (MODEL, CONTROL) if name in values}
+        given = ", ".join(f"{name}={value}" for name, value in values.items())
         if self.action == "synthesize":
-            return f"{METHODS[self.method].__name__}({given}).fit(original).sample()"
+            tables = f"original, {self.uses}" if self.uses else "original"
+            return f"{METHODS[self.method].__name__}({given}).fit({tables}).sample()"
         if self.action == "describe":
             return f"Schema.infer(original, {given})"
         if self.action == "remove uniques":
             return f"remove_replicated_uniques(original, synthetic, {given}).frame"
-        return f"understudy.audit(original, {self.output or 'synthetic'}, {given})"
+        if self.action == "coarsen":
+            return self._coarsened()
+        if self.action == "decide":
+            return ""
+        synthetic = self.uses.replace("-", "_") or "synthetic"
+        return f"understudy.audit(original, {synthetic}, {given})"
+
+    def _coarsened(self) -> str:
+        shares, least = (self.parameters.get(name, {}) for name in ("top_code", "group_rare"))
+        lines = []
+        if isinstance(shares, Mapping) and shares:
+            asked = {name: (None, share) for name, share in shares.items()}
+            limits = f"limits_by_share(original, {asked!r})"
+            lines.append(f"synthetic = top_bottom_code(synthetic, {limits}).frame")
+        if least:
+            lines.append(f"synthetic = group_rare(original, synthetic, {least!r}).frame")
+        return "\n".join(lines)
 
 
 @dataclass(frozen=True)
@@ -96,6 +135,11 @@ class _Case:
     findings: Findings
     release: ReleaseFindings
     made: MadeBy | None
+
+    @property
+    def many(self) -> str:
+        """What the records are about."""
+        return self.findings.units.many
 
     @property
     def sensitive(self) -> str:
@@ -134,23 +178,30 @@ class _Case:
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
     def synthesize(
-        self, text: str, effect: str, output: str, made: MadeBy | None = None, **changes: object
+        self,
+        text: str,
+        effect: str,
+        output: str,
+        made: MadeBy | None = None,
+        *,
+        uses: str = "",
+        **changes: object,
     ) -> Advice:
         """Return the advice to synthesize as before, or by another method, with some changes."""
         made = made or self.made
         assert made is not None  # noqa: S101  # the callers looked
         parameters = dict(made.parameters) | changes
         return Advice(
-            text, effect, "synthesize", made.method, parameters, output, unsaid=made.unsaid
+            text, effect, "synthesize", made.method, parameters, output, uses, unsaid=made.unsaid
         )
 
-    def audit(self, text: str, output: str = "", **more: object) -> Advice:
-        """Return the advice to audit a table in the same way."""
+    def audit(self, text: str, output: str, *, uses: str = "", **more: object) -> Advice:
+        """Return the advice to audit the release, or what another advice made, in the same way."""
         found = self.findings
         given = {"keys": list(found.keys), "sensitive": found.sensitive}
         also = {"target": found.target or None, "known": found.known}
         parameters = given | {name: value for name, value in also.items() if value is not None}
-        return Advice(text, "", "audit", parameters=parameters | more, output=output)
+        return Advice(text, "", "audit", "", parameters | more, output, uses)
 
 
 def give_advice(
@@ -173,6 +224,7 @@ def give_advice(
         made += _against_risk(case, evidence)
     elif evidence.level == "low" and is_poor(release.utility):
         made += _for_use(case)
+    made = [one for one in made if not _is_compared(case, one)]
     found = (*made, *_then(case, made), *_measure_more(case, evidence))
     return tuple(replace(one, release=release.name) for one in found)
 
@@ -195,6 +247,26 @@ def guessed_method(name: str) -> MadeBy | None:
     return MadeBy(told[0]) if told and told[0] != "random" else None
 
 
+def _is_compared(case: _Case, advice: Advice) -> bool:
+    """Tell whether what is to be synthesized is one of the releases already."""
+    if advice.action != "synthesize" or advice.uses:
+        return False
+    wanted = _settings(MadeBy(advice.method, advice.parameters, advice.unsaid))
+    return any(
+        release.made_by is not None and _settings(release.made_by) == wanted
+        for release in case.findings.releases
+    )
+
+
+def _settings(made: MadeBy) -> tuple[str, Mapping[str, object], frozenset[str]]:
+    """Return how a release is made, without parameters that are as they are by default."""
+    defaults = inspect.signature(METHODS[made.method]).parameters
+    changed = {
+        name: value for name, value in made.parameters.items() if value != defaults[name].default
+    }
+    return made.method, changed, frozenset(made.unsaid)
+
+
 def _can_protect(made: MadeBy | None) -> bool:
     return made is not None and "protect" in METHODS[made.method].parameter_names()
 
@@ -207,19 +279,21 @@ def _against_risk(case: _Case, evidence: Evidence) -> Iterator[Advice]:
         yield from (_network if made.method == "bayes" else _trees)(case)
     elif made is not None and made.method in {"independent", "random"}:
         yield Advice(
-            "Put numbers into fewer groups and join rare values in the schema; then synthesize "
-            "with it.",
+            "Put numbers into fewer groups, and join rare values in the schema.",
             "This release keeps no relations between columns. What it gives away lies in single "
-            "values that few people have.",
+            f"values that few {case.many} have.",
             "describe",
             parameters={"bins": FEWER_BINS},
-            output="schema",
+            output=SCHEMA,
         )
+        yield case.synthesize("Then synthesize with this schema.", "", "coarser", uses=SCHEMA)
     elif findings.sensitive:
         yield _protect(
             case, MadeBy("bayes"), " This needs another method, which can protect a column."
         )
-    yield from _remove_uniques(case)
+    if not evidence.copy:  # finishing touches make no release of the original
+        yield from _coarsen(case, evidence)
+        yield from _remove_uniques(case)
     if _can_protect(made) and (case.protected or evidence.certain):
         yield case.synthesize(
             "Use another method: independent.",
@@ -248,7 +322,7 @@ def _network(case: _Case) -> Iterator[Advice]:
     if parents is not None and parents > 1:
         yield case.synthesize(
             f"Let each column depend on fewer others: at most {parents - 1} instead of {parents}.",
-            "Then more people share each combination, and a single record shows less. Weaker "
+            f"Then more {case.many} share each combination, and a single one shows less. Weaker "
             "relations are lost.",
             "fewer-parents",
             parents=parents - 1,
@@ -262,27 +336,96 @@ def _trees(case: _Case) -> Iterator[Advice]:
         yield case.synthesize(
             f"Let each leaf of the trees hold more records: at least {more} instead of "
             f"{minbucket}.",
-            "Values are then drawn from more people at a time. Fine detail is lost.",
+            f"Values are then drawn from more {case.many} at a time. Fine detail is lost.",
             "larger-leaves",
             minbucket=more,
         )
     if cp is not None:
         larger = LARGER_CP if cp < LARGER_CP else 10 * cp
         yield case.synthesize(
-            f"Grow smaller trees: raise cp from {cp:g} to {larger:g}.",
-            "This drops splits that explain little, such as those about single people.",
+            f"Grow smaller trees: raise cp from {_decimal(cp)} to {_decimal(larger)}.",
+            f"This drops splits that explain little, such as those about single {case.many}.",
             "smaller-trees",
             cp=larger,
         )
 
 
+def _decimal(value: float) -> str:
+    """Return a small number without an exponent.
+
+    Examples
+    --------
+    >>> _decimal(1e-8), _decimal(0.001), _decimal(10)
+    ('0.00000001', '0.001', '10')
+    """
+    return f"{value:.12f}".rstrip("0").rstrip(".")
+
+
+def _coarsen(case: _Case, evidence: Evidence) -> Iterator[Advice]:
+    """Propose coarser values if what is rare gives people away, and the release has such values."""
+    numbers = [name for name in case.findings.numbers if _may_have_extremes(case, name)]
+    texts = [name for name in case.findings.texts if _may_have_rare_values(case, name)]
+    told = [*evidence.answers["records"].clues, *evidence.answers["ordinary"].clues]
+    rare = any(clue.measure in ABOUT_THE_RARE and clue.level in {"raised", "high"} for clue in told)
+    if not rare or not (numbers or texts):
+        return
+    parts = [f"cut off the extremes of {quoted(numbers)}"] if numbers else []
+    parts += [f"join the rare values of {quoted(texts)}"] if texts else []
+    text = listed(parts)
+    yield Advice(
+        f"{text[0].upper()}{text[1:]} in the release.",
+        "This takes away single extreme values and rare groups. "
+        f"{case.many[0].upper()}{case.many[1:]} may still stand out by combinations of keys.",
+        "coarsen",
+        parameters={
+            **({"top_code": dict.fromkeys(numbers, EXTREMES)} if numbers else {}),
+            **({"group_rare": dict.fromkeys(texts, FEW_PEOPLE)} if texts else {}),
+        },
+        output="coarser-values",
+    )
+
+
+def _shares(case: _Case, column: str) -> list[tuple[str, float]]:
+    """Return the values of a column in the release, or groups of them, and the original's share."""
+    found = next((one for one in case.release.utility.shares if one.column == column), None)
+    if found is None:
+        return []
+    pairs = zip(found.labels, found.original, strict=True)
+    return [(label, share) for label, share in pairs if label != NOT_SHOWN]
+
+
+def _may_have_extremes(case: _Case, column: str) -> bool:
+    """Tell whether the release may have numbers above those that are the limit.
+
+    That is not so if its largest number is so frequent in the original that it is the limit itself.
+    """
+    shares = _shares(case, column)
+    numbers = {float(label): share for label, share in shares if _NUMBER.fullmatch(label)}
+    if not numbers or len(numbers) < len(shares) - 1:  # groups; one label may be what is missing
+        return True
+    return numbers[max(numbers)] <= 1 - EXTREMES
+
+
+def _may_have_rare_values(case: _Case, column: str) -> bool:
+    """Tell whether the release may have texts that few have; many texts are counted together."""
+    shares, rows = _shares(case, column), case.findings.rows
+    return (
+        not shares
+        or len(shares) >= MOST_LABELS
+        or any(share * rows < FEW_PEOPLE - 0.5 for _, share in shares)
+    )
+
+
 def _remove_uniques(case: _Case) -> Iterator[Advice]:
     told = case.release.disclosure
-    if told is not None and told.repu > 0:
+    if told is None or not case.release.rows:
+        return
+    removed = told.repu * case.findings.rows / case.release.rows
+    if 0 < removed < MOST_REMOVED:
         yield Advice(
-            f"Remove the records that look like one person: {percent(told.repu, 2)} of the people "
-            "have unique keys in the original and exactly one record with these keys in the "
-            "release.",
+            f"Remove the synthetic records that look like one original record: "
+            f"{percent(told.repu, 2)} of the {case.many} have unique keys in the original and "
+            "exactly one record with these keys in the release.",
             "This removes what looks alarming. It does not change what else the release reveals.",
             "remove uniques",
             parameters={"keys": list(case.findings.keys)},
@@ -332,17 +475,92 @@ def _then(case: _Case, made: list[Advice]) -> Iterator[Advice]:
     outputs = [one.output for one in made if one.action == "synthesize"]
     if outputs and case.findings.keys and case.findings.sensitive:
         text = "Then audit the new release in the same way, and compare."
-        yield case.audit(text, outputs[0])
+        yield case.audit(text, f"{outputs[0]}-report", uses=outputs[0])
 
 
 def _measure_more(case: _Case, evidence: Evidence) -> Iterator[Advice]:
+    """Say how to find out what is not known, or that it cannot be found out from this table."""
     if not case.findings.keys or not case.findings.sensitive:
         return
-    if evidence.level == "unknown":
-        yield case.audit("Fix what kept the main measures from running, and audit again.")
+    many, answers = case.many, evidence.answers
+    unsure = {question for question in answers if answers[question].level == "not measured"}
+    unseen = any(
+        clue.measure == "lookalikes" and clue.level == "not measured"
+        for clue in answers["records"].clues
+    )
+    too_few_control = any(clue.open for clue in answers["ordinary"].clues)
+    if "ordinary" in unsure and not too_few_control:
+        yield from _about_guesses(case, answers["ordinary"])
+    no_control = all(math.isnan(figure.control) for figure in case.release.figures)
+    may_be_pattern = "raised" in {answers["records"].level, answers["ordinary"].level}
+    if no_control and (may_be_pattern or unsure & {"records", "ordinary"}):
+        yield case.audit(
+            f"Give control records: {many} like the original's that no synthesis used. Then the "
+            "audit sees copies of fewer, and tells apart what concerns those in the data and what "
+            "is a pattern.",
+            "report-with-control",
+            control=CONTROL,
+        )
+    elif evidence.level != "high" and (
+        too_few_control or (unseen and not math.isnan(answers["records"].power))
+    ):
+        yield case.audit(
+            f"Give more control records: {many} like the original's that no synthesis used. The "
+            "more there are, the fewer copies can be missed, and the clearer it is what is a "
+            "pattern.",
+            "report-with-more-control",
+            control=CONTROL,
+        )
+    if unseen and "records" in unsure and evidence.level != "high":
+        power, limit = answers["records"].power, percent(case.findings.limits.power)
+        missed = "" if math.isnan(power) else f" ({percent(power)} could be)"
+        yield Advice(
+            f"If no more {many} can be had, decide without an answer about copies.",
+            f"The {many} of this table are too few, or too much alike, to prove that the release "
+            f"holds none of them. More {many} or more columns would help. A policy can say how "
+            f"many copies may be missed{missed}; the limit is {limit}.",
+            "decide",
+        )
     if case.release.strong is None and not case.release.method:
         yield case.audit(
             "Give the model, if understudy made the release and you saved it. Then the audit says "
-            "how many people are certain to be disclosed.",
-            model="model.us",
+            f"how many {many} are certain to be disclosed.",
+            "report-with-model",
+            model=MODEL,
+        )
+    elif "strongest" in unsure and "strong" in case.release.errors and evidence.level != "high":
+        yield Advice(
+            "Use a method whose probabilities can be computed, or decide without an answer about "
+            "the strongest attacker.",
+            f"This attacker failed here: {sentence(case.release.errors['strong'])}",
+            "decide",
+        )
+
+
+def _about_guesses(case: _Case, ordinary: Answer) -> Iterator[Advice]:
+    """Say what to do if the guesses of an ordinary attacker were not measured."""
+    known = case.release.numbers.get("gcap.known_values", 1.0)
+    if known < case.findings.limits.known_values:
+        yield case.audit(
+            "See to it that the keys and the sensitive column have the same values in the release "
+            "as in the original, and audit again.",
+            "report-again",
+        )
+    elif any(figure.baseline >= 1 for figure in case.release.figures):
+        yield Advice(
+            "Name another sensitive column.",
+            f"All {case.many} have the same value of {case.sensitive}: there is nothing to guess.",
+            "decide",
+        )
+    elif case.release.errors or not ordinary.clues:
+        yield case.audit(
+            "Fix what kept the main measures from running, and audit again.", "report-again"
+        )
+    else:
+        yield Advice(
+            f"If no more {case.many} can be had, decide without an answer about an ordinary "
+            "attacker.",
+            f"There are too few {case.many} to tell what an ordinary attacker gains from what "
+            "chance gives.",
+            "decide",
         )

@@ -10,7 +10,14 @@ from understudy.audit.findings import Figure
 from understudy.audit.measures import MEASURES, Measure, measures_for
 from understudy.audit.run import failure_text
 from understudy.audit.synthesis import Synthesis, encoded, made_ready
-from understudy.audit.task import RELEASE, Given, Task, personal_columns, read_groups
+from understudy.audit.task import (
+    RELEASE,
+    Given,
+    Task,
+    personal_columns,
+    read_groups,
+    with_types_matched,
+)
 from understudy.data.frames import Frame, to_narwhals
 from understudy.errors import UnderstudyError
 from understudy.learning.jobs import Remembered
@@ -135,6 +142,8 @@ def attack_release(  # noqa: PLR0913  # the tables, the attacker, and which atta
     ]
     if not attacks:
         return []
+    task, _ = with_types_matched(task)
+    (given,) = task.releases
     ready = made_ready(task, given, encoded(task), personal_columns(task), Remembered())
     ordered = sorted(attacks, key=lambda one: one.place)
     return [_made(measure, ready) for measure in track(ordered, "Attacking")]

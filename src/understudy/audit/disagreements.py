@@ -6,15 +6,8 @@ import math
 from collections.abc import Iterator
 
 from understudy.audit.findings import Figure, Findings, ReleaseFindings
-from understudy.audit.levels import (
-    DOUBLED_BITS,
-    Gain,
-    gain_of,
-    noise_of,
-    strong_size,
-    uniform_prior,
-)
-from understudy.wording import listed, people, percent, points, quoted, sentence, times_by_bits
+from understudy.audit.levels import Gain, gain_of, strong_size, uniform_prior
+from understudy.wording import listed, percent, points, quoted, sentence, times_by_bits
 
 NOTICEABLE = 0.01
 """A DiSCO below one person in a hundred draws nobody's attention, so it needs no explanation."""
@@ -41,11 +34,11 @@ def find_disagreements(findings: Findings, release: ReleaseFindings) -> tuple[st
     return (
         *_constant_target(findings, release),
         *_unseen_by_uniqueness(findings, release),
-        *_few_matches(release),
+        *_few_matches(findings, release),
         *_best_and_vote(findings, release),
         *_look_up_and_vote(findings, release),
         *_not_about_members(findings, release),
-        *_uniform_guesses(release),
+        *_uniform_guesses(findings, release),
         *_undefined(release),
     )
 
@@ -56,7 +49,11 @@ def _defined(figure: Figure | None) -> Figure | None:
 
 def _gains(findings: Findings, release: ReleaseFindings) -> dict[str, Gain]:
     found = ((measure, _defined(release.figure(measure))) for measure in ("gcap", "vote"))
-    gains = {name: gain_of(figure, findings.rows) for name, figure in found if figure is not None}
+    gains = {
+        name: gain_of(figure, findings.rows, findings.limits)
+        for name, figure in found
+        if figure is not None
+    }
     return {name: gain for name, gain in gains.items() if gain.size != "unknown"}
 
 
@@ -65,7 +62,7 @@ def _constant_target(findings: Findings, release: ReleaseFindings) -> Iterator[s
     told = release.disclosure
     if told is None or not told.disco >= NOTICEABLE:
         return
-    noise = noise_of(told.disco_baseline, findings.rows)
+    noise = findings.limits.noise(told.disco_baseline, findings.rows)
     if not told.disco_gain <= noise:
         return
     column = findings.sensitive
@@ -80,14 +77,15 @@ def _constant_target(findings: Findings, release: ReleaseFindings) -> Iterator[s
     elif top > DOMINANT:
         why = (
             f"one value (or group of values) of {sensitive} makes up {percent(top)} of the "
-            "release, so many keys have no other value, and are right about most people"
+            "release, so many keys have no other value, and are right about most "
+            f"{findings.units.many}"
         )
     else:
         why = "it mostly reveals the most common value, which anyone would guess"
     gain = "no gain" if told.disco_gain <= 0 else f"a gain of {points(told.disco_gain)}"
     yield (
-        f"DiSCO is {percent(told.disco, 2)}, yet the release reveals these people's values no "
-        "better than a constant guess. Always saying the release's most common value is correct "
+        f"DiSCO is {percent(told.disco, 2)}, yet the release reveals these values no better "
+        "than a constant guess. Always saying the release's most common value is correct "
         f"for {percent(told.disco_baseline, 2)}, which leaves {gain} where chance explains "
         f"{points(noise)}. The reason: {why}. A DiSCO that is high or rises for this reason is not "
         "a sign of disclosure by itself; look at its gain."
@@ -108,24 +106,24 @@ def _unseen_by_uniqueness(findings: Findings, release: ReleaseFindings) -> Itera
         are = "is" if len(blind) == 1 else "are"
         yield (
             f"{listed(blind)} {are} 0, though the strong attacker is certain about "
-            f"{people(strong.certain)}. repU and DiSCO look at keys that are unique or have a "
-            "single value. They cannot see a person whose record stands among others with the "
-            "same keys. An attacker who knows those others can leave them out, and sees the "
-            "person. So the 0 is not reassuring."
+            f"{findings.units.count(strong.certain)}. repU and DiSCO look at keys that are unique "
+            f"or have a single value. They cannot see {findings.units.any} that stands among "
+            "others with the same keys. An attacker who knows those others can leave them out, and "
+            "sees the one that is left. So the 0 is not reassuring."
         )
 
 
-def _few_matches(release: ReleaseFindings) -> Iterator[str]:
+def _few_matches(findings: Findings, release: ReleaseFindings) -> Iterator[str]:
     zero, ignore = _defined(release.figure("zero_cap")), _defined(release.figure("icap"))
     if zero is None or ignore is None or not zero.synthetic < FEW_MATCH * ignore.synthetic:
         return
     matched = percent(zero.synthetic / ignore.synthetic)
     yield (
         f"0CAP is {percent(zero.synthetic)} and ICAP {percent(ignore.synthetic)}: only about "
-        f"{matched} of the people have a record with their keys in the release. 0CAP counts all "
-        "others as wrong guesses, so it is low even if the release reveals the values of those "
-        "who match. ICAP leaves the others out. GCAP takes the most similar records, and is about "
-        "everybody."
+        f"{matched} of the {findings.units.many} have a record with their keys in the release. "
+        "0CAP counts all others as wrong guesses, so it is low even if the release reveals the "
+        "values of those that match. ICAP leaves the others out. GCAP takes the most similar "
+        "records, and is about all."
     )
 
 
@@ -134,7 +132,7 @@ def _best_and_vote(findings: Findings, release: ReleaseFindings) -> Iterator[str
     if best is None or vote is None:
         return
     gap = best.synthetic - vote.synthetic
-    if gap > max(CLEARLY, noise_of(vote.synthetic, findings.rows)):
+    if gap > max(CLEARLY, findings.limits.noise(vote.synthetic, findings.rows)):
         yield (
             f"The best single classifier is correct for {percent(best.synthetic)}, the vote of all "
             f"for {percent(vote.synthetic)}. An attacker cannot know which one is best without the "
@@ -168,24 +166,33 @@ def _not_about_members(findings: Findings, release: ReleaseFindings) -> Iterator
     """Explain that what all records tell together is no news to someone who has them."""
     strong = release.strong
     gains = [one.gain for one in _gains(findings, release).values() if one.size != "none"]
-    if strong is None or not gains or strong.certain or not strong.max_gain_bits < DOUBLED_BITS:
+    if (
+        strong is None
+        or not gains
+        or strong.certain
+        or not strong.max_gain_bits < findings.limits.doubled_bits
+    ):
         return
     if not uniform_prior(strong) and strong_size(strong) != "none":
         return
     yield (
         f"An attacker with the keys alone gains {points(max(gains))}, but the strong attacker "
-        "learns little about anybody: a person's true value becomes at most "
+        f"learns little about any {findings.units.one}: its true value becomes at most "
         f"{times_by_bits(strong.max_gain_bits)} as probable. The strong attacker knows all other "
-        "records beforehand, and with them what holds for people in general. That is most of what "
-        "the release reveals here."
+        f"records beforehand, and with them what holds for {findings.units.many} in general. That "
+        "is most of what the release reveals here."
     )
 
 
-def _uniform_guesses(release: ReleaseFindings) -> Iterator[str]:
+def _uniform_guesses(findings: Findings, release: ReleaseFindings) -> Iterator[str]:
     strong = release.strong
-    if strong is None or not uniform_prior(strong) or not strong.max_gain_bits < DOUBLED_BITS:
+    if (
+        strong is None
+        or not uniform_prior(strong)
+        or not strong.max_gain_bits < findings.limits.doubled_bits
+    ):
         return
-    if abs(strong.accuracy_after - strong.accuracy_before) > noise_of(
+    if abs(strong.accuracy_after - strong.accuracy_before) > findings.limits.noise(
         strong.accuracy_before, strong.records
     ):
         yield (

@@ -2,7 +2,8 @@
 
 Every field is a number, a text, or a tuple or mapping of such, so that an audit can be written as
 JSON and read back. Shares are fractions of 1; what is undefined is nan. No field holds a value of
-the original, but for `WorstRecord.values` (only if asked for) and labels that the release shows.
+the original, but for `WorstRecord.values` and the names of rare values (only if asked for), and
+labels that the release shows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from understudy.audit.attack_findings import (
+    KeySetFindings,
+    LookalikeFindings,
+    MembershipCurve,
+    RareValueFindings,
+)
+from understudy.audit.limits import Limits
 from understudy.utility.shares import ColumnShares
+from understudy.wording import Unit
 
 NAN = math.nan
 LATER = {"later": True}
@@ -231,6 +240,46 @@ class NetworkFindings:
 
 
 @dataclass(frozen=True)
+class ColumnRisk:
+    """What an attacker learns of one column by the most similar records of the release.
+
+    Parameters
+    ----------
+    column : str
+        The column that is guessed.
+    level : {"low", "raised", "high", "not measured"}
+        How serious it is.
+    baseline, synthetic, gain : float
+        Share of correct guesses without the release, with it, and the difference.
+    control : float
+        The same for control records; nan without any.
+    difference, difference_low, difference_high, p_value : float
+        How much more often people in the data are guessed than control records, among those with
+        the same value; its interval and p-value for all columns together.
+    tells : {"people", "pattern", "either", "nothing", "unknown"}
+        Whether that is about the people in the data or true of everybody.
+    note : str
+        Why there is no figure.
+    keys : tuple of str
+        By which keys it is guessed best: all, or a single one.
+    """
+
+    column: str
+    level: str
+    baseline: float = NAN
+    synthetic: float = NAN
+    gain: float = NAN
+    control: float = NAN
+    difference: float = NAN
+    difference_low: float = NAN
+    difference_high: float = NAN
+    p_value: float = NAN
+    tells: str = "unknown"
+    note: str = ""
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class MadeBy:
     """The method that made a release, and the parameters that were changed, as plain values.
 
@@ -267,6 +316,10 @@ class ReleaseFindings:
         The same as `method`, for programs.
     numbers : mapping
         Further figures by the names that the gate knows, of measures without a field of their own.
+    ranking : tuple of ColumnRisk
+        Which column gives people away most, if no sensitive one was named.
+    lookalikes, membership_curve, rare_values, telling_keys
+        What the charts of these attacks show.
     """
 
     name: str
@@ -287,6 +340,11 @@ class ReleaseFindings:
     errors: Mapping[str, str] = field(default_factory=dict)
     made_by: MadeBy | None = field(default=None, metadata=LATER)
     numbers: Mapping[str, float] = field(default_factory=dict, metadata=LATER)
+    ranking: tuple[ColumnRisk, ...] = field(default=(), metadata=LATER)
+    lookalikes: LookalikeFindings | None = field(default=None, metadata=LATER)
+    membership_curve: MembershipCurve | None = field(default=None, metadata=LATER)
+    rare_values: tuple[RareValueFindings, ...] = field(default=(), metadata=LATER)
+    telling_keys: tuple[KeySetFindings, ...] = field(default=(), metadata=LATER)
 
     def figure(self, measure: str) -> Figure | None:
         """Return a measure by name, None if it was not run."""
@@ -321,6 +379,14 @@ class Findings:
         What the attacker wants, and what the data are used to predict; empty if there is none.
     releases : tuple of ReleaseFindings
         What was found about each release.
+    limits : Limits
+        What counts as much, for the verdict.
+    notes : tuple of str
+        What else must be known about the tables, such as that records were kept back.
+    unit : str
+        What a record is about, in the plural: records, people, flights.
+    numbers, texts : tuple of str
+        Those of the keys that hold numbers or dates, and text.
     """
 
     version: str
@@ -336,3 +402,13 @@ class Findings:
     sensitive: str
     target: str
     releases: tuple[ReleaseFindings, ...]
+    limits: Limits = field(default=Limits(), metadata=LATER)
+    notes: tuple[str, ...] = field(default=(), metadata=LATER)
+    unit: str = field(default="records", metadata=LATER)
+    numbers: tuple[str, ...] = field(default=(), metadata=LATER)
+    texts: tuple[str, ...] = field(default=(), metadata=LATER)
+
+    @property
+    def units(self) -> Unit:
+        """What a record is about, in words for one and for many."""
+        return Unit.of(self.unit)

@@ -1,9 +1,11 @@
 """The findings of an audit as JSON, and back: the same values, in a documented form.
 
 The document is described by ``audit.schema.json`` beside this module. Undefined numbers (nan) are
-null, and the infinite ones are the texts "infinity" and "-infinity". The number of the format rises
-when a program that reads it would have to change. The schema is made from the classes of the
-findings, and a test compares it with the file. After a change to the findings, write it anew::
+null, and the infinite ones are the texts "infinity" and "-infinity". Beside the findings stands the
+verdict, which follows from them: it is for programs of others, and is not read back. The number of
+the format rises when a program that reads it would have to change; version 1 had no verdict, and
+is still read. The schema is made from the classes of the findings and of the verdict, and a test
+compares it with the file. After a change to these, write it anew::
 
     python -c "from understudy.audit.json_form import write_schema; write_schema()"
 """
@@ -18,28 +20,37 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from understudy.audit.findings import NAN, Findings
+from understudy.audit.verdict import Verdict, give_verdict
 from understudy.errors import DataError
+from understudy.wording import listed
 
 FORMAT = "understudy audit"
-VERSION = 1
+VERSION = 2
+READ = (1, VERSION)
+"""The versions that can be read."""
 
 INFINITE = {"infinity": math.inf, "-infinity": -math.inf}
 
 
 def to_document(findings: Findings) -> dict[str, Any]:
-    """Return the findings as values that JSON holds, with what they are.
+    """Return the findings and their verdict as values that JSON holds, with what they are.
 
     Examples
     --------
     >>> empty = Findings("1.0", "", 0.5, 1, "", "quick", 9, 2, ("age",), None, "ill", "", ())
     >>> document = to_document(empty)
-    >>> document["format"], document["findings"]["keys"]
-    ('understudy audit', ['age'])
+    >>> document["format"], document["findings"]["keys"], document["verdict"]["level"]
+    ('understudy audit', ['age'], 'not measured')
     """
-    return {"format": FORMAT, "format_version": VERSION, "findings": _plain(findings)}
+    return {
+        "format": FORMAT,
+        "format_version": VERSION,
+        "verdict": _plain(give_verdict(findings)),
+        "findings": _plain(findings),
+    }
 
 
 def to_text(findings: Findings) -> str:
@@ -64,10 +75,11 @@ def from_text(text: str) -> Findings:
         given = f" It says that it is {kind!r}." if isinstance(kind, str) else ""
         raise DataError(f"This JSON document does not hold an audit.{given}")
     version = document.get("format_version")
-    if version != VERSION or isinstance(version, bool):
+    if version not in READ or isinstance(version, bool):
         raise DataError(
             f"This audit has format version {version!r}, and this version of understudy reads "
-            f"{VERSION}. Use the version that wrote it, or run the audit again."
+            f"{listed([str(one) for one in READ])}. Use the version that wrote it, or run the "
+            "audit again."
         )
     found = _read(Findings, document.get("findings"), "findings")
     assert isinstance(found, Findings)  # noqa: S101  # for the type checker
@@ -83,14 +95,14 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  # whatever findings hold
         return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Mapping):
         return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     return value
 
 
 @cache
 def field_types(kind: type) -> dict[str, Any]:
-    """Return the type of each field of one of the classes of findings."""
+    """Return the type of each field of one of the classes of findings and verdicts."""
     return get_type_hints(kind)
 
 
@@ -119,7 +131,7 @@ def _read(kind: Any, value: Any, where: str) -> Any:  # noqa: ANN401, C901  # an
             return float(value)
     if kind is object:
         return value  # a parameter, which is whatever JSON holds
-    if kind in (int, str) and isinstance(value, kind) and not isinstance(value, bool):
+    if kind in (bool, int, str) and type(value) is kind:
         return value
     raise DataError(f"The audit is damaged: {where} does not hold the value that it should.")
 
@@ -158,7 +170,7 @@ def json_schema() -> dict[str, Any]:
             "anyOf": [{"type": ["number", "null"]}, {"enum": list(INFINITE)}],
         }
     }
-    root = _schema_of(Findings, definitions)
+    findings, verdict = (_schema_of(kind, definitions) for kind in (Findings, Verdict))
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An audit of synthetic data by understudy",
@@ -167,9 +179,10 @@ def json_schema() -> dict[str, Any]:
         "properties": {
             "format": {"const": FORMAT},
             "format_version": {"const": VERSION},
-            "findings": root,
+            "verdict": verdict,
+            "findings": findings,
         },
-        "required": ["format", "format_version", "findings"],
+        "required": ["format", "format_version", "verdict", "findings"],
         "additionalProperties": False,
         "$defs": dict(sorted(definitions.items())),
     }
@@ -197,11 +210,14 @@ def _schema_of(kind: Any, definitions: dict[str, Any]) -> dict[str, Any]:  # noq
             "minItems": len(arguments),
             "maxItems": len(arguments),
         }
+    if origin is Literal:
+        return {"enum": list(arguments)}
     if origin is Mapping:
         return {"type": "object", "additionalProperties": _schema_of(arguments[1], definitions)}
     if kind is float:
         return {"$ref": "#/$defs/share"}
-    return {} if kind is object else {"type": {int: "integer", str: "string"}[kind]}
+    names = {bool: "boolean", int: "integer", str: "string"}
+    return {} if kind is object else {"type": names[kind]}
 
 
 def _schema_of_class(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 All of it is optional, but for the conditions of a gate::
 
     [gate]
-    fail_if = ["gcap.gain > 0.05", "strong.certain > 0"]
+    fail_if = ["verdict >= raised", "gcap.gain > 0.05"]
     missing = "fail"
 
     [audit]
@@ -12,23 +12,29 @@ All of it is optional, but for the conditions of a gate::
     target = "job"
     known = 2
     measures = "standard"
+    unit = "people"
+
+    [limits]
+    large_gain = 0.05
+    certain = 0.0
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from understudy.arguments import check_choice, is_whole
+from understudy.arguments import check_choice, is_number, is_whole
 from understudy.audit.findings import Findings
 from understudy.audit.gate import Condition, GateResult, Missing, check
+from understudy.audit.limits import NAMES, Limits
 from understudy.audit.task import LEVELS
 from understudy.errors import ParameterError, did_you_mean
 from understudy.toml_file import read_toml
 
-_TABLES = ("gate", "audit")
+_TABLES = ("gate", "audit", "limits")
 _GATE = ("fail_if", "missing")
 
 
@@ -50,6 +56,10 @@ class Policy:
         How many of the keys are known at a time.
     measures : str
         quick, standard or full; empty if the policy does not say.
+    unit : str
+        What a record is about; empty likewise.
+    limits : Limits
+        What counts as much in the verdict.
     source : str
         Where it comes from, for messages.
     """
@@ -61,6 +71,8 @@ class Policy:
     target: str = ""
     known: int | None = None
     measures: str = ""
+    unit: str = ""
+    limits: Limits = field(default_factory=Limits)
     source: str = "policy"
 
     def check(self, findings: Findings) -> GateResult:
@@ -93,9 +105,9 @@ def read_policy(content: Mapping[str, Any], source: str = "policy") -> Policy:
 
     Examples
     --------
-    >>> policy = read_policy({"gate": {"fail_if": ["strong.certain > 0"]}})
+    >>> policy = read_policy({"gate": {"fail_if": ["strong.certain > 0", "verdict = high"]}})
     >>> [str(condition) for condition in policy.conditions]
-    ['strong.certain > 0']
+    ['strong.certain > 0', 'verdict = high']
     """
     problems = [
         _unknown("table", name, "a policy", _TABLES) for name in content if name not in _TABLES
@@ -114,10 +126,11 @@ def read_policy(content: Mapping[str, Any], source: str = "policy") -> Policy:
             tables[name] = {}
     conditions, missing = _read_gate(tables["gate"], "gate" in content, problems)
     audit = _read_audit(tables["audit"], problems)
+    limits = _read_limits(tables["limits"], problems)
     if problems:
         listed = "\n".join(f"  - {problem}" for problem in problems)
         raise ParameterError(f"{source} cannot be used:\n{listed}")
-    return Policy(conditions, missing, **audit, source=source)
+    return Policy(conditions, missing, **audit, limits=limits, source=source)
 
 
 def _unknown(kind: str, name: str, whole: str, known: tuple[str, ...]) -> str:
@@ -153,6 +166,14 @@ def _read_gate(
     return tuple(conditions), cast("Missing", missing)
 
 
+def _read_limits(table: Mapping[str, Any], problems: list[str]) -> Limits:
+    problems += [_unknown("limit", name, "[limits]", NAMES) for name in table if name not in NAMES]
+    known = {name: value for name, value in table.items() if name in NAMES}
+    wrong = [name for name, value in known.items() if not is_number(value) or value < 0]
+    problems += [f"{name} must be a number from 0; got {known[name]!r}." for name in wrong]
+    return Limits(**{name: value for name, value in known.items() if name not in wrong})
+
+
 def _is_name(value: object) -> bool:
     return isinstance(value, str) and bool(value)
 
@@ -167,6 +188,7 @@ _AUDIT: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "target": (_is_name, "the name of a column"),
     "known": (lambda value: is_whole(value) and value >= 1, "a whole number from 1"),
     "measures": (lambda value: value in LEVELS, f"one of {', '.join(LEVELS)}"),
+    "unit": (_is_name, "what a record is about, such as people"),
 }
 
 

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from understudy.audit.advice import Advice
     from understudy.audit.verdict import Verdict
 
-Commands = Callable[["Advice"], str]
-"""Turns advice into what a user types; Python code if there is none."""
+Commands = Callable[["Advice"], str | None]
+"""Turns advice into what a user types: empty if there is nothing to type, and None if another piece
+of advice does it already, so that this one is left out. Python code if there are no commands."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,12 +252,13 @@ class Audit:
     def summary(self) -> str:
         """Return the verdict in words, and a small table of the measures of risk."""
         verdict = self.verdict
-        lines = [verdict.headline, *verdict.sentences]
+        lines = [verdict.headline, *verdict.sentences, *self.findings.notes]
         several = len(self.findings.releases) > 1
         for release, judged in zip(self.findings.releases, verdict.releases, strict=True):
             lines.append("")
             if several:
                 lines.append(f"{release.name}: {judged.headline}")
+            lines += [answer.said(self.findings.units) for answer in judged.answers.values()]
             lines += judged.sentences
             lines += ["", *_table(release.figures)]
             lines += [f"Not measured: {name}. {text}" for name, text in release.errors.items()]

@@ -8,14 +8,18 @@ import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from understudy._version import __version__
 from understudy.arguments import read_seed
+from understudy.audit.columns import Ranked, rank_releases, ranking_sentences
 from understudy.audit.findings import Figure, Findings, ReleaseFindings, UtilityFindings
+from understudy.audit.limits import Limits
 from understudy.audit.made_by import made_by, method_in_words
 from understudy.audit.measures import MEASURES, Measure, measures_for
 from understudy.audit.measures.records import values_to_show, worst_records
+from understudy.audit.notices import in_common, late_notices, notices
 from understudy.audit.result import Audit
 from understudy.audit.synthesis import Synthesis, encoded, made_ready
 from understudy.audit.task import (
@@ -23,15 +27,19 @@ from understudy.audit.task import (
     Preset,
     Task,
     check_task,
+    keys_by_kind,
     personal_columns,
     read_classifiers,
     read_groups,
     read_measures,
     read_releases,
+    read_unit,
+    with_types_matched,
 )
 from understudy.data.frames import Frame, Layout, to_narwhals
 from understudy.errors import (
     NoDensityError,
+    ParameterError,
     SchemaError,
     UnderstudyError,
 )
@@ -49,8 +57,8 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     original: Frame,
     synthetic: Release | Mapping[str, Release],
     *,
-    keys: str | Sequence[str],
-    sensitive: str,
+    keys: str | Sequence[str] | None = None,
+    sensitive: str | None = None,
     target: str | None = None,
     known: int | None = None,
     model: Synthesizer | Mapping[str, Synthesizer] | None = None,
@@ -61,6 +69,8 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     groups: Mapping[str, int] | None = None,
     test: Frame | None = None,
     show_records: bool = False,
+    limits: Limits | None = None,
+    unit: str = "records",
     command: str | None = None,
 ) -> Audit:
     """Measure the risk and the use of a release, with everything it is to be compared with.
@@ -73,7 +83,9 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         The release; several syntheses by one method, whose figures are means and whose charts are
         about the first; or either by name, for several methods side by side.
     keys, sensitive, known
-        What an attacker may know, wants, and how many keys are known; see `Scenario`.
+        What an attacker may know, wants, and how many keys are known; see `Scenario`. If
+        `sensitive` is not given, each column in turn is tried as the secret, and the audit is about
+        the one that gives most away; the others are the keys, unless `keys` names some.
     target : str, optional
         What the data are used to predict.
     model : Synthesizer or mapping, optional
@@ -95,6 +107,11 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         Real records for the prediction that were not used for the synthesis.
     show_records : bool
         Whether the values of the records at the highest risk are kept; else their row numbers are.
+    limits : Limits, optional
+        What counts as much in the verdict; the defaults of `Limits` if not given.
+    unit : str
+        What a record is about, in the plural, for the texts: people, flights; "child/children"
+        where the singular is not the plural without its s.
     command : str, optional
         What was typed, for the record; the call by default.
 
@@ -154,10 +171,19 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     True
     """
     started = time.perf_counter()
+    if sensitive is not None and keys is None:
+        raise ParameterError(
+            "keys must name the columns that an attacker may know; it may be left out only if "
+            "sensitive is, too."
+        )
     task = Task(
         original=original,
         releases=read_releases(synthetic, model),
-        scenario=Scenario(keys, sensitive, known),
+        scenario=(
+            Scenario.without_keys()
+            if keys is None or sensitive is None
+            else Scenario(keys, sensitive, known)
+        ),
         target=target,
         control=control,
         test=test,
@@ -167,35 +193,57 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         seed=read_seed(random_state),
         show_records=bool(show_records),
     )
-    check_task(task)
+    if sensitive is not None:
+        check_task(task)
+    task, notes = with_types_matched(task)
+    real = encoded(task)
+    given_control = task.control
+    if "control" in real and in_common("control", real["original"], real["control"]):
+        task = replace(task, control=None)
+    ranked: Ranked | None = None
+    if sensitive is None:
+        with _each_warning_once():
+            ranked = rank_releases(task, keys, limits or Limits())
+        task = replace(task, scenario=Scenario(ranked.known, ranked.first, known))
+        check_task(task)
     with _each_warning_once():
         left_out = personal_columns(task)
         remembered = Remembered()
-        real = encoded(task)
+        notes = (*notices(replace(task, control=given_control), real), *notes)
+        if task.control is None:
+            real.pop("control", None)
         ready = {
             given.name: made_ready(task, given, real, left_out, remembered)
             for given in task.releases
         }
         releases = _run(task, ready)
     rows, columns = to_narwhals(original).shape
-    return Audit(
-        Findings(
-            version=__version__,
-            created=dt.datetime.now(dt.UTC).astimezone().isoformat(timespec="seconds"),
-            seconds=round(time.perf_counter() - started, 3),
-            seed=task.seed,
-            command=_call(task) if command is None else str(command),
-            measures=_measures_in_words(task),
-            rows=rows,
-            columns=columns,
-            keys=task.scenario.keys,
-            known=None if task.scenario.known is None else int(task.scenario.known),
-            sensitive=task.scenario.sensitive,
-            target=task.target or "",
-            releases=releases,
-        ),
-        Layout.of(original).backend,
+    numbers, texts = keys_by_kind(task)
+    if ranked is not None:
+        releases = tuple(replace(one, ranking=ranked.releases[one.name]) for one in releases)
+    findings = Findings(
+        version=__version__,
+        created=dt.datetime.now(dt.UTC).astimezone().isoformat(timespec="seconds"),
+        seconds=round(time.perf_counter() - started, 3),
+        seed=task.seed,
+        command=_call(task, ranked) if command is None else str(command),
+        measures=_measures_in_words(task),
+        rows=rows,
+        columns=columns,
+        keys=task.scenario.keys,
+        known=None if task.scenario.known is None else int(task.scenario.known),
+        sensitive=task.scenario.sensitive,
+        target=task.target or "",
+        releases=releases,
+        limits=limits or Limits(),
+        unit=read_unit(unit),
+        numbers=numbers,
+        texts=texts,
     )
+    findings = replace(
+        findings, notes=(*ranking_sentences(findings), *notes, *late_notices(findings))
+    )
+    return Audit(findings, Layout.of(original).backend)
 
 
 def _measures_in_words(task: Task) -> str:
@@ -353,12 +401,13 @@ def _each_warning_once() -> Iterator[None]:
         log.removeFilter(is_new)
 
 
-def _call(task: Task) -> str:
+def _call(task: Task, ranked: Ranked | None) -> str:
     """Return the call that makes these findings."""
     scenario = task.scenario
+    keys = scenario.keys if ranked is None else ranked.keys
     named = {
-        "keys": list(scenario.keys),
-        "sensitive": scenario.sensitive,
+        "keys": list(keys) if keys else None,
+        "sensitive": scenario.sensitive if ranked is None else None,
         "target": task.target,
         "known": scenario.known,
         "measures": task.measures,

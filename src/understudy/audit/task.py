@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
+
+import narwhals as nw
 
 from understudy.arguments import check_choice
 from understudy.data.frames import Frame, to_narwhals
+from understudy.data.matched_names import match_names
+from understudy.data.matched_types import match_types
 from understudy.data.schema import Schema
 from understudy.errors import (
     DataError,
@@ -16,6 +20,7 @@ from understudy.errors import (
     did_you_mean,
     unknown_columns,
 )
+from understudy.risk.own_values import OWN
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
 
@@ -161,6 +166,16 @@ def read_classifiers(classifiers: object) -> Preset | None:
     return cast("Preset", check_choice("classifiers", classifiers, presets, ", or None for none"))
 
 
+def read_unit(unit: object) -> str:
+    """Return what a record is about, or say how it is written."""
+    if not isinstance(unit, str) or not all(part.strip() for part in unit.split("/", 1)):
+        raise ParameterError(
+            "unit must say what a record is about, in the plural: 'people', 'flights', or "
+            f"'child/children'; got {unit!r}."
+        )
+    return unit.strip()
+
+
 def read_groups(groups: object) -> dict[str, int]:
     """Return the numbers of groups by column."""
     if groups is not None and not isinstance(groups, Mapping):
@@ -216,16 +231,62 @@ def _tables(
     return tables
 
 
+def with_types_matched(task: Task) -> tuple[Task, tuple[str, ...]]:
+    """Return the task with columns of all tables stored like the original's, and what was changed.
+
+    A release that holds the ages as text is no safer: an attacker would read them.
+    """
+    titled = [
+        ("release" if given.name == RELEASE else f"release {given.name!r}", table)
+        for given in task.releases
+        for table in given.tables
+    ]
+    kept_back = {"control table": task.control, "test table": task.test}
+    titled += [(name, table) for name, table in kept_back.items() if table is not None]
+    named: list[tuple[str, Frame]] = []
+    notes: list[str] = []
+    for title, table in titled:
+        is_release = title.startswith("release")
+        known, said = match_names(task.original, table, title) if is_release else (table, ())
+        named.append((title, known))
+        notes += said
+    matched = match_types(task.original, named)
+    rest = iter(matched.others)
+    releases = tuple(
+        replace(given, tables=tuple(next(rest) for _ in given.tables)) for given in task.releases
+    )
+    control = None if task.control is None else next(rest)
+    test = None if task.test is None else next(rest)
+    changed = replace(
+        task, original=matched.original, releases=releases, control=control, test=test
+    )
+    return changed, (*notes, *matched.notes)
+
+
+def keys_by_kind(task: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the keys that hold numbers or dates, and those that hold text."""
+    schema = to_narwhals(task.original).schema
+    keys = task.scenario.keys
+    return (
+        tuple(name for name in keys if schema[name].is_numeric() or schema[name].is_temporal()),
+        tuple(name for name in keys if schema[name] in (nw.String, nw.Categorical, nw.Enum)),
+    )
+
+
 def personal_columns(task: Task) -> frozenset[str]:
     """Return the columns in which nearly every original record has a value of its own.
 
     An identifier is made up anew, and a text in one's own words is like no other: comparing them
     says nothing. Columns that the audit is about are not among them.
     """
-    try:
-        schema = Schema.infer(task.original)
-    except UnderstudyError:
-        return frozenset()
     named = {*task.scenario.keys, task.scenario.sensitive, task.target}
-    personal = {column.name for column in schema if column.kind in ("identifier", "text")}
-    return frozenset(personal - named)
+    return frozenset(columns_of_own_values(task.original) - named)
+
+
+def columns_of_own_values(original: Frame) -> set[str]:
+    """Return the columns of identifiers and of free text."""
+    try:
+        schema = Schema.infer(original)
+    except UnderstudyError:
+        return set()
+    return {column.name for column in schema if column.kind in OWN}

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
 
+from understudy.audit.answers import Evidence, weigh
 from understudy.audit.findings import Findings, ReleaseFindings, UtilityFindings, WayFindings
-from understudy.audit.levels import noise_of
+from understudy.audit.levels import Level
 from understudy.audit.measures import main_figures
+from understudy.audit.measures.declaration import Question
 from understudy.audit.measures.marginals import pairs_ratio
 from understudy.wording import percent, points, quoted
 
@@ -23,27 +27,44 @@ POOR_LOSS = 0.02
 It is about twice the standard error of the difference for some thousand test records.
 """
 
+RISKS: Mapping[Question, str] = {
+    "records": "lookalikes beyond chance",
+    "ordinary": "what an ordinary attacker gains",
+    "strongest": "what the strongest attacker gains",
+}
+"""What is taken for the risk in a comparison, by question."""
+
+RANKS: Mapping[Level, int] = {"low": 0, "raised": 1, "not measured": 1, "high": 2}
+"""How much a level counts against a release in a comparison.
+
+A release of which a question was not answered is never taken before one that was measured and found
+raised because of that: what was not measured does not count as passed.
+"""
+
 _ROUNDING = 1e-12
 _COLUMNS = {1: "single columns", 2: "two columns", 3: "three columns"}
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a release stands: lower is better in both.
+    """Where a release stands: lower is better in all.
 
     Parameters
     ----------
     name : str
         The release.
     risk : float
-        The largest gain of the measures that decide, and at least 0.
+        How much the question of the comparison gives away, as a share of all people; at least 0.
     loss : float
         What the release costs in use.
+    level : str
+        The verdict: low, raised, high or not measured.
     """
 
     name: str
     risk: float
     loss: float
+    level: Level = "low"
 
 
 @dataclass(frozen=True)
@@ -53,112 +74,205 @@ class Tradeoff:
     Parameters
     ----------
     places : tuple of Place
-        The releases, in their order.
+        The releases, in the order of `in_order`: the one to choose first.
     loss_name : str
         What is taken for the loss, in words.
     risk_noise, loss_noise : float
         Differences up to these count as none, for chance explains them.
+    question : {"records", "ordinary", "strongest"}
+        Whose risk is compared.
     """
 
     places: tuple[Place, ...]
     loss_name: str
     risk_noise: float = 0.0
     loss_noise: float = 0.0
+    question: Question = "ordinary"
+
+    @property
+    def risk_name(self) -> str:
+        """What is taken for the risk, in words."""
+        return RISKS[self.question]
 
     def frontier(self) -> tuple[Place, ...]:
-        """Return the releases that no other beats in one respect and equals in the other.
+        """Return the releases worth a choice: the first one, and others that cost less use.
 
-        There is always one: who beats another is better by more than the noise in one respect, and
-        worse by at most the noise in the other, so that nobody is beaten in a circle.
+        The verdict on them is not high, and each costs less use, beyond chance, than all that stand
+        before it in the order. If there is one that is not high, there is always one.
 
         Examples
         --------
-        >>> both = Tradeoff((Place("a", 0.1, 0.0), Place("b", 0.0, 0.2), Place("c", 0.1, 0.2)), "")
+        >>> both = Tradeoff((Place("a", 0.0, 0.2), Place("b", 0.1, 0.0), Place("c", 0.1, 0.2)), "")
         >>> [place.name for place in both.frontier()]
         ['a', 'b']
         """
-        return tuple(
-            place
-            for place in self.places
-            if not any(self._beats(other, place) for other in self.places)
-        )
-
-    def _beats(self, one: Place, other: Place) -> bool:
-        better = other.risk - one.risk, other.loss - one.loss
-        noise = self.risk_noise, self.loss_noise
-        return all(
-            gained >= -by_chance - _ROUNDING
-            for gained, by_chance in zip(better, noise, strict=True)
-        ) and any(
-            gained > by_chance + _ROUNDING for gained, by_chance in zip(better, noise, strict=True)
-        )
+        found: list[Place] = []
+        for place in self.places:
+            least = min((one.loss for one in found), default=math.inf)
+            if place.level != "high" and place.loss < least - self.loss_noise - _ROUNDING:
+                found.append(place)
+        return tuple(found)
 
 
-def tradeoff(findings: Findings) -> Tradeoff | None:
+def tradeoff(findings: Findings, question: Question | None = None) -> Tradeoff | None:
     """Return risk against loss of use, None if no two releases have measures in common.
 
-    The risk is the largest gain of an ordinary attacker (GCAP, the classifiers' vote) and, if it
-    was run on all releases, of the strong attacker. The loss is that of correct predictions if a
-    target was named, and else how far tables of two columns are off, as a ratio to chance. A
-    release that lacks one of them is left out. Differences of the risk, and of correct
-    predictions, count from two standard errors of a share on; see `noise_of`.
+    The risk is that of one of the three questions, in people: with a lookalike beyond chance; whose
+    value is guessed beyond what is guessed without the release, or with control records beyond
+    what is guessed of people who are not in the data; certain to be disclosed, or guessed beyond
+    chance by the strongest attacker. By default it is the question with the worst answer, of those
+    that are answered for all releases.
+
+    The loss is that of correct predictions if a target was named, and else how far tables of two
+    columns are off, as a ratio to chance. A release that lacks one of them is left out. Differences
+    of the risk, and of correct predictions, count from two standard errors of a share on; see
+    `Limits.noise`.
     """
-    measures = main_figures("ordinary")
-    # The strongest attacker counts if all releases have it: it needs their models.
-    for measure in main_figures("strongest"):
-        if all(_known_gain(release, measure) for release in findings.releases):
-            measures = (*measures, measure)
-    for loss, noise, name in (
-        (_prediction_loss, _prediction_noise, "correct predictions lost"),
-        (pairs_ratio, None, "distance of tables of two columns, as a ratio to chance"),
-    ):
-        places = tuple(
-            Place(release.name, risk, lost)
+    judged = {release.name: weigh(findings, release) for release in findings.releases}
+    asked = question or questions_in_order(findings, list(judged.values()))[0]
+    for loss, noise, in_words in _LOSSES:
+        known = {
+            release.name: Place(release.name, risk, lost, judged[release.name].level)
             for release in findings.releases
-            if not math.isnan(risk := _risk(release, measures))
+            if not math.isnan(risk := risk_of(release, asked))
             and not math.isnan(lost := loss(release))
-        )
-        if len(places) > 1:
+        }
+        if len(known) > 1:
             return Tradeoff(
-                places,
-                name,
-                _largest(_risk_noise(findings, release) for release in findings.releases),
-                _largest(map(noise, findings.releases)) if noise is not None else 0.0,
+                tuple(known[name] for name in in_order(findings) if name in known),
+                in_words,
+                _largest(_risk_noise(findings, release, asked) for release in findings.releases),
+                _largest(noise(findings, one) for one in findings.releases),
+                asked,
             )
     return None
+
+
+def in_order(findings: Findings) -> tuple[str, ...]:
+    """Return the names of the releases, the one to choose first.
+
+    Notes
+    -----
+    1. The three answers decide, from the worst on: high, then raised or not measured, which count
+       alike, then low.
+    2. Of releases with the same levels, the one with less risk comes first: by the question with
+       the worst answers, then by the other questions. Differences that chance explains count as
+       none.
+    3. Where the risk is the same, the one comes first that costs less use.
+
+    What is not known comes after what is known.
+    """
+    judged = {release.name: weigh(findings, release) for release in findings.releases}
+
+    def ranks(release: ReleaseFindings) -> tuple[int, ...]:
+        return tuple(RANKS[level] for level in judged[release.name].levels)
+
+    ordered = sorted(findings.releases, key=ranks)
+    groups = [list(alike) for _, alike in groupby(ordered, key=ranks)]
+    for question in questions_in_order(findings, list(judged.values())):
+        noise = _largest(_risk_noise(findings, one, question) for one in findings.releases)
+        groups = _split(groups, partial(risk_of, question=question), noise)
+    for loss, loss_noise, _ in _LOSSES:
+        groups = _split(
+            groups, loss, _largest(loss_noise(findings, one) for one in findings.releases)
+        )
+    return tuple(release.name for alike in groups for release in alike)
+
+
+def _split(
+    groups: Iterable[list[ReleaseFindings]], value: Callable[[ReleaseFindings], float], noise: float
+) -> list[list[ReleaseFindings]]:
+    """Split groups such that the values in each differ from its least by the noise at most.
+
+    The least come first, and those without a value last. So whoever has less than another, by more
+    than the noise, always comes before it.
+    """
+    found: list[list[ReleaseFindings]] = []
+    for group in groups:
+        values = {one.name: math.inf if math.isnan(v := value(one)) else v for one in group}
+        limit = -math.inf
+        for one in sorted(group, key=lambda release: values[release.name]):
+            if values[one.name] > limit:
+                found.append([])
+                limit = values[one.name] + noise + _ROUNDING
+            found[-1].append(one)
+    return found
+
+
+def questions_in_order(findings: Findings, judged: Sequence[Evidence]) -> tuple[Question, ...]:
+    """Return the questions, that with the worst answers first; those answered for all come first.
+
+    Where one model is not known, another release must not look worse for being attacked more.
+    """
+
+    def seriousness(question: Question) -> tuple[bool, int, float]:
+        risks = [risk_of(release, question) for release in findings.releases]
+        worst = max((RANKS[one.answers[question].level] for one in judged), default=0)
+        known = not any(map(math.isnan, risks))
+        return known, worst, max(risks, default=0.0) if known else 0.0
+
+    questions: tuple[Question, ...] = ("ordinary", "records", "strongest")
+    return tuple(sorted(questions, key=seriousness, reverse=True))
+
+
+def risk_of(release: ReleaseFindings, question: Question) -> float:
+    """Return how much a question gives away, as a share of all people; nan if it is not known."""
+    if question == "records":
+        figure = release.figure("lookalikes")
+        risks = [] if figure is None else [figure.gain, figure.synthetic - figure.control]
+    elif question == "ordinary":
+        risks = [
+            release.numbers.get(f"{name}.difference", figure.gain)
+            for name in main_figures("ordinary")
+            if (figure := release.figure(name)) is not None
+        ]
+    else:
+        risks = [
+            figure.gain
+            for name in main_figures("strongest")
+            if (figure := release.figure(name)) is not None
+        ]
+        if release.strong is not None:
+            risks.append(release.strong.certain / max(release.strong.records, 1))
+        risks.append(release.numbers.get("membership.share_above_90_percent", math.nan))
+    known = [float(risk) for risk in risks if not math.isnan(risk)]
+    return max(0.0, *known) if known else math.nan
 
 
 def _largest(noises: Iterable[float]) -> float:
     return max((noise for noise in noises if not math.isnan(noise)), default=0.0)
 
 
-def _risk_noise(findings: Findings, release: ReleaseFindings) -> float:
-    figures = (release.figure(measure) for measure in main_figures("ordinary"))
-    return _largest(noise_of(one.baseline, findings.rows) for one in figures if one is not None)
+def _risk_noise(findings: Findings, release: ReleaseFindings, question: Question) -> float:
+    names = ("lookalikes",) if question == "records" else main_figures(question)
+    figures = (release.figure(name) for name in names)
+    return _largest(
+        findings.limits.noise(one.baseline, findings.rows) for one in figures if one is not None
+    )
 
 
-def _prediction_noise(release: ReleaseFindings) -> float:
+def _prediction_noise(findings: Findings, release: ReleaseFindings) -> float:
     found = release.utility.prediction
     if found is None or not found.classifiers:
         return math.nan
     tested = sum(map(sum, found.classifiers[0].real_confusion))
-    return noise_of(found.mean_real, tested)
-
-
-def _known_gain(release: ReleaseFindings, measure: str) -> bool:
-    figure = release.figure(measure)
-    return figure is not None and not math.isnan(figure.gain)
-
-
-def _risk(release: ReleaseFindings, measures: Sequence[str]) -> float:
-    figures = (release.figure(measure) for measure in measures)
-    gains = [one.gain for one in figures if one is not None and not math.isnan(one.gain)]
-    return max(0.0, *gains) if gains else math.nan
+    return findings.limits.noise(found.mean_real, tested)
 
 
 def _prediction_loss(release: ReleaseFindings) -> float:
     found = release.utility.prediction
     return max(0.0, -found.mean_difference) if found is not None else math.nan
+
+
+def _no_noise(_findings: Findings, _release: ReleaseFindings) -> float:
+    return 0.0
+
+
+_LOSSES = (
+    (_prediction_loss, _prediction_noise, "correct predictions lost"),
+    (pairs_ratio, _no_noise, "distance of tables of two columns, as a ratio to chance"),
+)
+"""What is taken for the loss of use: how much, what chance explains, and in words."""
 
 
 def _worst_way(utility: UtilityFindings) -> WayFindings | None:

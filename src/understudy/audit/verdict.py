@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from understudy.audit.advice import Advice, give_advice
+from understudy.audit.answers import Answer, Evidence, weigh
+from understudy.audit.clues import STRONGEST
 from understudy.audit.disagreements import find_disagreements
 from understudy.audit.findings import Figure, Findings, ReleaseFindings
-from understudy.audit.levels import (
-    LARGE_GAIN,
-    LARGE_SHARE,
-    STANDARD_ERRORS,
-    Evidence,
-    Gain,
-    Level,
-    gain_of,
-    uniform_prior,
-    weigh,
-)
-from understudy.audit.measures import figure_kinds
-from understudy.audit.tradeoff import tradeoff, utility_sentences
+from understudy.audit.levels import LEVELS, Level, gain_of, uniform_prior
+from understudy.audit.limits import NAMES, Limits
+from understudy.audit.measures.declaration import Question
+from understudy.audit.tradeoff import in_order, tradeoff, utility_sentences
 from understudy.wording import (
     listed,
-    people,
     percent,
     points,
     quoted,
@@ -32,16 +24,20 @@ from understudy.wording import (
     times_by_bits,
 )
 
-LEVELS: tuple[Level, ...] = ("high", "raised", "unknown", "low")
-"""The most serious first. What is unknown may hide anything, so it is never taken for low."""
-
-TITLES = {
+TITLES: Mapping[Level, str] = {
     "high": "High risk",
     "raised": "Raised risk",
-    "unknown": "Risk unknown",
+    "not measured": "Low as far as measured",
     "low": "Low risk, as far as tested",
 }
-STRONGEST = "an attacker who knows the model and everyone else's record"
+_CONDITIONS: Mapping[Level, str] = {
+    "raised": " only if you accept a raised risk",
+    "not measured": " only after more is measured",
+}
+_GO_ON = (
+    "The", "There", "None", "Nothing", "It", "Of", "At", "Copies", "Looking", "Classifiers", "Most",
+    "Another",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,8 +48,11 @@ class ReleaseVerdict:
     ----------
     name : str
         The release.
-    level : {"low", "raised", "high", "unknown"}
-        How much an attacker gains.
+    level : {"low", "raised", "high", "not measured"}
+        The most serious of the three answers; low only if all of them were measured.
+    answers : mapping
+        The answers to "records" (are people's records in it?), "ordinary" and "strongest" (what
+        does it tell these attackers?).
     headline : str
         The level and its reason, in a sentence.
     sentences : tuple of str
@@ -66,6 +65,7 @@ class ReleaseVerdict:
 
     name: str
     level: Level
+    answers: Mapping[Question, Answer]
     headline: str
     sentences: tuple[str, ...]
     disagreements: tuple[str, ...]
@@ -78,20 +78,26 @@ class Verdict:
 
     Parameters
     ----------
-    level : {"low", "raised", "high", "unknown"}
-        The most serious level of a release; unknown counts as more serious than low.
+    level : {"low", "raised", "high", "not measured"}
+        That of the release; of several, that of the first in `order`.
     headline : str
         The level and its reason, in a sentence.
     sentences : tuple of str
         What the attacker knows, what counts as a gain, and how the releases compare.
     releases : tuple of ReleaseVerdict
         The verdict on each release.
+    order : tuple of str
+        The names of the releases, the one to choose first.
+    choice : str
+        Of several releases the first in `order`; empty if there is one, or the risk of all is high.
     """
 
     level: Level
     headline: str
     sentences: tuple[str, ...]
     releases: tuple[ReleaseVerdict, ...]
+    order: tuple[str, ...] = ()
+    choice: str = ""
 
 
 def give_verdict(findings: Findings) -> Verdict:
@@ -117,20 +123,22 @@ def give_verdict(findings: Findings) -> Verdict:
     --------
     >>> gcap = Figure("gcap", "GCAP", "", baseline=0.61, synthetic=0.65, gain=0.04)
     >>> release = ReleaseFindings("cart.csv", "", 1, 1000, figures=(gcap,))
-    >>> give_verdict(Findings("1", "", 0, 0, "", "quick", 1000, 5, ("age",), None, "income", "",
-    ...                       (release,))).headline
-    "Raised risk: with the release, 'income' is guessed correctly for 65.0% of the people; without
-    it, for 61.0%."
+    >>> found = give_verdict(Findings("1", "", 0, 0, "", "quick", 1000, 5, ("age",), None,
+    ...                               "income", "", (release,)))
+    >>> found.level, found.releases[0].answers["records"].level
+    ('raised', 'not measured')
     """
     verdicts = tuple(_judge(findings, release) for release in findings.releases)
-    level: Level = min((one.level for one in verdicts), key=LEVELS.index, default="unknown")
     if not verdicts:
-        headline = f"{TITLES['unknown']}: no release was audited."
-    elif len(verdicts) == 1:
-        headline = verdicts[0].headline
-    else:
-        headline = _headline_of_several(verdicts)
-    return Verdict(level, headline, tuple(_overall(findings)), verdicts)
+        headline = "Nothing was measured: no release was audited."
+        return Verdict("not measured", headline, tuple(_overall(findings)), ())
+    order = in_order(findings)
+    first = next(one for one in verdicts if one.name == order[0])
+    choice, headline = "", first.headline
+    if len(verdicts) > 1:
+        choice = "" if first.level == "high" else first.name
+        headline = _headline_of_several(first, verdicts)
+    return Verdict(first.level, headline, tuple(_overall(findings)), verdicts, order, choice)
 
 
 def _judge(findings: Findings, release: ReleaseFindings) -> ReleaseVerdict:
@@ -138,68 +146,64 @@ def _judge(findings: Findings, release: ReleaseFindings) -> ReleaseVerdict:
     sentences = (
         *attack_sentences(findings, release),
         certain_sentence(findings, release),
-        *control_sentences(evidence),
+        *control_sentences(findings, evidence),
         *utility_sentences(release.utility),
     )
     return ReleaseVerdict(
         release.name,
         evidence.level,
-        f"{TITLES[evidence.level]}: {_reason(findings, release, evidence)}",
+        evidence.answers,
+        _headline(findings, evidence),
         sentences,
         find_disagreements(findings, release),
         give_advice(findings, release, evidence),
     )
 
 
+def _headline(findings: Findings, evidence: Evidence) -> str:
+    """Return the overall word, and what decided it."""
+    level, answers = evidence.level, evidence.answers
+    if level in {"high", "raised"}:
+        first = next(one for one in answers.values() if one.level == level)
+        return f"{TITLES[level]}: {_lowered(first.sentence)}"
+    if level == "low":
+        return (
+            f"{TITLES['low']}: no more of the original's records than chance explains, and beyond "
+            f"chance the release does not help to guess {_sensitive(findings)}."
+        )
+    reasons = _lowered(_open_questions(findings, answers))
+    if any(one.level == "low" for one in answers.values()):
+        return f"{TITLES[level]}; {reasons}"
+    return f"None of the three questions could be answered: {reasons}"
+
+
+def _open_questions(findings: Findings, answers: Mapping[Question, Answer]) -> str:
+    """Return what was not measured, and why."""
+    asked: dict[Question, str] = {
+        "records": f"It is not known whether the original's {findings.units.many} are in it. ",
+        "ordinary": "It is not known what it tells an ordinary attacker. ",
+    }
+    return " ".join(
+        f"{asked.get(question, '')}{answer.sentence}"
+        for question, answer in answers.items()
+        if answer.level == "not measured"
+    )
+
+
+def _lowered(sentence: str) -> str:
+    """Return a sentence as it goes on after a colon; names of measures keep their capitals."""
+    first = sentence.split(" ", 1)[0]
+    ordinary = first in _GO_ON
+    return sentence[0].lower() + sentence[1:] if ordinary else sentence
+
+
 def _sensitive(findings: Findings) -> str:
     return quoted([findings.sensitive]) if findings.sensitive else "the sensitive column"
 
 
-def _reason(findings: Findings, release: ReleaseFindings, evidence: Evidence) -> str:
-    sensitive = _sensitive(findings)
-    strong, largest = release.strong, evidence.largest
-    if evidence.copy:
-        return (
-            f"the release is a copy of the original, or nearly one. It holds "
-            f"{percent(release.copied)} of the {release.one_of_a_kind:,} original records that are "
-            "like no other."
-        )
-    if evidence.certain and strong is not None:
-        return (
-            f"{sensitive} is certain to be disclosed for {evidence.certain:,} of "
-            f"{people(strong.records)}, to {STRONGEST}."
-        )
-    if largest is not None and largest.size != "none":
-        return (
-            f"with the release, {sensitive} is guessed correctly for "
-            f"{percent(largest.figure.synthetic)} of the people; without it, for "
-            f"{percent(largest.figure.baseline)}."
-        )
-    if evidence.level in {"raised", "high"} and strong is not None:
-        return (
-            f"{STRONGEST} learns something about {sensitive} for some people: a true value becomes "
-            f"up to {times_by_bits(strong.max_gain_bits)} as probable."
-        )
-    if evidence.level == "unknown" and evidence.too_few:
-        return (
-            f"too few people differ in {sensitive}, or there are too few people, to tell a gain "
-            "from chance."
-        )
-    if evidence.level == "unknown":
-        if not findings.sensitive:
-            return "no sensitive column was named."
-        main = [kind.title for kind in figure_kinds() if kind.question == "ordinary"]
-        return f"none of the main measures ({listed(main)}) could be computed."
-    tried = [one.figure.title for one in evidence.gains if one.size == "none"]
-    tried += ["the strong attacker"] if strong is not None else []
-    return (
-        f"beyond chance, the release does not help to guess {sensitive} (tried: {listed(tried)})."
-    )
-
-
 def attack_sentences(findings: Findings, release: ReleaseFindings) -> Iterator[str]:
     """Yield what is guessed without the release, with it, and with the original."""
-    sensitive, everybody = _sensitive(findings), people(findings.rows)
+    sensitive, everybody = _sensitive(findings), findings.units.count(findings.rows)
     gcap, vote, icap = (_known(release.figure(name)) for name in ("gcap", "vote", "icap"))
     if gcap is not None:
         if gcap.baseline >= 1:
@@ -211,18 +215,20 @@ def attack_sentences(findings: Findings, release: ReleaseFindings) -> Iterator[s
             f"Without the release, an attacker guesses {sensitive} correctly for "
             f"{percent(gcap.baseline)} of {everybody}. An attacker who knows {knowledge(findings)} "
             "and looks up the most similar records (GCAP) guesses correctly for "
-            f"{_with_original(gcap, release)}. {_gain_in_words(gain_of(gcap, findings.rows))}"
+            f"{_with_original(gcap, release)}. "
+            f"{_gain_in_words(findings, gcap)}"
         )
     if vote is not None:
         without = "" if gcap is not None else f"; without it, for {percent(vote.baseline)}"
         yield (
             "A vote of classifiers trained on the release is correct for "
             f"{_with_original(vote, release)}{without}. "
-            f"{_gain_in_words(gain_of(vote, findings.rows))}"
+            f"{_gain_in_words(findings, vote)}"
         )
     if icap is not None:
         yield (
-            "Among the people whose keys occur in the release (ICAP), the guess is correct for "
+            f"Among the {findings.units.many} whose keys occur in the release (ICAP), the guess is "
+            "correct for "
             f"{_with_original(icap, release)}; without the release, for {percent(icap.baseline)}."
         )
 
@@ -232,7 +238,7 @@ def _known(figure: Figure | None) -> Figure | None:
 
 
 def knowledge(findings: Findings) -> str:
-    """Return what the attacker knows about a person."""
+    """Return what the attacker knows."""
     keys = quoted(findings.keys) or "nothing else"
     if findings.known is None or findings.known >= len(findings.keys):
         return keys
@@ -247,14 +253,15 @@ def _with_original(figure: Figure, release: ReleaseFindings) -> str:
     return f"{percent(figure.synthetic)}{spread}{own}"
 
 
-def _gain_in_words(found: Gain) -> str:
+def _gain_in_words(findings: Findings, figure: Figure) -> str:
+    found = gain_of(figure, findings.rows, findings.limits)
     if found.size == "unknown":
         return "What the release adds is not known."
     if round(found.gain, 4) <= 0:
         fewer = f": {points(found.gain)} fewer" if round(found.gain, 3) < 0 else ""
         return f"The release adds nothing{fewer}."
     chance = points(found.noise)
-    added = f"The release adds {points(found.gain)}, about {people(found.people)}"
+    added = f"The release adds {points(found.gain)}, about {findings.units.count(found.people)}"
     if found.size == "none":
         return f"{added}. Chance alone explains {chance}, so this counts as none."
     large = ", and it is large" if found.size == "large" else ""
@@ -262,7 +269,7 @@ def _gain_in_words(found: Gain) -> str:
 
 
 def certain_sentence(findings: Findings, release: ReleaseFindings) -> str:
-    """Say how many people are certain to be disclosed."""
+    """Say how many are certain to be disclosed."""
     strong = release.strong
     if strong is None:
         if "strong" in release.errors:
@@ -271,8 +278,8 @@ def certain_sentence(findings: Findings, release: ReleaseFindings) -> str:
             why = f"because the strong attacker was not run (measures: {findings.measures})."
         else:
             why = "because the model was not given."
-        return f"How many people are certain to be disclosed is not known, {why}"
-    everybody = people(strong.records)
+        return f"How many {findings.units.many} are certain to be disclosed is not known, {why}"
+    everybody = findings.units.count(strong.records)
     if strong.certain:
         are = "is" if strong.certain == 1 else "are"
         share = percent(strong.certain / strong.records)
@@ -294,8 +301,9 @@ def certain_sentence(findings: Findings, release: ReleaseFindings) -> str:
     )
 
 
-def control_sentences(evidence: Evidence) -> Iterator[str]:
-    """Yield how much of the gain concerns people in the data."""
+def control_sentences(findings: Findings, evidence: Evidence) -> Iterator[str]:
+    """Yield how much of the gain concerns those in the data."""
+    many = findings.units.many
     known = [
         one
         for one in evidence.gains
@@ -307,7 +315,7 @@ def control_sentences(evidence: Evidence) -> Iterator[str]:
     figure = found.figure
     own = figure.synthetic - figure.control
     start = (
-        f"For people who are not in the data, the same attack ({figure.title}) is correct for "
+        f"For {many} that are not in the data, the same attack ({figure.title}) is correct for "
         f"{percent(figure.control)}"
     )
     if found.size == "none":
@@ -315,39 +323,60 @@ def control_sentences(evidence: Evidence) -> Iterator[str]:
     elif round(own, 3) <= 0:
         yield (
             f"{start}, no less often. What the release reveals is true of everybody, not only of "
-            "the people in the data."
+            f"the {many} in the data."
         )
     elif found.gain > own:
         yield (
-            f"{start}. So {points(own)} of the gain of {points(found.gain)} concern the people in "
+            f"{start}. So {points(own)} of the gain of {points(found.gain)} concern the {many} in "
             "the data; the rest is true of everybody."
         )
     else:
         yield (
-            f"{start}, {points(own)} less often. The whole gain concerns the people in the data."
+            f"{start}, {points(own)} less often. The whole gain concerns the {many} in the data."
         )
 
 
 def _overall(findings: Findings) -> Iterator[str]:
     """Yield what was assumed, what counts, and how the releases compare."""
     yield (
-        f"The attacker wants to learn a person's {_sensitive(findings).removeprefix('the ')}, and "
-        f"knows {knowledge(findings)}."
+        f"The attacker wants to learn {_sensitive(findings)} of {findings.units.any}, and knows "
+        f"{knowledge(findings)}."
     )
+    limits = findings.limits
     yield (
-        "What counts is the gain over a guess without the release. A gain within "
-        f"{STANDARD_ERRORS:.0f} standard errors of 0 counts as none, because chance explains it. A "
-        f"gain is large from {points(LARGE_GAIN)}, or from {percent(LARGE_SHARE, 0)} of the "
-        "guesses that were wrong. The risk is high if a gain is large or somebody is certain to "
-        "be disclosed. It is raised if there is any gain, or if someone's true value becomes "
-        "twice as probable."
+        "Three questions are asked: whether original records are in the release, what it tells an "
+        "ordinary attacker, and what the strongest. The worst answer decides, and the risk is low "
+        "only if all three were answered. What counts is the gain over a guess without the "
+        f"release. A gain within {limits.standard_errors:.0f} standard errors of 0 counts as none, "
+        f"because chance explains it. A gain is large from {points(limits.large_gain)}, or from "
+        f"{percent(limits.large_share, 0)} of the guesses that were wrong. Only what is told about "
+        f"{findings.units.many} because they are in the data can be high; control records tell it "
+        "apart from a pattern."
     )
+    if other := other_limits(limits):
+        yield other
     if len(findings.releases) > 1:
         yield from _comparison(findings)
     yield (
-        "These are the results of the attacks that were tried. Someone who knows more about a "
-        "person than these keys, or tries something else, may learn more."
+        "These are the results of the attacks that were tried. Someone who knows more about "
+        f"{findings.units.any} than these keys, or tries something else, may learn more."
     )
+
+
+def other_limits(limits: Limits) -> str:
+    """Say which limits are not the defaults; empty if all are.
+
+    Examples
+    --------
+    >>> other_limits(Limits(power=0.1))
+    'The verdict rests on limits of your own: power is 0.1 (by default 0.05).'
+    """
+    changed = [
+        f"{name} is {getattr(limits, name):g} (by default {default:g})"
+        for name in NAMES
+        if getattr(limits, name) != (default := getattr(Limits(), name))
+    ]
+    return f"The verdict rests on limits of your own: {listed(changed)}." if changed else ""
 
 
 def _comparison(findings: Findings) -> Iterator[str]:
@@ -356,30 +385,55 @@ def _comparison(findings: Findings) -> Iterator[str]:
         yield "The releases cannot be compared: they have no measures of risk and use in common."
         return
     best = compared.frontier()
-    rest = [place.name for place in compared.places if place not in best]
+    if not best:
+        yield "None of the releases is worth choosing: the risk of each is high."
+        return
+    high = [place.name for place in compared.places if place.level == "high"]
+    rest = [place.name for place in compared.places if place not in best and place.name not in high]
     named = listed([place.name for place in best])
     text = (
-        f"By risk (gain over the baseline) and loss of use ({compared.loss_name}), {named} "
-        f"{'is' if len(best) == 1 else 'are'} worth choosing: no other release has less of both."
+        f"By risk ({compared.risk_name}) and loss of use ({compared.loss_name}), {named} "
+        f"{'is' if len(best) == 1 else 'are'} worth choosing: "
     )
+    if len(best) == 1:
+        text += "no other release whose risk is not high costs less use."
+    else:
+        text += "each costs less use than all releases with less risk."
     if rest:
-        text += (
-            f" For {listed(rest)}, another release is at least as good in both and better in one."
-        )
+        text += f" For {listed(rest)}, another release has no more risk and costs no more use."
+    if high:
+        text += f" The risk of {listed(high)} is high."
     text += f" Differences of up to {points(compared.risk_noise)} of risk"
     if compared.loss_noise:
         text += f", and of {points(compared.loss_noise)} of correct predictions,"
-    text += f" count as none: they are within {STANDARD_ERRORS:.0f} standard errors of a share."
+    errors = findings.limits.standard_errors
+    text += f" count as none: they are within {errors:.0f} standard errors of a share."
     absent = len(findings.releases) - len(compared.places)
     if absent:
         text += f" {absent} could not be compared, because measures are missing."
     yield text
 
 
-def _headline_of_several(verdicts: Sequence[ReleaseVerdict]) -> str:
+def choose(name: str, level: Level) -> str:
+    """Say to choose a release of several; unless its risk is low, not without a condition.
+
+    Examples
+    --------
+    >>> choose("cart", "low"), choose("cart", "raised")
+    ("Choose 'cart'", "Choose 'cart' only if you accept a raised risk")
+    """
+    return f"Choose {name!r}{_CONDITIONS.get(level, '')}"
+
+
+def _headline_of_several(first: ReleaseVerdict, verdicts: Sequence[ReleaseVerdict]) -> str:
+    """Say which release to choose and on which condition, and how the risks compare."""
     parts = [
         f"{level} for {listed([one.name for one in verdicts if one.level == level])}"
         for level in LEVELS
         if any(one.level == level for one in verdicts)
     ]
-    return f"Of {len(verdicts)} releases, as far as tested, the risk is {'; '.join(parts)}."
+    risks = f"Of {len(verdicts)} releases, as far as tested, the risk is {'; '.join(parts)}."
+    if first.level == "high":
+        return f"Choose none of them. {risks}"
+    why = "" if first.level == "low" else f" {first.headline}"
+    return f"{choose(first.name, first.level)}.{why} {risks}"

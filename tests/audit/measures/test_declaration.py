@@ -117,9 +117,10 @@ def test_at_the_gate(found):
 
 
 def test_it_counts_for_the_verdict(found):
-    # A gain of 10 points for 200 people is more than chance explains, and large.
-    assert found.verdict.releases[1].level == "high"
-    assert "20.0%" in found.verdict.releases[1].headline
+    # A gain of 10 points for 200 people is more than chance explains; it may be a pattern.
+    clues = {clue.measure: clue for clue in found.verdict.releases[1].answers["ordinary"].clues}
+    assert clues["toy"].level == "raised"
+    assert "20.0%" in clues["toy"].sentence
 
 
 def test_in_the_report(found, alone):
@@ -131,7 +132,7 @@ def test_in_the_report(found, alone):
         assert "How toys are counted" in page
         assert "Toymaker (1900)." in page
         assert "toy.marbles" in page
-    assert "Share of people whose toy is guessed, by release." in several  # the chart
+    assert "Share of records whose toy is guessed, by release." in several  # the chart
     assert "by playing" in several  # the table
 
 

@@ -72,8 +72,10 @@ def figure_kinds() -> list[FigureKind]:
 
 
 def main_figures(question: Question) -> tuple[str, ...]:
-    """Return the figures that answer a question of the verdict."""
-    return tuple(kind.name for kind in figure_kinds() if kind.question == question)
+    """Return the figures whose gain answers a question of the verdict."""
+    return tuple(
+        kind.name for kind in figure_kinds() if kind.question == question and not kind.tested
+    )
 
 
 def columns() -> list[Column]:

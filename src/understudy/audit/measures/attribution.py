@@ -21,8 +21,10 @@ from understudy.audit.measures.declaration import (
     spread,
 )
 from understudy.audit.synthesis import Synthesis
+from understudy.learning.mixed_distance import place_together
 from understudy.risk.attribution import attributions
 from understudy.risk.attribution_result import TITLES, Attribution, Unmatched
+from understudy.risk.renamed import known_share, unlike_columns
 
 LOOKED_UP = 1_000
 """Sets of keys that are looked up at most."""
@@ -36,6 +38,8 @@ KINDS: Mapping[Unmatched, FigureKind] = {
         "Share of people whose value is guessed by looking up their keys in the table, or the "
         "nearest keys where none are the same",
         question="ordinary",
+        told="Looking up the keys gives the right value for {synthetic} of the {units}; without "
+        "the release it is {baseline}",
         chart="Share of people whose value is guessed by looking up their keys.",
     ),
     "ignore": FigureKind(
@@ -59,7 +63,7 @@ def collect(first: Synthesis, found: Sequence[Found]) -> Collected:
     _, note = first.with_fewer_sets(LOOKED_UP)
     tolerance = found[0]["nearest"].tolerance
     within = "" if tolerance is None else tolerance.sentence()
-    figures, numbers = [], dict[str, float]()
+    figures, numbers = [], {"gcap.known_values": known_values(first)}
     for rule, kind in KINDS.items():
         results = [result[rule] for result in found]
         numbers |= differences(
@@ -97,13 +101,38 @@ def collect(first: Synthesis, found: Sequence[Found]) -> Collected:
     return Collected(figures, numbers, release={"subsets": subsets})
 
 
+def known_values(first: Synthesis) -> float:
+    """Return the share of the release's values that the original has, where it is smallest.
+
+    Keys and sensitive attribute are looked at, but for numbers and dates, which are compared by
+    their size. Where hardly any value is known, no guess can be right, whatever the release tells.
+    The same holds where values have quite other shares: those of the sensitive attribute, or of
+    keys other than one, for it may be left out. Then it is 0.
+    """
+    prepared = first.prepared
+    keys, sensitive = prepared.scenario.keys, prepared.scenario.sensitive
+    columns = (*keys, sensitive)
+    held = first.tables.select(["original", "synthetic"], columns).encoded
+    original, released = place_together(held, columns).values()
+    unlike = unlike_columns(original, released)
+    if sensitive in unlike or len(unlike) > min(1, len(keys) - 1):
+        return 0.0
+    shares = [
+        known_share(prepared.original[name], prepared.released[name])
+        for name in columns
+        if not prepared.levels[name].have_sizes
+    ]
+    return min(shares, default=1.0)
+
+
 ATTRIBUTION = Measure(
     "attribution",
     "looking keys up",
     run,
     collect,
     figures=tuple(KINDS.values()),
-    numbers={kind.name: DIFFERENCE for kind in KINDS.values()},
+    numbers={kind.name: DIFFERENCE for kind in KINDS.values()}
+    | {"gcap": (*DIFFERENCE, "known_values")},
     found=lambda release: release.subsets,
     explanation=Explanation(
         "Lookup of keys (GCAP, ICAP, 0CAP)",

@@ -30,6 +30,10 @@ KIND = FigureKind(
     "Share of people whose value is guessed from another column of the most similar record, after "
     "learning from half of the people what it stands for",
     chart="Share of people whose value another column of the release gives away.",
+    question="ordinary",
+    tested=True,
+    told="Another column of the release tells the value of {synthetic} of the {units}; without the "
+    "release it is {baseline}",
 )
 
 

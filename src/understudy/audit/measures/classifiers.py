@@ -64,6 +64,8 @@ def _kinds(prefix: str, suffix: str, charts: dict[str, str]) -> dict[str, Figure
             f"{title}{suffix}",
             _MEANINGS[name],
             question="ordinary" if f"{prefix}{name}" == "vote" else None,
+            told="Classifiers trained on the release guess {synthetic} of the {units} right; "
+            "without the release it is {baseline}",
             chart=charts.get(name, ""),
         )
         for name, title in _TITLES.items()
@@ -169,6 +171,7 @@ CLASSIFIERS = Measure(
     _collect,
     level="standard",
     needed=lambda task, _given: task.classifiers is not None,
+    needs="trained classifiers",
     figures=tuple(OURS.values()),
     numbers={kind.name: DIFFERENCE for kind in OURS.values()},
     explanation=Explanation(
@@ -192,6 +195,7 @@ CLASSIFIERS_PAPERS = Measure(
     _collect_papers,
     level="full",
     needed=lambda task, _given: task.classifiers == "strong",
+    needs="our classifiers beside the papers'",
     figures=tuple(PAPERS.values()),
     numbers={kind.name: DIFFERENCE for kind in PAPERS.values()},
     explanation=Explanation(

@@ -52,6 +52,13 @@ class FigureKind:
         The sentence at the chart that compares releases; there is no such chart if it is empty.
     guess : bool
         Whether it counts guesses, and belongs on the chart of all guesses.
+    tested : bool
+        Whether it answers its question by a test, with a p-value among the numbers of its name,
+        and not by the size of its gain.
+    told : str
+        What it found, for the verdict: the first part of a sentence, in which {synthetic},
+        {baseline} and {control} are shares and {units} the people, or whatever the records are
+        about; the note of the figure if it is empty.
     """
 
     name: str
@@ -60,6 +67,8 @@ class FigureKind:
     question: Question | None = None
     chart: str = ""
     guess: bool = True
+    tested: bool = False
+    told: str = ""
 
     def figure(self, **values: Any) -> Figure:  # noqa: ANN401  # fields of `Figure`
         """Return a figure of this kind."""
@@ -167,6 +176,8 @@ class Measure:
         The smallest set of measures that it belongs to.
     needed : callable
         Tells whether it is run, given what is audited: a model, a target.
+    needs : str
+        The same in words; empty if it is always run.
     first_only : bool
         Whether it is run once for all syntheses, or is about the first alone.
     keyless : bool
@@ -190,6 +201,7 @@ class Measure:
     place: int = 1_000
     level: MeasureSet = "quick"
     needed: Callable[[Task, Given], bool] = lambda _task, _given: True
+    needs: str = ""
     first_only: bool = False
     keyless: bool = False
     figures: tuple[FigureKind, ...] = ()

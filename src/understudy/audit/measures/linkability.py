@@ -14,6 +14,7 @@ from understudy.audit.measures.declaration import (
     Trust,
     mean,
     of_figure,
+    smallest_p_value,
     spread,
 )
 from understudy.audit.synthesis import Synthesis
@@ -27,6 +28,10 @@ LINKED = FigureKind(
     "columns",
     chart="Share of people whose keys and other columns are linked by a synthetic record.",
     guess=False,
+    question="ordinary",
+    tested=True,
+    told="{synthetic} of the {units} can be linked: the release connects what one attacker knows "
+    "of them with what another knows; chance would connect {baseline}",
 )
 
 
@@ -65,6 +70,9 @@ def _collect(_first: Synthesis, found: Sequence[Linkability | None]) -> Collecte
         "linkability.risk": mean(one.risk for one in told),
         "linkability.p_value": mean(one.p_value for one in told),
     }
+    if told[0].control is not None:
+        numbers["linkability.difference"] = mean(one.difference for one in told)
+        numbers["linkability.difference_p_value"] = smallest_p_value([one.p_value for one in told])
     return Collected([figure], numbers=numbers)
 
 
@@ -76,7 +84,7 @@ MEASURE = Measure(
     place=67,
     keyless=True,
     figures=(LINKED,),
-    numbers={"linkability": ("risk", "p_value")},
+    numbers={"linkability": ("risk", "p_value", "difference", "difference_p_value")},
     explanation=Explanation(
         LINKED.title,
         "Say an attacker has two files: one with people's keys, the other with all their other "

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.audit.attack_findings import LookalikeFindings, Points
 from understudy.audit.measures.declaration import (
     COUNTED,
     Collected,
@@ -25,12 +30,19 @@ PAIRS, FEWEST = 3 * 10**8, 1_000
 """Of a table of more than 20,000 people, so many are compared that this makes so many pairs of a
 person and a record, but at least the second number; everybody is compared by equality."""
 
+MOST_POINTS, MOST_CONTROL_POINTS = 1_500, 500
+"""People and control records whose distances are kept for the chart."""
+
 LOOKALIKES = FigureKind(
     "lookalikes",
     TITLE,
     f"Share of {MEANING}",
     chart="Share of people with a lookalike, and at most how many fresh people would have one.",
     guess=False,
+    question="records",
+    tested=True,
+    told="{synthetic} of the {units} have a lookalike in the release, a record much closer than "
+    "any of the others is; {baseline} would be no surprise",
 )
 
 
@@ -65,10 +77,52 @@ def _collect(_first: Synthesis, found: Sequence[Lookalikes]) -> Collected:
         gain=line.gain,
         note=result.summary(),
     )
-    control = {} if result.control is None else {"control_p_value": result.control.p_value}
-    numbers = {"p_value": result.p_value, "power": result.power, **control}
+    numbers = {"p_value": result.p_value, "power": result.power}
+    if result.control is not None:
+        numbers["control_p_value"] = result.control.p_value
+        # Either test would have told.
+        numbers["power"] = float(np.fmin(result.power, result.control.power))
     return Collected(
-        figures=[figure], numbers={f"lookalikes.{name}": held for name, held in numbers.items()}
+        figures=[figure],
+        numbers={f"lookalikes.{name}": held for name, held in numbers.items()},
+        release={"lookalikes": _findings(result)},
+    )
+
+
+def _findings(result: Lookalikes) -> LookalikeFindings:
+    distances, rng = result.distances(), np.random.default_rng(result.seed)
+    next_person, nearest = distances["original"]
+    found = LookalikeFindings(
+        ratio=result.ratio,
+        distance=result.distance,
+        people=len(nearest),
+        points=_points(next_person, nearest, MOST_POINTS, rng),
+    )
+    if "control" not in distances:
+        return found
+    next_person, nearest = distances["control"]
+    return replace(
+        found,
+        control_people=len(nearest),
+        control=_points(next_person, nearest, MOST_CONTROL_POINTS, rng),
+    )
+
+
+def _points(
+    next_person: NDArray[np.float64],
+    nearest: NDArray[np.float64],
+    most: int,
+    rng: np.random.Generator,
+) -> Points:
+    """Return the distances of at most so many people, rounded, those alike together."""
+    both = np.stack([next_person, nearest], axis=1)
+    both = both[np.isfinite(both).all(axis=1)].round(3)
+    if len(both) > most:
+        both = both[rng.choice(len(both), most, replace=False)]
+    places, counts = np.unique(both, axis=0, return_counts=True)
+    return tuple(
+        (person, record, count)
+        for (person, record), count in zip(places.tolist(), counts.tolist(), strict=True)
     )
 
 

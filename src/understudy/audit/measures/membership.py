@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from understudy.audit.attack_findings import MembershipCurve
 from understudy.audit.findings import NAN
 from understudy.audit.measures.declaration import (
     Collected,
@@ -23,6 +24,8 @@ from understudy.risk.membership import (
     membership_exact,
 )
 from understudy.risk.membership.control import FEWEST_CONTROL
+from understudy.risk.membership.control_result import TITLES
+from understudy.risk.membership.roc import roc_curve
 from understudy.wording import people, sentence
 
 MOST_REPLACED = 20_000
@@ -44,6 +47,10 @@ CONTROL = FigureKind(
     "Share of pairs of a person in the data and one who is not that are told apart by the release "
     "(AUC)",
     guess=False,
+    question="records",
+    tested=True,
+    told="Of two {units}, one in the data and one not, the release tells which is which in "
+    "{synthetic} of the cases; chance does in 50%",
 )
 
 
@@ -120,7 +127,22 @@ def _collect_control(_first: Synthesis, found: Sequence[ControlMembership | str]
         "tpr_at_1_percent": own.true_positive_rate(0.01),
         "tpr_at_01_percent": own.true_positive_rate(0.001),
     }
-    return Collected([figure], numbers={f"membership_control.{n}": v for n, v in numbers.items()})
+    scored = own.scores[own.best]
+    curve = MembershipCurve(
+        TITLES[own.best],
+        len(scored.original),
+        len(scored.control),
+        round(own.auc, 4),
+        tuple(
+            (round(others, 5), round(members, 5))
+            for others, members in roc_curve(scored.original, scored.control)
+        ),
+    )
+    return Collected(
+        [figure],
+        numbers={f"membership_control.{n}": v for n, v in numbers.items()},
+        release={"membership_curve": curve},
+    )
 
 
 _POSTERIORS = ("mean", "maximum", "share_above_half", "share_above_90_percent", "certain")
@@ -131,6 +153,7 @@ MEMBERSHIP_CONTROL = Measure(
     _run_control,
     _collect_control,
     needed=lambda task, _given: task.control is not None,
+    needs="control records",
     first_only=True,
     keyless=True,
     figures=(CONTROL,),
@@ -161,6 +184,7 @@ MEMBERSHIP = Measure(
     _run_exact,
     _collect_exact,
     needed=lambda _task, given: given.model is not None,
+    needs="the model that made the release",
     first_only=True,
     keyless=True,
     figures=(EXACT,),

@@ -28,6 +28,10 @@ KIND = FigureKind(
     "Nearest neighbour",
     "Share of people whose value is that of the most similar record of the table",
     chart="Share of people whose value is that of the most similar record of the release.",
+    question="ordinary",
+    tested=True,
+    told="The most similar record has the right value for {synthetic} of the {units}; without the "
+    "release it is {baseline}",
 )
 
 

@@ -33,6 +33,7 @@ NETWORK = Measure(
     lambda synthesis: network_of(synthesis.given.model),
     _collect,
     needed=lambda _task, given: isinstance(given.model, BayesNet),
+    needs="the model that made the release",
     first_only=True,
     found=lambda release: release.network,
     explanation=Explanation(

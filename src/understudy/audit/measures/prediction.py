@@ -161,7 +161,7 @@ def prediction_findings(
 def _tested_on(found: Prediction) -> str:
     """Return in words what the test records are."""
     if found.held_out == "given":
-        return f"{found.test_records:,} real records that were given for this"
+        return f"{found.test_records:,} real records that the synthesis did not use"
     return (
         f"{found.test_records:,} records of the original, held out from the real training but not "
         "from the synthesis"
@@ -271,6 +271,7 @@ PREDICTION = Measure(
     _collect,
     level="standard",
     needed=lambda task, _given: task.target is not None,
+    needs="a target to predict",
     numbers={"prediction": tuple(GATE)},
     values=_values,
     use=_use,

@@ -33,6 +33,10 @@ COMBINED = FigureKind(
     "Share of combinations of values that fit exactly one synthetic record, and exactly one person",
     chart="Share of combinations that fit one synthetic record, and exactly one person.",
     guess=False,
+    question="records",
+    tested=True,
+    told="{synthetic} of the combinations of values that single out one record of the release "
+    "single out exactly one of the {units}; of those who are not in the data, {control}",
 )
 
 

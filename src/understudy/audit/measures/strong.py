@@ -31,7 +31,7 @@ from understudy.errors import NoDensityError
 from understudy.risk.strong import StrongAttack, strong_attacker
 from understudy.wording import number
 
-MOST_REFITS = 100
+MOST_REFITS = 50
 MOST_REFITTED = 150_000
 """New fits for each table, but for quick audits; fewer for large ones: so many records in all."""
 PRIOR = "informed"
@@ -206,6 +206,7 @@ STRONG = Measure(
     _run,
     _collect,
     needed=lambda _task, given: given.model is not None,
+    needs="the model that made the release",
     figures=(KIND,),
     numbers={
         "strong": (
@@ -259,6 +260,7 @@ STRONG_RECORD = Measure(
     _collect_record,
     level="full",
     needed=lambda _task, given: given.model is not None,
+    needs="the model that made the release",
     figures=(RECORD_KIND,),
     explanation=Explanation(
         "The strong attacker, whole record",

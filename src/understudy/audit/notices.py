@@ -1,0 +1,157 @@
+"""What was asked for and has no effect, or not the one that may be expected, in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from understudy.audit.findings import Findings
+from understudy.audit.task import Task, columns_of_own_values
+from understudy.data.frames import to_narwhals
+from understudy.data.joint_coding import CodedTables, EncodedTable
+from understudy.errors import UnderstudyError
+from understudy.wording import counted, percent, quoted
+
+ERRORS = 3
+"""Control records are like original ones by chance, too; so many standard errors more are told."""
+
+
+def notices(task: Task, real: dict[str, EncodedTable]) -> Iterator[str]:
+    """Yield what can be said before anything is measured.
+
+    Parameters
+    ----------
+    task : Task
+        What the audit is about.
+    real : dict
+        "original", and "control" and "test" if there are such, encoded.
+    """
+    yield from _about_the_target(task)
+    scenario, original = task.scenario, real["original"]
+    if scenario.known == len(scenario.keys):
+        yield f"To say how many keys are known has no effect: {scenario.known} is all of them."
+    constant = [name for name in scenario.keys if _values(original, name) < 2]
+    if constant:
+        have = "has" if len(constant) == 1 else "have"
+        keys = "key" if len(constant) == 1 else "keys"
+        yield (
+            f"The {keys} {quoted(constant)} {have} no effect: all original records have the same "
+            "value, which tells nobody apart."
+        )
+    if scenario.sensitive and _values(original, scenario.sensitive) < 2:
+        yield (
+            f"All original records have the same value of {scenario.sensitive!r}. There is nothing "
+            "to learn about it, and no attack on it can succeed. Name another sensitive column."
+        )
+    if scenario.sensitive and columns_of_own_values(
+        to_narwhals(task.original).select(scenario.sensitive).to_native()
+    ):
+        yield (
+            f"Nearly every original record has its own value of {scenario.sensitive!r}. Guesses of "
+            "it tell little: name a sensitive column whose values several records share."
+        )
+    if task.measures == "quick" and task.classifiers == "papers":
+        yield "The choice of classifiers has no effect: the quick measures train none."
+    for name in ("control", "test"):
+        if name in real:
+            yield from _about_columns(task, name, original, real[name])
+            yield from _about_rows(name, original, real[name])
+
+
+def _about_the_target(task: Task) -> Iterator[str]:
+    target = task.target
+    if target is None:
+        if task.test is not None:
+            yield "The test records have no effect: there is no target to predict."
+        return
+    if target == task.scenario.sensitive:
+        yield (
+            f"The target {target!r} is also the sensitive column: the better a release predicts "
+            "it, the more it tells an attacker. Name another target, or none."
+        )
+    if task.measures == "quick":
+        also = ", and neither have the test records" if task.test is not None else ""
+        yield (
+            f"The target {target!r} has no effect{also}: the quick measures predict nothing. The "
+            "standard measures say how well it is predicted."
+        )
+
+
+def _values(table: EncodedTable, name: str) -> int:
+    column = table.column(name)
+    return len(column.values) + column.gaps
+
+
+def _about_columns(
+    task: Task, name: str, original: EncodedTable, table: EncodedTable
+) -> Iterator[str]:
+    """Yield what a control or test table lacks, and what it has that nothing is compared with."""
+    lacking = [one for one in original.names if one not in table.names]
+    more = [one for one in table.names if one not in original.names]
+    if lacking:
+        without = "Attacks on whole records leave them out"
+        if name == "test":
+            without = "Predictions do without them"
+        elif task.target is not None and task.test is None:
+            without += ", and predictions are not tested on the control records"
+        yield f"The {name} records lack {quoted(lacking)}. {without}."
+    if more:
+        yield (
+            f"The {name} records have {quoted(more)}, which the original lacks. That has no effect."
+        )
+
+
+def _about_rows(name: str, original: EncodedTable, table: EncodedTable) -> Iterator[str]:
+    """Yield how many records are in the original, too, if chance does not explain it."""
+    found, rows = in_common(name, original, table), len(table)
+    if found:
+        what = "predictions are better on records that the synthesis has seen"
+        if name == "control":
+            what = "they would not tell what is true of others, so they were not used"
+        yield (
+            f"{found:,} of the {counted(rows, f'{name} record')} ({percent(found / rows)}) are in "
+            f"the original too, more than chance explains: {what}. Give records that no synthesis "
+            "used."
+        )
+
+
+def in_common(name: str, original: EncodedTable, table: EncodedTable) -> int:
+    """Return how many records of a table are in the original; 0 if chance explains it."""
+    shared = [one for one in original.names if one in table.names]
+    if len(shared) < 2 or not len(original) or not len(table):
+        return 0
+    try:
+        coded = CodedTables.of({"original": original, name: table}, shared).tables
+    except UnderstudyError:
+        return 0
+    frames = [
+        pl.DataFrame({str(at): coded[which][one] for at, one in enumerate(shared)})
+        for which in ("original", name)
+    ]
+    alike = frames[0].group_by(pl.all()).len("alike")
+    found = len(frames[1].join(alike, on=frames[1].columns, how="semi"))
+    # As many control records are like an original one as original records are like another one.
+    others = int(alike.filter(pl.col("alike") > 1)["alike"].sum())
+    rows, share = len(table), max(others, 1) / len(original)
+    most = rows * share + ERRORS * math.sqrt(rows * share * (1 - min(share, 1.0))) + 1
+    return found if found > most else 0
+
+
+def late_notices(findings: Findings) -> Iterator[str]:
+    """Yield what can be said after the measures: a target that nothing predicted."""
+    for release in findings.releases:
+        found = release.utility.prediction
+        if found is None or not found.classifiers:
+            continue
+        best = float(np.nanmax([one.real_accuracy for one in found.classifiers]))
+        if best <= found.baseline:
+            yield (
+                f"No classifier predicted the target {found.target!r} better than its most "
+                f"frequent value ({percent(found.baseline)}), not even one that learnt from real "
+                f"records ({percent(best)} at best). So the predictions do not tell how useful a "
+                "release is."
+            )
+        return

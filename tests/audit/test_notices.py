@@ -1,0 +1,137 @@
+"""Settings without effect are told, and nothing is told without a reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from understudy.audit import audit
+from understudy.audit.findings import (
+    ClassifierFindings,
+    Findings,
+    PredictionFindings,
+    ReleaseFindings,
+    UtilityFindings,
+)
+from understudy.audit.notices import late_notices
+from understudy.data import hold_out
+
+
+def notes(original, release=None, **options):
+    values = {"keys": ["age", "sex"], "sensitive": "ill", "measures": "quick"} | options
+    return audit(original, original if release is None else release, **values).findings.notes
+
+
+@pytest.fixture(scope="module")
+def fresh():
+    """Return other people with a number of their own, so that none is like another."""
+    return make(seed=5)
+
+
+def make(seed, rows=150):
+    rng = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "age": rng.integers(20, 70, rows),
+            "sex": rng.choice(["f", "m"], rows),
+            "pay": rng.random(rows),
+            "ill": rng.choice(["yes", "no"], rows),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make(seed=4)
+
+
+def test_nothing_is_said_without_a_reason(table, fresh):
+    assert notes(table, known=1) == ()
+    assert notes(table, control=fresh) == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"target": "ill"}, "The target 'ill' is also the sensitive column"),
+        ({"target": "sex"}, "The target 'sex' has no effect: the quick measures"),
+        ({"known": 2}, "To say how many keys are known has no effect: 2 is all of them."),
+        ({"known": 1, "keys": "age"}, "To say how many keys are known has no effect: 1 is"),
+        ({"classifiers": "papers"}, "The choice of classifiers has no effect"),
+    ],
+)
+def test_settings_without_effect(table, options, says):
+    assert any(note.startswith(says) for note in notes(table, **options))
+
+
+def test_a_test_table_without_a_target(table, fresh):
+    assert notes(table, test=fresh) == (
+        "The test records have no effect: there is no target to predict.",
+    )
+
+
+def test_constant_keys_and_a_constant_secret(table):
+    same = table.with_columns(land=pl.lit("here"), town=pl.lit("there"))
+    (told,) = notes(same, keys=["land", "age", "town"])
+    assert told == (
+        "The keys 'land' and 'town' have no effect: all original records have the same value, "
+        "which tells nobody apart."
+    )
+    told = notes(same, sensitive="land")
+    assert told[0].startswith("All original records have the same value of 'land'.")
+
+
+def test_control_records_that_are_in_the_original(table, fresh):
+    mixed = pl.concat([fresh.head(60), table.head(20)])
+    (told,) = notes(table, control=mixed)
+    assert told == (
+        "20 of the 80 control records (25.0%) are in the original too, more than chance explains: "
+        "they would not tell what is true of others, so they were not used. Give records that no "
+        "synthesis used."
+    )
+    assert notes(table, control=pl.concat([fresh, table.head(1)])) == ()  # chance
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_records_that_are_alike_by_chance_are_not_told(seed):
+    rng = np.random.default_rng(seed)
+    few = pl.DataFrame({name: rng.integers(0, 3, 400) for name in ("age", "sex", "ill")})
+    parts = hold_out(few, 0.25, by="ill", random_state=seed)
+    assert notes(parts.kept, control=parts.held_out) == ()
+
+
+def test_tables_of_another_schema(table, fresh):
+    control = fresh.drop("pay").with_columns(more=1, most=2)
+    assert notes(table, control=control) == (
+        "The control records lack 'pay'. Attacks on whole records leave them out.",
+        "The control records have 'more' and 'most', which the original lacks. That has no effect.",
+    )
+
+
+def findings(real, baseline=0.5):
+    def one(accuracy):
+        shares = [0.0] * 9
+        return ClassifierFindings("tree", accuracy, 0.5, *shares[:3], (), (), *shares[3:])
+
+    found = PredictionFindings(
+        "job", (), "", "", baseline, 0.5, 0.5, 0.0, tuple(one(value) for value in real)
+    )
+    release = ReleaseFindings("a", "", 1, 9, utility=UtilityFindings(prediction=found))
+    releases = (release, replace(release, name="b"))
+    return Findings("1", "", 1.0, 0, "", "standard", 9, 3, ("k",), None, "s", "job", releases)
+
+
+def test_a_target_that_nothing_predicted():
+    (told,) = late_notices(findings([0.5, 0.45]))
+    assert told.startswith("No classifier predicted the target 'job' better than its most frequent")
+    assert "(50.0%), not even one that learnt from real records (50.0% at best)" in told
+    assert not list(late_notices(findings([0.45, 0.51])))
+
+
+def test_a_secret_of_which_everybody_has_a_value_of_their_own(table):
+    names = table.with_columns(name=pl.Series([f"person {row}" for row in range(len(table))]))
+    found = notes(names, sensitive="name")
+    assert any("Nearly every original record has its own value of 'name'" in one for one in found)
