@@ -88,7 +88,7 @@ def test_a_tooltip_appears_at_a_dot(browser, pages):
         tooltip = page.locator("#vg-tooltip-element.visible")
         tooltip.wait_for(timeout=5000)
         text = tooltip.inner_text()
-        assert "greedy.csv" in text
+        assert "protected.csv" in text
         assert "%" in text
 
 

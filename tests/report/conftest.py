@@ -8,6 +8,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from understudy.audit.attack_findings import (
+    KeySetFindings,
+    LookalikeFindings,
+    MembershipCurve,
+    RareValueFindings,
+)
 from understudy.audit.findings import (
     AnonymityFindings,
     AssociationFindings,
@@ -41,6 +47,7 @@ COLUMNS = (
     "method",
 )
 KEYS = ("age", "education", "children", "religion", "working")
+RARE = "a rare illness"
 ONLY_ORIGINAL = "a value that only the original has"
 
 
@@ -236,6 +243,25 @@ def release(name, gain, loss, *, certain, columns=COLUMNS, seed=0, control=math.
             (columns[2],),
         ),
         errors={"black box": "The command ended with code 1."} if certain else {},
+        lookalikes=LookalikeFindings(
+            0.25,
+            "whole",
+            1473,
+            ((1.0, 0.1, 2), (1.0, 0.9, 40), (0.0, 0.0, 3)),
+            300,
+            ((1.0, 1.2, 9),),
+        ),
+        membership_curve=MembershipCurve(
+            "Closeness", 1000, 300, 0.6, ((0.0, 0.01), (0.01, 0.05), (0.1, 0.2), (1.0, 1.0))
+        ),
+        rare_values=(
+            RareValueFindings(RARE, 7, 3, 0.1, 2, 1),
+            RareValueFindings("common", 700, 300, 290.0),
+        ),
+        telling_keys=(
+            KeySetFindings(keys[:2], 0.05, 0.02, 0.01),
+            KeySetFindings(keys[:1], -0.01, 0.02),
+        ),
     )
 
 

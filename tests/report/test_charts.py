@@ -17,6 +17,7 @@ from understudy.audit.findings import (
     SubsetRisk,
     WayFindings,
 )
+from understudy.audit.verdict import give_verdict
 from understudy.charts.chart import ROWS
 from understudy.charts.palette import DARK, LIGHT, colour, in_light
 from understudy.report.charts.columns import column_chart
@@ -28,11 +29,16 @@ from understudy.report.charts.lines import (
     MOST_SUBSETS,
     distances_chart,
     figures_chart,
+    rare_values_chart,
     strong_chart,
     subsets_chart,
+    telling_keys_chart,
 )
-from understudy.report.charts.tradeoff import MARKED, OTHER, tradeoff_chart
+from understudy.report.charts.people import lookalikes_chart, membership_chart
+from understudy.report.charts.tradeoff import HIGH, MARKED, OTHER, tradeoff_chart
+from understudy.report.front import front_page
 from understudy.report.sections import comparison, sections
+from understudy.wording import Unit
 
 
 def table(chart):
@@ -153,6 +159,13 @@ def test_the_frontier_is_that_of_the_verdict(rich):
     assert tradeoff_chart(replace(rich, releases=(better,))) is None
 
 
+def test_a_release_whose_risk_is_high_is_marked_so(rich):
+    certain = replace(rich.releases[0].strong, certain=700)
+    high = replace(rich.releases[0], strong=certain)
+    rows = table(tradeoff_chart(replace(rich, releases=(high, rich.releases[1]))))
+    assert [row["Choice"] for row in rows] == [MARKED, HIGH]
+
+
 def test_releases_in_one_place_have_their_names_apart(rich):
     same = replace(rich.releases[0], name="same.csv")
     chart = tradeoff_chart(replace(rich, releases=(rich.releases[0], same)))
@@ -174,9 +187,105 @@ def test_equal_values_have_an_axis_around_them():
     assert "domain" not in scale
 
 
-def test_counts_of_people_are_written_out():
-    spec = gains_chart(Histogram((0.0, 1.0, 2.0), (4000, 1))).specification
-    assert spec["layer"][0]["encoding"]["y"]["axis"]["format"] == ","  # "~s" gives 0.1k for 100
+def axes(drawing):
+    """Return every axis of a drawing."""
+    if isinstance(drawing, dict):
+        for name, part in drawing.items():
+            if name == "axis" and isinstance(part, dict):
+                yield part
+            yield from axes(part)
+    elif isinstance(drawing, list):
+        for part in drawing:
+            yield from axes(part)
+
+
+def test_numbers_on_axes_are_written_out(rich):
+    """Without a type, or with g, ticks are written as 1.4e+3; "~s" gives 0.1k for 100."""
+    charts = [*comparison(rich), *front_page(rich, give_verdict(rich)).charts()]
+    for section in sections(rich, None):
+        charts += section.all_charts()
+    forms = {
+        axis["format"] for chart in charts for axis in axes(chart.specification) if "format" in axis
+    }
+    assert ",~f" in forms
+    assert all(form[-1] in "f%" for form in forms)
+
+
+@pytest.mark.slow
+def test_a_thousand_people_are_1_400_on_the_axis():
+    import vl_convert as vlc
+
+    picture = attribution_chart(Histogram((0.0, 0.5, 1.0), (1400, 3))).for_picture()
+    drawn = vlc.vegalite_to_svg(picture)
+    assert ">1,400<" in drawn
+    assert "e+3" not in drawn
+
+
+def test_absurd_gains_are_in_one_bar():
+    edges = tuple(float(edge) for edge in range(-60, 81, 10))
+    chart = gains_chart(Histogram(edges, tuple(range(1, 15))))
+    # 1 + 2 + 3 + 4 people are below -20 bits, and 9 + ... + 14 above 20.
+    assert table(chart)[0] == {"From": -30.0, "To": -20.0, "With the release": 10}
+    assert table(chart)[-1] == {"From": 20.0, "To": 30.0, "With the release": 69}
+    assert sum(row["With the release"] for row in table(chart)) == sum(range(1, 15))
+    assert "more than a million times" in chart.sentence
+    assert "million" not in gains_chart(Histogram((0.0, 1.0), (4,))).sentence
+
+
+def test_lookalikes_are_below_the_line(rich):
+    chart = lookalikes_chart(rich.releases[0].lookalikes, Unit.of("flights"))
+    # 0.1 is less than a quarter of 1; 0.9 is not, and nothing is less than a quarter of 0.
+    assert "Scatter of 45 flights" in chart.alt
+    assert "2 of them lie below the line" in chart.alt
+    assert "Shown are 45 of 1,473 flights in the data and 9 of 300 flights" in chart.sentence
+    assert {row["Series"] for row in table(chart)} == {"In the data", "Not in the data"}
+    alone = replace(rich.releases[0].lookalikes, people=45, control=(), control_people=0)
+    chart = lookalikes_chart(alone, Unit.of("flights"))
+    assert "drawn at random" not in chart.sentence
+    assert {row["Series"] for row in table(chart)} == {"In the data"}
+    assert lookalikes_chart(replace(alone, points=()), Unit.of("flights")) is None
+
+
+def test_the_curve_of_membership_enlarges_the_low_end(rich):
+    chart = membership_chart(rich.releases[0].membership_curve, Unit.of("people"))
+    assert table(chart)[0] == {"False alarms": 0.01, "Found": 0.05, "By chance": 0.01}
+    assert "At 1.0% false alarms, 5.0% are found." in chart.sentence
+    scale = chart.specification["layer"][1]["encoding"]["x"]["scale"]
+    assert (scale["type"], scale["domain"]) == ("log", [0.001, 1])
+
+
+def test_rare_values_are_beside_chance_and_named_only_if_asked_for(rich):
+    values = rich.releases[0].rare_values
+    unit = Unit.of("records")
+    rare, common = table(rare_values_chart(values, "ill", unit))
+    assert rare["Value"] == "A value that 7 records have"
+    assert rare["In the data"] == pytest.approx(3 / 7, abs=1e-6)
+    assert rare["Not in the data"] == 0.5
+    assert rare["By chance"] == pytest.approx(0.1 / 7, abs=1e-6)
+    assert common["Value"] == "common (700 records)"
+    assert common["Not in the data"] is None
+    shown = table(rare_values_chart(values, "", unit, show_records=True))
+    assert shown[0]["Value"] == "a rare illness (7 records)"
+    assert rare_values_chart((), "", unit) is None
+
+
+def test_telling_keys_show_gains_of_both_groups_and_of_chance(rich):
+    first, second = table(telling_keys_chart(rich.releases[0].telling_keys))
+    assert (first["Chance alone, at most"], first["In the data"]) == (0.02, 0.05)
+    assert first["Not in the data"] == 0.01
+    assert second["In the data"] == -0.01
+
+
+def test_people_and_patterns_are_apart(rich):
+    chart = figures_chart(rich.releases[0], "")
+    assert "it is a pattern" in chart.sentence
+    colours = [layer["mark"].get("color") for layer in chart.specification["layer"]]
+    assert {colour("synthetic"), colour("control")} <= set(colours)
+    chart = figures_chart(rich.releases[1], "")  # has no control records
+    assert "pattern" not in chart.sentence
+    assert colour("control") not in [
+        layer["mark"].get("color") for layer in chart.specification["layer"]
+    ]
 
 
 def test_networks_have_their_edges_and_roles():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -9,11 +10,12 @@ import pytest
 from understudy.audit.findings import Figure
 from understudy.audit.measures import figure_kinds
 from understudy.audit.verdict import give_verdict
-from understudy.report.sections import comparison, explanations, sections
+from understudy.report.sections import comparison, explanations, in_units, sections
 
 
 def test_parts_are_those_that_were_found(rich, minimal):
     assert list(sections(rich, None)[0].parts) == [
+        "records",
         "gain",
         "people",
         "strong",
@@ -61,3 +63,24 @@ def test_only_measures_that_were_run_are_explained(rich, minimal):
 def test_every_figure_of_an_audit_is_explained(minimal, measure):
     only = replace(minimal.releases[0], figures=(Figure(measure, "", ""),))
     assert len(explanations(replace(minimal, releases=(only,)))) == 1
+
+
+def test_texts_speak_of_what_a_record_is_about(rich):
+    flights = in_units(replace(rich, unit="flights"))
+    texts = [
+        text
+        for release in flights.releases
+        for figure in release.figures
+        for text in (figure.meaning, figure.note)
+    ]
+    texts += [text.text for text in explanations(flights)]
+    texts += [
+        text
+        for section in sections(flights, None)
+        for chart in section.charts.values()
+        for text in (chart.title, chart.sentence, chart.alt)
+    ]
+    assert any("flights" in text for text in texts)
+    assert [text for text in texts if re.search(r"\b([Pp]eople|person)\b", text)] == []
+    people = replace(rich, unit="people")
+    assert in_units(people) == people

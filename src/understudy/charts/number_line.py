@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from understudy.charts.chart import Chart, cells, drawing, role_scales
 from understudy.charts.palette import ROLES, colour
 from understudy.wording import share
+
+if TYPE_CHECKING:
+    import altair as alt
 
 _STEP = 48
 _NARROW = 0.02
@@ -107,7 +110,43 @@ def _domain(lines: Sequence[Line]) -> list[float] | None:
     values = [value for line in lines for value in line.values.values() if math.isfinite(value)]
     if not values or max(values) - min(values) > _NARROW:
         return None
-    return [round(max(0.0, min(values) - 0.05), 2), round(min(1.0, max(values) + 0.05), 2)]
+    low, high = min(values) - 0.05, min(1.0, max(values) + 0.05)
+    return [round(max(0.0, low) if min(values) >= 0 else low, 2), round(high, 2)]
+
+
+def _gaps(
+    words: Words, present: Mapping[str, str], base: alt.Chart, y: alt.Y
+) -> Iterator[alt.Chart]:
+    """Yield what is stressed between two dots, where there is a gain.
+
+    A pattern, which is told about people who are not in the data as well, has a colour of its own.
+    """
+    import altair as alt
+
+    if not set(words.gap) <= set(present):
+        return
+    start, end = (f"datum['{present[role]}']" for role in words.gap)
+    parts = {"synthetic": (start, end)}
+    if words.gap[1] == "synthetic" and "control" in present:
+        beside = f"datum['{present['control']}']"
+        known = f"isValid({beside})"
+        parts = {
+            "synthetic": (f"{known} ? max({start}, {beside}) : {start}", end),
+            "control": (start, f"{known} ? min({beside}, {end}) : {start}"),
+        }
+    for role, (low, high) in parts.items():
+        # A release that is worse than a guess without it has no gain.
+        gained = "isValid(datum.Low) && isValid(datum.High) && datum.Low < datum.High"
+        yield (
+            base.transform_calculate(Low=low, High=high)
+            .mark_rule(color=colour(role), strokeWidth=5)
+            .encode(
+                x=alt.X("Low:Q"),
+                x2=alt.X2("High:Q"),
+                y=y,
+                opacity=alt.OpacityValue(0, condition={"test": gained, "value": 0.45}),
+            )
+        )
 
 
 def _dots(
@@ -134,18 +173,10 @@ def _dots(
     size = alt.ExprRef(f"datum.Series == '{present.get('baseline', '')}' ? 230 : 130")
     layers = [
         folded.mark_line(color=colour("edge"), strokeWidth=3, strokeCap="round").encode(
-            x=x, y=y, detail="Place:O", order="Share:Q"
+            x=x, y=y, detail=alt.Detail("Place:O"), order=alt.Order("Share:Q")
         )
     ]
-    if set(words.gap) <= set(present):
-        start, end = (present[role] for role in words.gap)
-        # Only where there is one: a release that is worse than a guess without it has no gain.
-        gained = alt.condition(f"datum['{start}'] < datum['{end}']", alt.value(0.45), alt.value(0))
-        layers.append(
-            base.mark_rule(color=colour("synthetic"), strokeWidth=5).encode(
-                x=alt.X(f"{start}:Q"), x2=f"{end}:Q", y=y, opacity=gained
-            )
-        )
+    layers += _gaps(words, present, base, y)
     about = [
         alt.Tooltip(f"{words.first}:N"),
         alt.Tooltip("Series:N", title="Shown"),
@@ -160,7 +191,7 @@ def _dots(
     # Names stand above their lines: beside them, they would leave no room on a phone.
     layers.append(
         base.mark_text(align="left", baseline="bottom", dy=-10, limit=330, fontWeight=600).encode(
-            x=alt.value(0),
+            x=alt.XValue(0),  # type: ignore[no-untyped-call]  # of Altair
             y=y,
             text=alt.Text(f"{words.first}:N"),
             tooltip=alt.Tooltip(f"{words.first}:N"),

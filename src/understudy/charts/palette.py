@@ -110,6 +110,10 @@ SHAPES: Mapping[str, str] = {
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif'
 
 
+COUNT = ",~f"
+"""How numbers stand on an axis: 1,400. Without the type, ticks would be written as 1.4e+3."""
+
+
 def colour(role: str) -> str:
     """Return how a chart names the colour of a role.
 

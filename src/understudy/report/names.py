@@ -20,13 +20,13 @@ _MODELS = {
 
 _PRIORS = {
     "uniform": "every value is as likely as any other",
-    "marginal": "values are as frequent as among the other people",
-    "informed": "the value is what the person's other values suggest",
+    "marginal": "values are as frequent as among all others",
+    "informed": "the value is what the other values of the record suggest",
 }
 
 _MODES = {
-    "auto": "computed exactly: by fitting the model anew for the most exposed people, and with its "
-    "structure as it is for all others",
+    "auto": "computed exactly: by fitting the model anew for the most exposed records, and with "
+    "its structure as it is for all others",
     "fixed": "computed exactly, with the structure of the model as it is",
     "refit": "computed by fitting the model anew for every candidate",
     "black box": "estimated by running the synthesizer for every candidate",

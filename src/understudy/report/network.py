@@ -92,10 +92,14 @@ def edges_chart(
             .encode(
                 x=x,
                 y=y,
-                order="step:Q",
-                detail=["parent:N", "child:N"],
+                order=alt.Order("step:Q"),
+                detail=[alt.Detail("parent:N"), alt.Detail("child:N")],
                 strokeWidth=alt.StrokeWidth("bits:Q", scale=alt.Scale(range=[0.8, 4]), legend=None),
-                tooltip=["parent:N", "child:N", alt.Tooltip("bits:Q", format=".3f")],
+                tooltip=[
+                    alt.Tooltip("parent:N"),
+                    alt.Tooltip("child:N"),
+                    alt.Tooltip("bits:Q", format=".3f"),
+                ],
             )
         )
         parts.append(

@@ -8,24 +8,34 @@ policy lets nothing else run or load. Charts are drawn by an interpreter of expr
 from __future__ import annotations
 
 import base64
+import contextlib
 import functools
 import hashlib
 import json
 import re
 from collections.abc import Iterable
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy import wording
+from understudy.audit.answers import questions_about
+from understudy.audit.columns import tells_about
 from understudy.audit.findings import Findings
-from understudy.audit.verdict import TITLES
+from understudy.audit.verdict import give_verdict
 from understudy.charts.palette import CONFIG, DARK, LIGHT
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError
 from understudy.progress import track
 from understudy.report import names
-from understudy.report.sections import OPEN_COLUMNS, comparison, explanations, sections
+from understudy.report.front import LEVELS, SHORT, chosen_first, front_page, without_repetition
+from understudy.report.sections import (
+    OPEN_COLUMNS,
+    comparison,
+    explanations,
+    in_units,
+    sections,
+)
 from understudy.report.side_by_side import side_by_side
 from understudy.report.trust import trust_table
 from understudy.worlds.desiderata import DESIDERATA
@@ -37,8 +47,6 @@ if TYPE_CHECKING:
     from understudy.audit.verdict import Verdict
     from understudy.charts.chart import Chart
 
-LEVELS = {level: title.partition(",")[0] for level, title in TITLES.items()}
-"""What stands on a badge."""
 _SCALE = 2
 """Pixels of a picture for each of the page: sharp in print."""
 
@@ -69,14 +77,23 @@ def render_report(
     str
         The page.
     """
+    command_for: Commands = commands or (lambda advice: advice.code)
+    if verdict is not None:
+        verdict = without_repetition(verdict, command_for)
+        findings, verdict = chosen_first(findings, verdict)
+    findings = in_units(findings)
     compared = comparison(findings)
-    releases = sections(findings, verdict)
-    charts = [*compared, *(chart for section in releases for chart in section.all_charts())]
+    releases = sections(findings, verdict, show_records=show_records)
+    front = front_page(findings, verdict)
+    charts = [*(front.charts() if front else ()), *compared]
+    charts += (chart for section in releases for chart in section.all_charts())
     library, script, style = drawing_library(), _text("report.js"), _text("report.css")
     style = f"{_variables()}\n{style}"
     page = _template().render(
         findings=findings,
         verdict=verdict,
+        front=front,
+        unit=findings.units,
         show_records=show_records,
         compared=compared,
         side_by_side=side_by_side(findings),
@@ -88,9 +105,12 @@ def render_report(
         style=_markup(style),
         policy=_policy([library, script], style),
         levels=LEVELS,
+        questions=questions_about(findings.units),
+        tells=tells_about(findings.units),
+        short_questions=SHORT,
         open_columns=OPEN_COLUMNS,
         demands=DESIDERATA,
-        command_for=commands or (lambda advice: advice.code),
+        command_for=command_for,
         trust_table=trust_table(),
     )
     return page.lstrip()  # the macros leave blank lines before the beginning
@@ -171,6 +191,7 @@ def write_pictures(
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise DataError(f"The folder {folder} cannot be made: {error.strerror}.") from error
+    findings, _ = chosen_first(findings, give_verdict(findings))
     charts = [*comparison(findings)]
     charts += [chart for section in sections(findings, None) for chart in section.all_charts()]
     targets = [(chart, folder / f"{chart.key}.png") for chart in charts]
@@ -186,13 +207,26 @@ def write_pictures(
 
 @functools.cache
 def drawing_library() -> str:
-    """Return the JavaScript of vega, vega-lite and vega-embed, as one text without imports."""
+    """Return the JavaScript of vega, vega-lite and vega-embed, as one text without imports.
+
+    Putting it together takes longer than all charts, so the user's cache keeps it.
+    """
+    import platformdirs
     import vl_convert as vlc
 
-    library = vlc.javascript_bundle()  # type: ignore[call-arg]  # its stub has no defaults
+    version = metadata.version("vl-convert-python")
+    kept = platformdirs.user_cache_path("understudy") / f"drawing-{version}.js"
+    try:
+        return kept.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        library = vlc.javascript_bundle()  # type: ignore[call-arg]  # its stub has no defaults
     # A text that ends the script element, or makes a comment of it, would break the page.
     if re.search(r"</script|<!--", library, flags=re.IGNORECASE):
         raise RuntimeError("The drawing library cannot stand in a page.")
+    # A report does without the cache where there can be none.
+    with contextlib.suppress(OSError, DataError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(library.encode(), kept, overwrite=True)
     return library
 
 
@@ -212,6 +246,8 @@ def _template() -> Template:
         "percent": wording.percent_number,
         "points": wording.signed_points,
         "number": wording.number,
+        "bits": wording.bits,
+        "factor": wording.factor,
         "short": wording.shortened,
         "model": names.model_name,
         "models": names.models_in_words,

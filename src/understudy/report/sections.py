@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from understudy.audit.findings import Findings, ReleaseFindings
@@ -22,15 +22,22 @@ from understudy.report.charts.lines import (
     figures_chart,
     prediction_chart,
     propensity_chart,
+    rare_values_chart,
     strong_chart,
     subsets_chart,
+    telling_keys_chart,
 )
+from understudy.report.charts.people import lookalikes_chart, membership_chart
 from understudy.report.charts.tradeoff import tradeoff_chart
+from understudy.wording import Unit
 
 if TYPE_CHECKING:
     from understudy.audit.verdict import ReleaseVerdict, Verdict
 
 GAIN: Part = ATTRIBUTION.part  # type: ignore[assignment]  # it has one, which holds all figures
+
+RECORDS = Part("records", "Are records in it?", 0)
+"""Lookalikes and membership."""
 
 OPEN_COLUMNS = 12
 """Columns whose charts are seen at once; the others are folded away."""
@@ -73,6 +80,8 @@ class Section:
         there = {part.key: part.title for part in sorted(declared, key=lambda part: part.place)}
         if self.release.figures:
             there = {GAIN.key: GAIN.title} | there
+        if self.release.lookalikes is not None or self.release.membership_curve is not None:
+            there = {RECORDS.key: RECORDS.title} | there
         for key, title, something in (
             ("numbers", "Further figures", self.release.numbers),
             ("notes", "Not compared", self.release.utility.notes),
@@ -91,10 +100,35 @@ class Section:
 def explanations(findings: Findings) -> tuple[Explanation, ...]:
     """Return how the measures that were run are computed, and none of the others."""
     return tuple(
-        measure.explanation
+        replace(measure.explanation, text=findings.units.told(measure.explanation.text))
         for measure in MEASURES
         if measure.explanation is not None
         and any(measure.has_findings(release) for release in findings.releases)
+    )
+
+
+def in_units(findings: Findings) -> Findings:
+    """Return findings that speak of what a record is about wherever measures speak of people."""
+    told = findings.units.told
+
+    def of(release: ReleaseFindings) -> ReleaseFindings:
+        figures = tuple(
+            replace(figure, meaning=told(figure.meaning), note=told(figure.note))
+            for figure in release.figures
+        )
+        strong = release.strong
+        if strong is not None:
+            strong = replace(strong, notes=tuple(map(told, strong.notes)))
+        return replace(release, figures=figures, strong=strong)
+
+    return replace(findings, releases=tuple(map(of, findings.releases)))
+
+
+def _about(chart: Chart, unit: Unit) -> Chart:
+    """Return a chart whose words are about what a record is about."""
+    told = unit.told
+    return replace(
+        chart, title=told(chart.title), sentence=told(chart.sentence), alt=told(chart.alt)
     )
 
 
@@ -103,18 +137,21 @@ def comparison(findings: Findings) -> tuple[Chart, ...]:
     if len(findings.releases) < 2:
         return ()
     scatter = tradeoff_chart(findings)
-    return (*([scatter] if scatter else []), *comparison_charts(findings))
+    charts = (*([scatter] if scatter else []), *comparison_charts(findings))
+    return tuple(_about(chart, findings.units) for chart in charts)
 
 
-def sections(findings: Findings, verdict: Verdict | None) -> tuple[Section, ...]:
+def sections(
+    findings: Findings, verdict: Verdict | None, *, show_records: bool = False
+) -> tuple[Section, ...]:
     """Return what the page shows of each release."""
     most = max(FEWEST_COLUMNS, MOST_COLUMNS // max(1, len(findings.releases)))
     found = []
     for place, release in enumerate(findings.releases):
         key = f"release-{place + 1}"
         charts = {
-            chart.key: chart.placed(key)
-            for chart in _charts(findings, release)
+            chart.key: _about(chart, findings.units).placed(key)
+            for chart in _charts(findings, release, show_records)
             if chart is not None
         }
         ordered = sorted(release.utility.shares, key=distance, reverse=True)
@@ -128,10 +165,20 @@ def sections(findings: Findings, verdict: Verdict | None) -> tuple[Section, ...]
     return tuple(found)
 
 
-def _charts(findings: Findings, release: ReleaseFindings) -> Iterator[Chart | None]:
-    utility = release.utility
+def _charts(
+    findings: Findings, release: ReleaseFindings, show_records: bool
+) -> Iterator[Chart | None]:
+    utility, unit = release.utility, findings.units
+    if release.lookalikes is not None:
+        yield lookalikes_chart(release.lookalikes, unit)
+    if release.membership_curve is not None:
+        yield membership_chart(release.membership_curve, unit)
     yield figures_chart(release, findings.sensitive)
     yield subsets_chart(release.subsets)
+    yield rare_values_chart(
+        release.rare_values, findings.sensitive, unit, show_records=show_records
+    )
+    yield telling_keys_chart(release.telling_keys)
     if release.attribution is not None:
         yield attribution_chart(release.attribution)
     if release.strong is not None:

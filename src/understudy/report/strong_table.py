@@ -15,7 +15,7 @@ from rich.text import Text
 
 from understudy.report.attack_table import difference
 from understudy.risk.strong.result import CERTAIN, StrongAttack, named
-from understudy.wording import UNDEFINED, counted, share
+from understudy.wording import MOST_BITS, UNDEFINED, bits, counted, share
 
 _NOTICEABLE = 0.01
 """A gain of more bits than this is shown in colour."""
@@ -184,7 +184,9 @@ def _probability(value: float) -> str:
 def _in_bits(gain: float) -> Text:
     if math.isnan(gain):
         return Text(UNDEFINED)
-    return Text(f"{gain:+.3f}".replace("inf", "∞"), style="red" if gain > _NOTICEABLE else "green")
+    capped = math.isfinite(gain) and abs(gain) > MOST_BITS
+    told = bits(gain) if capped else f"{gain:+.3f}".replace("inf", "∞")
+    return Text(told, style="red" if gain > _NOTICEABLE else "green")
 
 
 def _times(gain: float) -> str:

@@ -8,7 +8,8 @@ from typing import Any
 
 from understudy.audit.findings import Histogram
 from understudy.charts.chart import Chart, cells, drawing, role_scales
-from understudy.charts.palette import colour
+from understudy.charts.palette import COUNT, colour
+from understudy.wording import MOST_BITS
 
 _SERIES = {"synthetic": "With the release", "original": "With the original data"}
 _HEIGHT = 230
@@ -29,8 +30,8 @@ def attribution_chart(histogram: Histogram) -> Chart | None:
     """Return for how many records the release points to the true value, and how clearly."""
     words = _Words(
         "attribution",
-        "How clearly the release points to the truth, person by person",
-        "Each bar counts people. On the right are those whose true value all similar synthetic "
+        "How clearly the release points to the truth, record by record",
+        "Each bar counts records. On the right are those whose true value all similar synthetic "
         "records have; on the left, those whose value none of them has.",
         "Share of the nearest records with the true value",
         ".0%",
@@ -42,13 +43,43 @@ def gains_chart(gains: Histogram) -> Chart | None:
     """Return how many records there are by the bits that the strong attacker gains."""
     words = _Words(
         "gains",
-        "What the strong attacker learns, person by person",
-        "Each bar counts people. One bit doubles the odds of the truth; left of zero the attacker "
-        "is misled. Heights go by powers of ten, so that you can see a single person.",
+        "What the strong attacker learns, record by record",
+        "Each bar counts records. One bit doubles the odds of the truth; left of zero the attacker "
+        "is misled. Heights go by powers of ten, so that you can see a single record."
+        f"{_BEYOND if _beyond(gains) else ''}",
         "Gain in bits",
         ".2~f",
     )
-    return _histogram(gains, words, powers=True)
+    return _histogram(_capped(gains), words, powers=True)
+
+
+_BEYOND = (
+    f" The outermost bars hold all beyond {MOST_BITS} bits, which is more than a million times."
+)
+
+
+def _beyond(gains: Histogram) -> bool:
+    return any(abs(edge) > MOST_BITS for edge in gains.edges)
+
+
+def _capped(gains: Histogram) -> Histogram:
+    """Return the bits with all beyond the most that are told apart in the outermost intervals.
+
+    Examples
+    --------
+    >>> _capped(Histogram((0.0, 20.0, 40.0, 60.0, 80.0), (5, 3, 2, 1)))
+    Histogram(edges=(0.0, 20.0, 40.0), synthetic=(5, 6), original=())
+    """
+    if not _beyond(gains):
+        return gains
+    inside = [place for place, edge in enumerate(gains.edges) if abs(edge) <= MOST_BITS]
+    last = len(gains.synthetic)
+    first = max(0, inside[0] - 1) if inside else 0
+    end = min(last, inside[-1] + 1) if inside else last
+    counts = list(gains.synthetic[first:end])
+    counts[0] += sum(gains.synthetic[:first])
+    counts[-1] += sum(gains.synthetic[end:])
+    return Histogram(gains.edges[first : end + 1], tuple(counts))
 
 
 def _histogram(histogram: Histogram, words: _Words, *, powers: bool = False) -> Chart | None:
@@ -96,7 +127,7 @@ def _bars(words: _Words, present: Mapping[str, str], powers: bool, alt_text: str
         "Records:Q",
         title="People",
         scale=scale,
-        axis=alt.Axis(values=ticks, tickCount=5, format=","),
+        axis=alt.Axis(values=ticks, tickCount=5, format=COUNT),
     )
     tooltip = [
         alt.Tooltip("From:Q", format=words.form),
@@ -112,12 +143,12 @@ def _bars(words: _Words, present: Mapping[str, str], powers: bool, alt_text: str
     layers = [
         of("synthetic")
         .mark_rect(opacity=0.85, stroke=colour("card"), strokeWidth=2)
-        .encode(x=x, x2="To:Q", y=y, y2=alt.datum(0), color=hue, tooltip=tooltip)
+        .encode(x=x, x2=alt.X2("To:Q"), y=y, y2=alt.Y2Datum(0), color=hue, tooltip=tooltip)
     ]
     if "original" in present:
         layers.append(
             of("original")
             .mark_rule(strokeWidth=3)
-            .encode(x=x, x2="To:Q", y=y, color=hue, tooltip=tooltip)
+            .encode(x=x, x2=alt.X2("To:Q"), y=y, color=hue, tooltip=tooltip)
         )
     return drawing(*layers, height=_HEIGHT, alt_text=alt_text)

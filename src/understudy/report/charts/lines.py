@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from understudy.audit.attack_findings import KeySetFindings, RareValueFindings
 from understudy.audit.findings import (
     DisclosureFindings,
     Findings,
@@ -23,10 +24,18 @@ from understudy.results import Result
 from understudy.utility.marginals import Marginals, distance_line
 from understudy.utility.prediction_result import Prediction
 from understudy.utility.propensity import Propensity
-from understudy.wording import listed, times
+from understudy.wording import Unit, listed, times
 
 MOST_SUBSETS = 20
 """Sets of keys in a chart; more could not be read."""
+
+PATTERN = (
+    "From the square to the triangle it is a pattern: it is told about those who are not in the "
+    "data as well. From the triangle to the circle, it is told because they are in the data."
+)
+"""What control records show, where it is seen first."""
+
+_BESIDE_CONTROL = {"synthetic": "In the data", "control": "Not in the data"}
 
 _MOST_COMPARED = 4
 """Measures that are drawn for several releases, at most; the table has all."""
@@ -53,19 +62,21 @@ def figures_chart(release: ReleaseFindings, sensitive: str) -> Chart | None:
         for found in release.figures
         if found.measure not in apart
     ]
+    controlled = any(math.isfinite(line.values["control"]) for line in lines)
     words = Words(
         "figures",
         "How often a guess is correct",
-        f"Each line is one way to find out {_of_whom(sensitive)}. The "
-        "further the circle lies to the right of the square, the more the release gives away.",
+        f"Each line is one way to find out {_of_whom(sensitive)}. The further the circle lies to "
+        "the right of the square, the more the release gives away."
+        f"{f' {PATTERN}' if controlled else ''}",
         "Measure",
-        "Share of the people in the data",
+        "Share of the original's records",
     )
     return number_line(words, lines, Result.SERIES)
 
 
 def _of_whom(sensitive: str) -> str:
-    return f"a person's '{sensitive}'" if sensitive else "a person's sensitive value"
+    return f"'{sensitive}' of a record" if sensitive else "a sensitive value"
 
 
 def subsets_chart(subsets: Sequence[SubsetRisk]) -> Chart | None:
@@ -91,7 +102,7 @@ def subsets_chart(subsets: Sequence[SubsetRisk]) -> Chart | None:
     words = Words(
         "subsets",
         "What the attacker knows decides what the attacker learns",
-        "Each line is an attacker who knows a different set of columns about a person (GCAP). The "
+        "Each line is an attacker who knows a different set of columns (GCAP). The "
         f"release helps most with the sets at the top.{cut}",
         "Known columns",
         "Share of correct guesses",
@@ -102,6 +113,70 @@ def subsets_chart(subsets: Sequence[SubsetRisk]) -> Chart | None:
 def _least_gain_last(subset: SubsetRisk) -> float:
     gain = subset.synthetic - subset.baseline
     return math.inf if math.isnan(gain) else -gain
+
+
+def rare_values_chart(
+    values: Sequence[RareValueFindings], sensitive: str, unit: Unit, *, show_records: bool = False
+) -> Chart | None:
+    """Return a line for each value that few people have: how many of them are told."""
+
+    def name(one: RareValueFindings) -> str:
+        known = one.named(show_records=show_records, unit=unit.many)
+        if known == one.value:
+            return f"{known} ({unit.count(one.people)})"
+        return f"{known[0].upper()}{known[1:]}"
+
+    lines = [
+        Line(
+            name(one),
+            f"guessed for {one.told:,} of the {one.people:,} that have it",
+            {
+                "baseline": one.expected / one.people,
+                "synthetic": one.told / one.people,
+                "control": one.control_told / one.control_people
+                if one.control_people
+                else math.nan,
+            },
+        )
+        for one in values
+        if one.people
+    ]
+    which = f"'{sensitive}'" if sensitive else "the sensitive column"
+    words = Words(
+        "rare-values",
+        "What is told about rare values",
+        f"Each line is a value of {which}, the rarest first. The circle is the share of those that "
+        "have it for whom an attacker guesses it; by chance, the same guesses would reach the "
+        "square.",
+        "Value",
+        "Share of those that have the value",
+    )
+    return number_line(words, lines, {**_BESIDE_CONTROL, "baseline": "By chance"})
+
+
+def telling_keys_chart(sets: Sequence[KeySetFindings]) -> Chart | None:
+    """Return a line for each of the most telling sets of keys: gains, and what chance gives."""
+    lines = [
+        Line(
+            listed(one.keys),
+            f"{len(one.keys)} known",
+            {
+                "baseline": max(one.limit, 0.0),
+                "synthetic": one.gain,
+                "control": one.control_gain,
+            },
+        )
+        for one in sets
+    ]
+    words = Words(
+        "telling-keys",
+        "Which keys tell most",
+        "Each line is an attacker who knows these keys alone. Shown is what the release adds to "
+        "the correct guesses. Chance alone stays left of the square in 95 of 100 releases.",
+        "Known columns",
+        "Gain in correct guesses",
+    )
+    return number_line(words, lines, {**_BESIDE_CONTROL, "baseline": "Chance alone, at most"})
 
 
 def strong_chart(before: float, after: float) -> Chart | None:
@@ -125,21 +200,21 @@ def disclosure_chart(found: DisclosureFindings) -> Chart | None:
     """Return repU and DiSCO beside what a constant guess and the original itself give."""
     words = Words(
         "disclosure",
-        "Unique people, and people whose keys leave one value",
-        "The circle counts people in the release, the diamond in the original. For DiSCO, the "
+        "Unique records, and records whose keys leave one value",
+        "The circle counts records in the release, the diamond in the original. For DiSCO, the "
         "square is what a constant guess gives: only what lies to its right was disclosed.",
         "Count",
-        "Share of the people in the data",
+        "Share of the original's records",
     )
     lines = [
         Line(
             "repU: unique in both",
-            "keys that one person and one synthetic record have",
+            "keys that one original and one synthetic record have",
             {"synthetic": found.repu, "original": found.uio},
         ),
         Line(
             "DiSCO: one value, and it is true",
-            "keys that have one sensitive value in the release, the person's own",
+            "keys that have one sensitive value in the release, the record's own",
             {
                 "baseline": found.disco_baseline,
                 "synthetic": found.disco,
@@ -165,7 +240,7 @@ def distances_chart(ways: Sequence[WayFindings]) -> Chart | None:
         "distances",
         "Distance of all shares from the original's",
         "The share of records that would have to change for the counts to agree. A new sample of "
-        "the same people would reach the square; a dot near it is as good as can be.",
+        "the same size would reach the square; a dot near it is as good as can be.",
         "Tables of",
         Marginals.AXIS,
     )
@@ -210,7 +285,7 @@ def prediction_chart(prediction: PredictionFindings) -> Chart | None:
     ]
     words = Words(
         "prediction",
-        "Correct predictions for real people",
+        "Correct predictions for real records",
         "Each line is a classifier, trained once on the release and once on real records. The "
         "nearer the circle is to the diamond, the better the release stands in for the original.",
         "Classifier",
@@ -233,6 +308,7 @@ def comparison_charts(findings: Findings) -> tuple[Chart, ...]:
                     "baseline": figure.baseline,
                     "synthetic": figure.synthetic,
                     "original": figure.original,
+                    "control": figure.control,
                 },
             )
             for name, figure in found
@@ -245,7 +321,7 @@ def comparison_charts(findings: Findings) -> tuple[Chart, ...]:
             kind.title,
             f"{kind.chart} A line for each release.",
             "Release",
-            "Share of the people in the data",
+            "Share of the original's records",
         )
         chart = number_line(words, lines, Result.SERIES)
         if chart is not None:
@@ -255,4 +331,6 @@ def comparison_charts(findings: Findings) -> tuple[Chart, ...]:
 
 def _decisive_first(kind: FigureKind) -> int:
     """Return the place of a measure among the charts: those that answer a question come first."""
-    return 0 if kind.question is not None else 1 if kind.guess else 2
+    if kind.question is not None:
+        return 1 if kind.tested else 0
+    return 2 if kind.guess else 3

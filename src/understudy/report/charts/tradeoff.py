@@ -1,4 +1,4 @@
-"""Risk against loss of use of several releases, with those marked that no other one beats."""
+"""Risk against loss of use of several releases, with those marked that are worth a choice."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ from understudy.audit.findings import Findings
 from understudy.audit.tradeoff import Place, Tradeoff, tradeoff
 from understudy.charts.chart import Chart, cells, drawing
 from understudy.charts.labels import place_labels
-from understudy.charts.palette import colour
+from understudy.charts.palette import COUNT, colour
 from understudy.wording import listed, shortened
 
 MARKED = "Worth choosing"
 OTHER = "Another release is better"
+HIGH = "The risk is high"
+
+_COLOURS = {MARKED: "synthetic", OTHER: "baseline", HIGH: "high"}
+_SHAPES = {MARKED: "circle", OTHER: "circle", HIGH: "cross"}
 
 _LONGEST = 26
 _HEIGHT = 340
@@ -29,13 +33,11 @@ def tradeoff_chart(findings: Findings) -> Chart | None:
     best = compared.frontier()
     names = [place.name for place in best]
     alt_text = (
-        f"Scatter of {len(compared.places)} releases: risk against {compared.loss_name}. "
-        f"No other release beats {listed(names)}."
+        f"Scatter of {len(compared.places)} releases: {compared.risk_name} against "
+        f"{compared.loss_name}. "
+        f"Worth choosing: {listed(names) or 'none'}."
     )
-    rows = [
-        (place.name, place.risk, place.loss, MARKED if place in best else OTHER)
-        for place in compared.places
-    ]
+    rows = [(place.name, place.risk, place.loss, _choice(place, best)) for place in compared.places]
     labels = _labels(compared, best)
     most = max(map(len, labels.values()))
     unnamed = " Point at a dot without a name to see its name." if most < len(rows) else ""
@@ -43,12 +45,20 @@ def tradeoff_chart(findings: Findings) -> Chart | None:
         "tradeoff",
         "Risk against loss of use",
         "The nearer to the lower left corner, the better: down is less risk, left is more useful. "
-        f"The dashed line joins the releases that no other release beats beyond chance.{unnamed}",
+        f"The risk is {compared.risk_name}, the question with the worst answer. "
+        "The dashed line joins the releases worth choosing: each costs less use, beyond chance, "
+        f"than all that come before it in the order of the verdict.{unnamed}",
         alt_text,
         _dots(compared, labels, alt_text),
         ("Release", "Risk", "Loss", "Choice"),
         cells(rows),
     )
+
+
+def _choice(place: Place, best: Sequence[Place]) -> str:
+    if place in best:
+        return MARKED
+    return HIGH if place.level == "high" else OTHER
 
 
 def _domain(values: Sequence[float]) -> list[float]:
@@ -103,7 +113,7 @@ def _dots(
 ) -> dict[str, Any]:
     import altair as alt
 
-    form = "~" if "ratio" in compared.loss_name else "~%"
+    form = COUNT if "ratio" in compared.loss_name else "~%"
     x = alt.X(
         "Loss:Q",
         title=f"{compared.loss_name[0].upper()}{compared.loss_name[1:]} (less is better)",
@@ -112,24 +122,28 @@ def _dots(
     )
     y = alt.Y(
         "Risk:Q",
-        title="Gain of the attacker (less is better)",
+        title=f"{compared.risk_name[0].upper()}{compared.risk_name[1:]} (less is better)",
         axis=alt.Axis(format="~%", tickCount=5),
         scale=alt.Scale(domain=_domain([place.risk for place in compared.places]), nice=False),
     )
     tooltip = [
         alt.Tooltip("Release:N"),
-        alt.Tooltip("Risk:Q", title="Gain of the attacker", format=".1%"),
-        alt.Tooltip("Loss:Q", title="Loss of use", format=".2~f" if form == "~" else ".1%"),
+        alt.Tooltip("Risk:Q", title="Risk", format=".1%"),
+        alt.Tooltip("Loss:Q", title="Loss of use", format=",.2~f" if form == COUNT else ".1%"),
     ]
-    scale = alt.Scale(domain=[MARKED, OTHER], range=[colour("synthetic"), colour("baseline")])
+    best = compared.frontier()
+    held = {_choice(place, best) for place in compared.places}
+    choices = [one for one in _COLOURS if one in held]
+    scale = alt.Scale(domain=choices, range=[colour(_COLOURS[one]) for one in choices])
+    shapes = alt.Scale(domain=choices, range=[_SHAPES[one] for one in choices])
     legend = alt.Legend(
         title=None,
         orient="top",
-        symbolType="circle",
         symbolSize=110,
-        columns=alt.ExprRef("width < 520 ? 1 : 2"),
+        columns=alt.ExprRef("width < 520 ? 1 : 3"),
     )
     hue = alt.Color("Choice:N", scale=scale, legend=legend)
+    shape = alt.Shape("Choice:N", scale=shapes, legend=legend)
 
     def of(choice: str) -> alt.Chart:
         return alt.Chart().transform_filter(alt.FieldEqualPredicate(field="Choice", equal=choice))
@@ -138,7 +152,9 @@ def _dots(
         point: alt.Chart = of(choice).mark_point(
             filled=True, size=size, opacity=1, stroke=colour("card"), strokeWidth=1.2
         )
-        return point.encode(x=x, y=y, color=hue, tooltip=[*tooltip, alt.Tooltip("Choice:N")])
+        return point.encode(
+            x=x, y=y, color=hue, shape=shape, tooltip=[*tooltip, alt.Tooltip("Choice:N")]
+        )
 
     names = [
         alt.Chart(alt.InlineData(values=values))
@@ -150,14 +166,15 @@ def _dots(
             dy=alt.ExprRef("datum.dy"),
             opacity=alt.ExprRef(f"{condition} ? 1 : 0"),
         )
-        .encode(x=x, y=y, text="Name:N", tooltip=tooltip)
+        .encode(x=x, y=y, text=alt.Text("Name:N"), tooltip=tooltip)
         for condition, values in labels.items()
     ]
     return drawing(
         of(MARKED)
         .mark_line(color=colour("synthetic"), strokeWidth=2, strokeDash=[5, 4])
-        .encode(x=x, y=y, order="Loss:Q"),
+        .encode(x=x, y=y, order=alt.Order("Loss:Q")),
         # Below a dot that it is worth to choose, one that it beats narrowly is still seen.
+        dots(HIGH, 200),
         dots(OTHER, 230),
         dots(MARKED, 150),
         *names,
