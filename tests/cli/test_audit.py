@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import polars as pl
 import pytest
 import tomlkit
 
@@ -27,6 +28,31 @@ def refused_audit(refused, people):
     return check
 
 
+class TestNotices:
+    @pytest.mark.parametrize(
+        ("options", "says"),
+        [
+            (("--target", "ill"), "The target 'ill' is also the sensitive column"),
+            (("--target", "works"), "The target 'works' has no effect: the quick measures predict"),
+            (
+                ("--target", "works", "--test", "people.csv"),
+                "The target 'works' has no effect, and neither have the test records",
+            ),
+            (("--classifiers", "papers"), "The choice of classifiers has no effect"),
+            (("--known", "2"), "To say how many keys are known has no effect"),
+        ],
+    )
+    def test_what_has_no_effect_is_said(self, audit, people, options, says):
+        code, out, _ = audit(*QUICK, *options, "--json", "a.json")
+        assert (code, says in " ".join(out.split())) == (0, True)
+        assert any(says in note for note in Audit.from_json(people / "a.json").findings.notes)
+
+    def test_nothing_is_said_where_nothing_is_amiss(self, audit, people):
+        _, _, err = audit(*QUICK, "--classifiers", "none", "--json", "a.json")
+        assert "effect" not in err
+        assert Audit.from_json(people / "a.json").findings.notes == ()
+
+
 class TestResults:
     def test_a_verdict_a_report_and_a_file_for_programs(self, audit, people):
         code, out, err = audit(*QUICK, "--model", "model.us", "-o", "r.html", "--json", "a.json")
@@ -41,7 +67,9 @@ class TestResults:
         for share in (gcap.baseline, gcap.synthetic, gcap.original):
             assert f"{100 * share:.2f}%" in row
         for advice in found.verdict.releases[0].advice:
-            assert f"- {advice.sentences}\n    understudy " in out
+            # Only the reader knows where control records are.
+            command = "" if "control" in advice.parameters else "\n    understudy "
+            assert f"- {advice.sentences}{command}" in out
         assert "Wrote r.html: the report" in err
         assert "Wrote a.json: all findings" in err
         assert found.verdict.headline.split(":")[0] in (people / "r.html").read_text()
@@ -232,8 +260,8 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            ((), "Give --keys and --sensitive, or a --scenario file, or a --policy file"),
-            (("--keys", "age"), "Give --keys and --sensitive"),
+            (("--sensitive", "ill"), "Give --keys and --sensitive, or a --scenario file, or a"),
+            (("--keys", "agee"), "keys: 'agee' is not a column. Did you mean 'age'?"),
             (("--keys", "agee", "--sensitive", "ill"), "has no column 'agee'. Did you mean 'age'?"),
             (("--keys", "ill", "--sensitive", "ill"), "both a key and the sensitive attribute"),
             ((*QUICK, "--known", "3"), "known must be a whole number from 1 to 2"),
@@ -309,3 +337,103 @@ class TestMistakes:
         after = content(people)
         assert after.pop("r.html")
         assert after == before
+
+
+class TestEveryColumn:
+    """Without a sensitive column, every column is tried."""
+
+    def test_in_the_terminal_the_report_and_the_document(self, audit, people):
+        _, out, _ = audit("--measures", "quick", "-o", "r.html", "--json", "a.json")
+        assert "Which column gives records away?" in out
+        assert "No sensitive column was named" in " ".join(out.split())
+        found = Audit.from_json(people / "a.json").findings
+        assert {one.column for one in found.releases[0].ranking} == {"age", "sex", "ill", "works"}
+        assert {*found.keys, found.sensitive} == {"age", "sex", "ill", "works"}
+        assert "Which column gives records away?" in (people / "r.html").read_text()
+
+    def test_with_keys(self, audit, people):
+        audit("--keys", "age,sex", "--measures", "quick", "--json", "a.json")
+        found = Audit.from_json(people / "a.json").findings
+        assert found.keys == ("age", "sex")
+        assert {one.column for one in found.releases[0].ranking} == {"ill", "works"}
+
+    def test_run_and_compare(self, call, people):
+        code, *_ = call("run", "people.csv", "-o", "out", "--measures", "quick", "--method", "cart")
+        assert code == 0
+        found = Audit.from_json(people / "out" / "confidential" / "audit.json").findings
+        assert found.releases[0].ranking
+        assert any("were kept back, drawn at random. " in note for note in found.notes)
+        code, *_ = call(
+            "compare", "people.csv", "--methods", "independent,cart", "--measures", "quick",
+            "--json", "c.json",
+        )  # fmt: skip
+        assert code == 0
+        several = Audit.from_json(people / "c.json").findings.releases
+        assert all(release.ranking for release in several)
+
+
+class TestUnit:
+    """What a record is about has a name."""
+
+    def test_records_unless_something_is_said(self, audit):
+        out = " ".join(audit(*QUICK)[1].split())
+        assert "Are original records in it?" in out
+        assert "people" not in out.replace("people.csv", "")
+
+    def test_the_name_is_used_and_kept(self, audit, people):
+        _, out, _ = audit(*QUICK, "--unit", "flights", "--json", "a.json", "-o", "r.html")
+        assert "Are the original's flights in it?" in " ".join(out.split())
+        assert "--unit flights" in out  # the advice repeats it
+        assert Audit.from_json(people / "a.json").findings.unit == "flights"
+        assert "flights in it?" in (people / "r.html").read_text()
+
+    def test_in_a_policy(self, audit, people):
+        (people / "p.toml").write_text('[audit]\nunit = "people"\n')
+        out = " ".join(audit(*QUICK, "--policy", "p.toml")[1].split())
+        assert "Are people's records in it?" in out
+
+    def test_what_is_no_unit(self, refused_audit):
+        refused_audit(*QUICK, "--unit", "child/", says="unit must say what a record is about")
+
+
+class TestLevels:
+    """The gate compares levels of the verdict as words."""
+
+    def test_they_fail_and_say_what_decided(self, audit):
+        code, _, err = audit(*QUICK, "--fail-if", "strongest = not measured")
+        assert code == 1
+        assert "strongest is not measured; the gate fails if it is = not measured." in err
+
+    def test_in_a_policy(self, audit, people):
+        (people / "p.toml").write_text('[gate]\nfail_if = ["verdict > low"]\n')
+        code, _, err = audit(*QUICK, "--policy", "p.toml")
+        assert (code, "the gate fails if it is > low" in err) == (1, True)
+
+    def test_an_unknown_level_names_the_four(self, refused_audit):
+        says = "one of low, not measured, raised, high (the most serious last); got 'medium'"
+        refused_audit(*QUICK, "--fail-if", "verdict >= medium", says=says)
+
+
+def test_no_warning_about_keys_that_nobody_named(call, people):
+    table = pl.read_csv(people / "people.csv").with_columns(
+        weight=pl.int_range(pl.len()).cast(pl.Float64) / 7 + 50
+    )
+    table.write_csv(people / "wide.csv")
+    code, _, err = call("audit", "wide.csv", "wide.csv", "--measures", "quick")
+    assert code == 0
+    assert "different values" not in err
+    # Whoever names it is warned.
+    code, _, err = call("audit", "wide.csv", "wide.csv", "--measures", "quick", "--keys", "weight")
+    assert "The key 'weight' has 120 different values" in err
+
+
+@pytest.mark.usefixtures("people")
+def test_the_unit_is_in_the_ranking(call):
+    code, out, _ = call(
+        *("run", "people.csv", "-o", "out", "--method", "cart", "--measures", "quick"),
+        *("--unit", "flights", "--seed", "1"),
+    )
+    assert code == 0
+    assert "Which column gives flights away?" in out
+    words = out.partition("Which column")[2].partition("Share of")[0]
+    assert "people" not in words

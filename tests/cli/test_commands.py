@@ -15,8 +15,9 @@ import pytest
 
 from understudy import Independent, Schema, Synthesizer, __version__, load, write
 from understudy.cli import main
-from understudy.cli.demonstration import parted
+from understudy.cli.demonstration import SENSITIVE
 from understudy.cli.synthesis import Method
+from understudy.data import hold_out
 from understudy.synthesis import METHODS
 
 SCRIPT = Path(sys.executable).with_name("understudy")
@@ -397,11 +398,13 @@ class TestDemo:
         code, out, err = run("demo")
         assert code == 0
         folder = tmp_path / "understudy-demo"
-        assert files(folder) == ["audit.json", "report.html", "synthetic-independent.csv"]
+        assert files(folder) == [
+            "audit.json", "original.csv", "report.html", "synthetic-independent.csv",
+        ]  # fmt: skip
         keys = "'age', 'education', 'children', 'religion' and 'working'"
         assert f"knows 4 of the 5 keys {keys}" in out
-        kept, _ = parted(load("cmc"), 1)
-        most = kept["husband_education"].value_counts()["count"].max()
+        kept = hold_out(load("cmc"), 0.2, by=SENSITIVE, random_state=1).kept
+        most = kept[SENSITIVE].value_counts()["count"].max()
         assert f"{most / kept.height:.2%}" in out
         assert "Wrote understudy-demo/report.html: the report, to open in a browser." in err
 

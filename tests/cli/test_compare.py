@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
-from understudy.audit import Audit
+from tests.cli.conftest import make_people
+from understudy import Cart, Independent
+from understudy.audit import Audit, audit
 from understudy.audit.measures.prediction import SEEN
 from understudy.cli.named_releases import read_files, read_methods
+from understudy.data import hold_out
 from understudy.errors import ParameterError
 
 QUICK = ("--keys", "age,sex", "--sensitive", "ill", "--measures", "quick", "--json", "a.json")
@@ -77,7 +81,10 @@ class TestPrediction:
     def test_given_records(self, tested):
         found, page, err = tested("--test", "new.csv")
         for release in found.findings.releases:
-            assert release.utility.prediction.held_out == "30 real records that were given for this"
+            assert (
+                release.utility.prediction.held_out
+                == "30 real records that the synthesis did not use"
+            )
             assert not release.utility.prediction.note
         assert found.findings.measures == "standard, with no classifiers"
         assert SEEN not in page
@@ -86,10 +93,59 @@ class TestPrediction:
         assert "was not measured" not in err
 
     def test_records_of_the_original(self, tested):
-        found, page, _ = tested()
+        found, page, _ = tested("--holdout", "0")
         for judged in found.verdict.releases:
             assert any(text.endswith(SEEN) for text in judged.sentences)
         assert SEEN in page
+
+    def test_records_that_are_kept_back(self, tested):
+        found, page, _ = tested()
+        for release in found.findings.releases:
+            assert release.utility.prediction.held_out.startswith("18 real records that the")
+        assert SEEN not in page
+
+
+class TestHoldout:
+    def test_methods_see_the_same_part_and_the_others_are_control_records(self, compare, people):
+        code, out, _, found = compare("--methods", "cart,independent", "--seed", "3")
+        assert code == 0
+        parts = hold_out(pl.read_csv(people / "people.csv"), 0.2, by="ill", random_state=3)
+        assert found.rows == len(parts.kept) == 96
+        twin = audit(
+            parts.kept,
+            {
+                "cart": Cart(random_state=3).fit(parts.kept).sample(),
+                "independent": Independent(random_state=3).fit(parts.kept).sample(),
+            },
+            keys=["age", "sex"],
+            sensitive="ill",
+            control=parts.held_out,
+            measures="quick",
+            random_state=3,
+        )
+        for release, expected in zip(found.releases, twin.findings.releases, strict=True):
+            assert release.figure("gcap") == expected.figure("gcap")
+            assert release.figure("gcap").control >= 0
+        assert "24 of 120 records (20%) were kept back" in found.notes[0]
+        assert found.notes[0] in " ".join(out.split())
+
+    def test_none(self, compare):
+        _, _, _, found = compare("--methods", "cart", "--holdout", "0")
+        assert (found.rows, found.notes) == (120, ())
+        assert np.isnan(found.releases[0].figure("gcap").control)
+
+    def test_a_file_may_be_made_from_all_records(self, compare):
+        _, _, _, found = compare("release.csv", "--methods", "cart")
+        assert found.rows == 120
+        (note,) = found.notes
+        assert note.startswith("No records were kept back: 'release.csv' may be made from all of")
+
+    def test_given_control_records(self, compare):
+        fresh = make_people().with_columns(pl.col("age") + 1)
+        fresh.write_csv("fresh.csv")
+        _, _, _, found = compare("release.csv", "--methods", "cart", "--control", "fresh.csv")
+        assert (found.rows, found.notes) == (120, ())
+        assert found.releases[1].figure("gcap").control >= 0
 
 
 class TestMethods:
@@ -189,6 +245,7 @@ class TestMethods:
     [
         ((), "Give synthetic tables, --methods or --method"),
         (("x=release.csv", "--method", "x=cart"), "'x' is both a file and a method"),
+        (("release.csv", "--holdout", "0.2"), "--holdout needs methods only: 'release.csv' is a"),
         (("--methods", "cart,cart"), "Two methods are called 'cart'"),
         (("--methods", "cart", "--protect", "il:works"), "cart (protected): protect: 'il' is not"),
         (("--methods", "independent", "--protect", "ill:"), "--protect needs the method"),

@@ -7,7 +7,8 @@ import pytest
 
 from understudy import load
 from understudy.audit import Audit
-from understudy.cli.demonstration import SENSITIVE, file_of, methods, parted, run_demo
+from understudy.cli.demonstration import SENSITIVE, file_of, methods, run_demo
+from understudy.data import hold_out
 from understudy.errors import DataError
 
 NETWORKS = ("greedy", "genetic")
@@ -34,32 +35,34 @@ def test_report_findings_and_a_table_for_each_release(shown, folder):
     assert set(shown.files) == set(folder.iterdir())
     assert next(iter(shown.files)) == folder / "report.html"
     assert Audit.from_json(folder / "audit.json") == shown.audit
-    assert shown.audit.verdict.headline in (folder / "report.html").read_text()
+    # The badge says what to choose, and the sentence below it the rest.
+    _, rest = shown.audit.verdict.headline.split(". ", 1)
+    assert rest in (folder / "report.html").read_text()
     for name, model in methods(1).items():
         table = pl.read_csv(folder / file_of(name))
         assert table.shape == (1178, 10)  # four fifths of 1,473
         if name == "independent":
-            assert table.equals(model.fit(parted(load("cmc"), 1)[0]).sample())
+            assert table.equals(model.fit(_known()).sample())
+    assert "295 of 1,473 records (20%) were kept back" in shown.audit.findings.notes[0]
 
 
-def test_no_synthesis_sees_the_test_records():
-    survey = load("cmc").with_row_index("row")
-    known, test = parted(survey, 1)
-    assert (known.height, test.height) == (1178, 295)
-    assert pl.concat([known, test]).sort("row").equals(survey)
-    assert not test.equals(parted(survey, 2)[1])
+def _known():
+    return hold_out(load("cmc"), 0.2, by=SENSITIVE, random_state=1).kept
 
 
 @pytest.mark.slow
 def test_what_is_counted_and_not_drawn(releases):
-    known = parted(load("cmc"), 1)[0][SENSITIVE]
+    known = _known()[SENSITIVE]
     share = known.value_counts()["count"].max() / 1178
     for name, release in releases.items():
         # The copula draws from no table of counts, so nobody can tell how one record counts.
         assert list(release.errors) == (["strong"] if name == "copula" else [])
-        assert release.utility.prediction.held_out == "295 real records that were given for this"
+        assert (
+            release.utility.prediction.held_out == "295 real records that the synthesis did not use"
+        )
         for measure in ("gcap", "vote", "mean_attacker"):
             figure = release.figure(measure)
+            assert 0.4 < figure.control < 0.8  # people who were kept back
             assert figure.baseline == share  # husbands with the highest education
         # The original looked up in itself: the paper of 2020 has 77.8 % in Table 9, for all of the
         # survey, and fewer records have fewer others with the same keys.
@@ -75,9 +78,11 @@ def test_what_is_counted_and_not_drawn(releases):
 def test_protection_takes_the_gain_away_and_keeps_the_prediction(releases, network):
     plain, protected = releases[network], releases[f"{network} (protected)"]
     # The attackers' average: the paper has 64.6 % and 57.9 % (Table IX). Over the seeds from 0 to 7
-    # ours is from 65.4 to 67.2 % (but 59.1 % for greedy with seed 7) and from 56.4 to 58.5 %.
-    assert 0.635 < plain.figure("mean_attacker").synthetic < 0.68
-    assert 0.55 < protected.figure("mean_attacker").synthetic < 0.615
+    # ours is from 64.8 to 66.6 % for 13 of 16 networks, and from 59.3 to 60.6 % for the three in
+    # which single classifiers fail; this seed has one of these. The vote does not hang on them.
+    assert 0.58 < plain.figure("mean_attacker").synthetic < 0.68
+    assert 0.55 < protected.figure("mean_attacker").synthetic < 0.59
+    assert 0.64 < plain.figure("vote").synthetic < 0.70
     for measure in ("gcap", "vote"):
         assert plain.figure(measure).gain > 0.04
         assert protected.figure(measure).gain < 0.015
@@ -100,21 +105,31 @@ def test_predictions_without_relations_are_poor(releases):
 
 
 @pytest.mark.slow
-def test_protected_networks_are_worth_a_choice(shown):
+def test_what_memorises_people_is_not_worth_a_choice(shown):
     (told,) = (text for text in shown.audit.verdict.sentences if "worth choosing" in text)
     chosen = told.partition("worth choosing")[0]
+    assert "independent" in chosen
+    # Protection cuts the secret loose, and the rest of the records comes back.
     for network in NETWORKS:
-        assert f"{network} (protected)" in chosen
+        assert network not in chosen
     assert "Differences of up to" in told
+    assert shown.audit.verdict.choice == "independent"
 
 
 @pytest.mark.slow
 def test_the_verdict_tells_them_apart(shown):
-    levels = {one.name: one.level for one in shown.audit.verdict.releases}
+    answers = {one.name: one.answers for one in shown.audit.verdict.releases}
+    levels = {name: {q: one.level for q, one in held.items()} for name, held in answers.items()}
     for name in ("cart", *NETWORKS):
-        assert levels[name] == "high"
-    for name in ("independent", *(f"{network} (protected)" for network in NETWORKS)):
-        assert levels[name] == "low"
+        assert set(levels[name].values()) == {"high"}
+    for network in NETWORKS:
+        protected = levels[f"{network} (protected)"]
+        assert protected["ordinary"] != "high"
+        assert protected["records"] == "high"
+    # In a narrow table, a few copies could hide, and this is said.
+    assert levels["independent"] == {
+        "records": "not measured", "ordinary": "low", "strongest": "low",
+    }  # fmt: skip
 
 
 @pytest.mark.slow

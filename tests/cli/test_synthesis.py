@@ -53,7 +53,7 @@ def test_every_parameter_with_an_option_is_one_of_a_synthesizer():
     [
         ({"minbucket": {"age": 50}}, ("minbucket",)),
         ({"predictors": {"age": ["sex"]}, "cp": 0.1}, ("predictors",)),
-        ({"keep": ["a,b"]}, ("keep",)),
+        ({"keep": {"a": 1}}, ("keep",)),
         ({"rules": [...]}, ("rules",)),
         ({"protect": ...}, ("protect",)),
         ({"random_state": 3, "threads": 2, "root": None}, ()),

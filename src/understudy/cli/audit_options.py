@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,15 +15,17 @@ import typer
 
 from understudy.cli import options, session
 from understudy.cli.advice_commands import AdviceCommands, shell
-from understudy.cli.option_groups import option, panel
+from understudy.cli.option_groups import option, panel, repeated
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
 
 if TYPE_CHECKING:
     import polars as pl
 
     from understudy.audit import Audit
+    from understudy.audit.findings import Findings
     from understudy.audit.gate import GateResult
     from understudy.audit.policy import Policy
+    from understudy.cli.holdout import KeptBack
     from understudy.risk.scenario import Scenario
     from understudy.synthesis import Synthesizer
 
@@ -59,11 +63,12 @@ class AuditOptions:
             "--show-records",
         ),
     ] = False
+    unit: options.Unit = ""
     fail_if: Annotated[
         list[str] | None,
         _gate(
-            'End with exit code 1 if this holds: "gcap.gain > 0.05", or for one release "[cart] '
-            'strong.certain > 0". Repeatable.'
+            'End with exit code 1 if this holds: "verdict >= raised", "gcap.gain > 0.05", or for '
+            'one release "[cart] strong.certain > 0". Repeatable.'
         ),
     ] = None
     policy: Annotated[
@@ -84,12 +89,31 @@ class AuditOptions:
         return replace(given, conditions=(*given.conditions, *more))
 
     @cached_property
-    def _scenario(self) -> Scenario:
+    def _scenario(self) -> Scenario | None:
+        """What the attacker knows and wants; None if every column is to be tried."""
+        if self.attacker.scenario is None and not self.attacker.said(self._policy)[1]:
+            return None
         return self.attacker.read(self._policy)
+
+    @property
+    def _keys(self) -> tuple[str, ...]:
+        if self._scenario is not None:
+            return self._scenario.keys
+        return tuple(self.attacker.said(self._policy)[0])
 
     @cached_property
     def _groups(self) -> dict[str, int] | None:
         return self.attacker.read_groups()
+
+    @property
+    def sensitive(self) -> str | None:
+        """The column that the attacker wants to learn; None if every column is to be tried."""
+        return None if self._scenario is None else self._scenario.sensitive
+
+    @property
+    def tests_on_control(self) -> bool:
+        """Whether a target is predicted, and no records are given to test that on."""
+        return self._target is not None and self.test is None
 
     @property
     def _target(self) -> str | None:
@@ -114,9 +138,8 @@ class AuditOptions:
 
     def check_columns(self, original: pl.DataFrame) -> None:
         """Raise if the original lacks a column that the audit is about, before any work."""
-        target = [self._target] if self._target else []
-        named = [*self._scenario.keys, self._scenario.sensitive, *target]
-        problems = unknown_columns(named, original.columns)
+        named = [*self._keys, self.sensitive, self._target]
+        problems = unknown_columns([name for name in named if name], original.columns)
         if problems:
             raise ParameterError(f"The original table: {' '.join(problems)}")
 
@@ -127,31 +150,80 @@ class AuditOptions:
         models: Mapping[str, Synthesizer],
         seed: int,
         read: Callable[[Path], Any],
+        kept_back: KeptBack | None = None,
     ) -> Audit:
-        """Run the measures; `read` gives the tables of the options."""
+        """Run the measures; `read` gives the tables of the options.
+
+        Records that were kept back from the synthesis are the control records, and so the test
+        records too, unless others are given.
+        """
         from understudy.audit import audit
 
-        scenario = self._scenario
+        known = self.attacker.said(self._policy)[2]
+        if self._scenario is not None:
+            known = self._scenario.known
         control, test = (
             None if path is None else read(path) for path in (self.attacker.control, self.test)
         )
-        return audit(
-            original,
-            {name: list(tables) for name, tables in releases.items()},
-            keys=scenario.keys,
-            sensitive=scenario.sensitive,
-            known=scenario.known,
-            target=self._target,
-            model=dict(models),
-            control=control,
-            test=test,
-            measures=self.measures or cast("Measures", self._policy.measures or "standard"),
-            classifiers=self.attacker.preset,
-            random_state=seed,
-            groups=self._groups,
-            show_records=self.show_records,
-            command=_typed(),
+        if kept_back is not None and kept_back.control is not None:
+            control = kept_back.control
+        with contextlib.nullcontext() if self._keys else _keys_are_no_choice():
+            return audit(
+                original,
+                {name: list(tables) for name, tables in releases.items()},
+                keys=self._keys or None,
+                sensitive=self.sensitive,
+                known=known,
+                target=self._target,
+                model=dict(models),
+                control=control,
+                test=test,
+                measures=self._measures,
+                classifiers=self.attacker.preset,
+                random_state=seed,
+                groups=self._groups,
+                show_records=self.show_records,
+                limits=self._policy.limits,
+                unit=self.unit.strip() or self._policy.unit or "records",
+                command=_typed(),
+            )
+
+    def words(self, found: Findings) -> list[str]:
+        """Return the options with which another release is audited in the same way."""
+        measures, classifiers = self._measures, self.attacker.classifiers
+        # What is said about one release of several would be refused for another one.
+        for_all = all(one.release is None for one in self._policy.conditions)
+        words = self._attacker_words(found) + repeated(
+            {
+                "target": found.target or None,
+                "control": self.attacker.control,
+                "test": self.test if self._target else None,
+                "measures": measures if measures != "standard" else None,
+                "classifiers": classifiers if classifiers != "strong" else None,
+                "groups": self.attacker.groups or None,
+                "unit": self.unit.strip() or self._policy.unit or None,
+                "policy": self.policy if for_all else None,
+            }
         )
+        conditions = self.fail_if or [] if for_all else []
+        return words + [word for one in conditions for word in ("--fail-if", one)]
+
+    def _attacker_words(self, found: Findings) -> list[str]:
+        """Return what the attacker knows and wants; nothing if no option can say it.
+
+        Then every column is tried, or a policy says it.
+        """
+        if self.attacker.scenario is not None:
+            return ["--scenario", str(self.attacker.scenario)]
+        keys = options.joined_names(found.keys)
+        sayable = options.split_names(keys) == list(found.keys)
+        if not sayable or found.sensitive.strip() != found.sensitive:
+            return []
+        return repeated({"keys": keys, "sensitive": found.sensitive, "known": found.known})
+
+    @property
+    def _measures(self) -> Measures:
+        return self.measures or cast("Measures", self._policy.measures or "standard")
 
     def judge(self, found: Audit) -> GateResult:
         """Hold the releases against the gate."""
@@ -228,6 +300,21 @@ def show_audit(ctx: typer.Context, found: Audit, commands: AdviceCommands | None
     # Not through Rich, which would break long commands into lines.
     for line in next_steps(found, commands):
         typer.echo(line)
+
+
+@contextlib.contextmanager
+def _keys_are_no_choice() -> Iterator[None]:
+    """Leave out the warning about a key that nobody named: all other columns are keys in turn."""
+    log = logging.getLogger("understudy")
+
+    def is_asked_for(record: logging.LogRecord) -> bool:
+        return not str(record.msg).startswith("The key %r")
+
+    log.addFilter(is_asked_for)
+    try:
+        yield
+    finally:
+        log.removeFilter(is_asked_for)
 
 
 def _typed() -> str:

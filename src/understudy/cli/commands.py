@@ -6,7 +6,7 @@ import logging
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
 import typer
 
@@ -15,9 +15,11 @@ from understudy.cli import options, session
 from understudy.cli.advice_commands import AdviceCommands
 from understudy.cli.attack import attack
 from understudy.cli.audit_options import AuditOptions, AuditOutputs, show_audit
+from understudy.cli.control import control
+from understudy.cli.holdout import Holdout, KeptBack, KeptBackFile
 from understudy.cli.named_releases import NamedReleases
-from understudy.cli.option_groups import Reworded, argument, grouped, option
-from understudy.cli.synthesis import Synthesis
+from understudy.cli.option_groups import Reworded, argument, grouped, option, repeated
+from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
 from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
 
 app = typer.Typer(
@@ -180,6 +182,7 @@ def show(
         session.say(ctx, f"Wrote {draw}: the network.")
 
 
+app.command()(control)
 app.command()(attack)
 
 
@@ -202,12 +205,14 @@ def audit(
             "This adds an attacker who knows the model."
         ),
     ] = None,
+    kept_back: KeptBackFile = None,
     seed: Annotated[options.Seed, Reworded(panel=options.AUDIT)] = 0,
     csv: options.Csv,
 ) -> None:
     """Say whether a synthetic table can leave the building: its risk, its use, and a verdict.
 
     Ends with exit code 0, with 1 if the gate fails (--fail-if, --policy), and with 2 for mistakes.
+    Without --sensitive, it tries every column: which gives people away?
 
     Example: `understudy audit data.csv synthetic.csv --keys age,job --sensitive ill -o report.html`
 
@@ -217,12 +222,22 @@ def audit(
 
     name = _release_name(synthetic)
     asked.check([name])
-    outputs.check([original, *synthetic, model, *asked.inputs])
+    outputs.check([original, *synthetic, model, kept_back, *asked.inputs])
     models = {} if model is None else {name: Synthesizer.load(model)}
     with session.progress(ctx):
         first, *tables = map(csv.read, (original, *synthetic))
-        found = asked.audit(first, {name: tables}, models, seed, csv.read)
-    commands = AdviceCommands(original, csv, {name: synthetic[0]})
+        parts = None if kept_back is None else KeptBack.read(kept_back, first, asked)
+        used = first if parts is None else parts.kept
+        found = asked.audit(used, {name: tables}, models, seed, csv.read, parts)
+    found = found if parts is None else parts.tell(found)
+    commands = AdviceCommands(
+        original,
+        csv,
+        {name: Source(synthetic[0], model=model, drop=lacking(first, tables))},
+        synthesis=[word for made in models.values() for word in seed_words(made)],
+        audit=[*asked.words(found.findings), *repeated({"kept_back": kept_back})],
+        seed=seed,
+    )
     show_audit(ctx, found, commands)
     outputs.write(ctx, found, commands)
     asked.tell(ctx, asked.judge(found))
@@ -242,7 +257,16 @@ def run(
         ),
     ],
     force: options.Force = False,
+    final: Annotated[
+        bool,
+        option(
+            "After the audit, make the release anew from all records, with the same settings. The "
+            "audit stays that of the release without the records kept back.",
+            "--final",
+        ),
+    ] = False,
     asked: AuditOptions,
+    holdout: Holdout,
     how: Synthesis,
     csv: options.Csv,
 ) -> None:
@@ -250,32 +274,58 @@ def run(
 
     The folder has the synthetic table and a README.md, and in `confidential/` the report, the
     findings, the model and the schema. If the gate fails (exit code 1), nothing in it may leave.
+    A fifth of the records is kept back from the synthesis, to test the release with (--holdout).
 
     Example: `understudy run data.csv -o release --method cart --keys age,job --sensitive ill`
+
+    Example: `understudy run data.csv -o release --keys age,job --sensitive ill --final`
     """
-    from understudy.cli.release_folder import ReleaseFolder
+    from understudy.cli.release_folder import Release, ReleaseFolder
 
     folder = ReleaseFolder.planned(output, data, how.copies, overwrite=force)
     name = _release_name([output / table for table in folder.tables])
     asked.check([name])
+    holdout.check(asked)
     folder.check([data, how.schema, how.settings, *asked.inputs])
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx), folder.being_made() as made:
-        original = csv.read(data, how.drop)
+        everybody = csv.read(data, how.drop)
         # What is asked of the attacker is checked before the synthesis takes its time.
-        asked.check_columns(original)
-        model.fit(original, described)
+        asked.check_columns(everybody)
+        parts = holdout.part(everybody, asked, cast("int", model.random_state))
+        model.fit(parts.kept, described)
         tables = [made / table for table in folder.tables]
         how.draw(model, tables, csv.dialect(data))
         # The audit is of what the others will read, not of what was drawn.
         drawn = [csv.read(path) for path in tables]
-        found = asked.audit(original, {name: drawn}, {name: model}, 0, csv.read)
+        found = asked.audit(parts.kept, {name: drawn}, {name: model}, 0, csv.read, parts)
         result = asked.judge(found)
-        commands = AdviceCommands(data, csv, {name: output / folder.tables[0]})
-        folder.describe(made, model, found, commands, failed=bool(result.failed))
+        failed, kept_back = bool(result.failed), parts.control is not None
+        anew = final and kept_back and not failed
+        if anew:
+            model.fit(everybody, described)
+            how.draw(model, tables, csv.dialect(data), overwrite=True)
+        found = parts.tell(found, final=anew)
+        commands = AdviceCommands(
+            data,
+            csv,
+            {name: how.source(*folder.table_and_model(failed=failed))},
+            synthesis=how.words(),
+            audit=asked.words(found.findings),
+            rerun=holdout.again(asked, how.copies),
+        )
+        rows = how.rows or model.n_rows_
+        back = "" if anew else parts.written()
+        release = Release(model, rows, found, kept_back, anew, failed)
+        folder.describe(made, release, commands, back)
     show_audit(ctx, found, commands)
-    for path, what in folder.contents(failed=bool(result.failed)).items():
-        by = f" ({how.method}, seed {model.random_state})" if path.name in folder.tables else ""
+    if final and not anew:
+        why = "it failed its gate" if failed and kept_back else "no records were kept back"
+        session.say(ctx, f"The release was not made anew: {why}.")
+    made_from = ", made from all records" if anew else ""
+    how_made = f"{made_from} ({how.method}, seed {model.random_state})"
+    for path, what in folder.contents(failed=failed, kept_back=bool(back)).items():
+        by = how_made if path.name in folder.tables else ""
         session.say(ctx, f"Wrote {path}: {what}{by}.")
     asked.tell(ctx, result)
 
@@ -289,6 +339,7 @@ def compare(
     outputs: AuditOutputs,
     compared: NamedReleases,
     asked: AuditOptions,
+    holdout: Holdout,
     seed: Annotated[options.Seed, Reworded(panel=options.AUDIT)] = 0,
     csv: options.Csv,
 ) -> None:
@@ -297,7 +348,7 @@ def compare(
     A method is NAME=METHOD:PARAMETER=VALUE,... with the parameters of its synthesizer. Write values
     as in TOML (4, 0.01, true, ["age", "sex"]). Plain words need no quotes, and protect is
     SENSITIVE:TARGET. The tables made here are not kept: use `understudy run` for the one that you
-    choose.
+    choose. If there are methods only, a fifth of the records is kept back from them (--holdout).
 
     Example: `understudy compare data.csv a.csv new=b.csv --keys age,job --sensitive ill`
 
@@ -306,14 +357,26 @@ def compare(
     """
     files, made, models = compared.read(seed)
     asked.check([*files, *made])
+    holdout.check(asked, list(files))
     outputs.check([original, *compared.inputs, *asked.inputs])
     with session.progress(ctx):
-        first = csv.read(original)
-        asked.check_columns(first)
+        everybody = csv.read(original)
+        asked.check_columns(everybody)
+        parts = holdout.part(everybody, asked, seed, list(files))
         releases = {name: list(map(csv.read, paths)) for name, paths in files.items()}
-        releases |= compared.synthesize(first, made)
-        found = asked.audit(first, releases, models | made, seed, csv.read)
-    commands = AdviceCommands(original, csv, {name: paths[0] for name, paths in files.items()})
+        releases |= compared.synthesize(parts.kept, made)
+        found = asked.audit(parts.kept, releases, models | made, seed, csv.read, parts)
+    found = parts.tell(found)
+    sources = compared.sources(everybody, releases, made)
+    commands = AdviceCommands(
+        original,
+        csv,
+        sources,
+        synthesis=compared.words(seed),
+        audit=asked.words(found.findings),
+        seed=seed,
+        rerun=holdout.again(asked, compared.copies, list(files)),
+    )
     show_audit(ctx, found, commands)
     outputs.write(ctx, found, commands)
     asked.tell(ctx, asked.judge(found))
@@ -376,6 +439,7 @@ def demo(
         Path, options.output("Folder for what it makes."), Reworded(show_default=True)
     ] = Path("understudy-demo"),
     seed: options.Seed = 1,
+    unit: Annotated[options.Unit, Reworded(panel=None, show_default=True)] = "people",
     force: options.Force = False,
 ) -> None:
     """Show the whole idea on the bundled survey: seven syntheses, attacked and compared.
@@ -387,7 +451,7 @@ def demo(
     from understudy.cli.demonstration import run_demo
 
     with session.progress(ctx):
-        result = run_demo(output, seed=seed, overwrite=force)
+        result = run_demo(output, seed=seed, unit=unit, overwrite=force)
     show_audit(ctx, result.audit)
     for path, what in result.files.items():
         session.say(ctx, f"Wrote {path}: {what}.")

@@ -14,31 +14,26 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
 
 from understudy.audit import Audit, audit
 from understudy.cli.advice_commands import AdviceCommands
-from understudy.cli.options import Csv
+from understudy.cli.holdout import SHARE, KeptBack, Rerun
+from understudy.cli.option_groups import repeated
+from understudy.cli.options import Csv, joined_names
 from understudy.cli.session import check_folder, replaced_folder
-from understudy.data import load
+from understudy.cli.synthesis import Source
+from understudy.data import hold_out, load
 from understudy.data.files import write, write_bytes
 from understudy.progress import track
 from understudy.synthesis import BayesNet, Cart, GaussianCopula, Independent, Synthesizer
-
-if TYPE_CHECKING:
-    import polars as pl
 
 KEYS = ("age", "education", "children", "religion", "working")
 KNOWN = 4
 SENSITIVE = "husband_education"
 TARGET = "method"
 PARENTS = 4
-HELD_OUT = 0.2
-"""Share of the survey that no synthesis sees, to test the predictions on."""
 
-REPORT, JSON = "report.html", "audit.json"
+REPORT, JSON, ORIGINAL = "report.html", "audit.json", "original.csv"
 
 
 @dataclass(frozen=True)
@@ -74,46 +69,61 @@ def file_of(release: str) -> str:
     return f"synthetic-{'-'.join(re.findall('[a-z]+', release))}.csv"
 
 
-def parted(survey: pl.DataFrame, seed: int) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the records to synthesize from, and those to test predictions on."""
-    rows, tested = survey.height, round(HELD_OUT * survey.height)
-    held_out = np.zeros(rows, bool)
-    held_out[np.random.default_rng(seed).choice(rows, tested, replace=False)] = True
-    return survey.filter(~held_out), survey.filter(held_out)
-
-
-def run_demo(folder: Path, *, seed: int, overwrite: bool) -> Demonstration:
+def run_demo(folder: Path, *, seed: int, overwrite: bool, unit: str = "people") -> Demonstration:
     """Synthesize most of the bundled survey, attack all releases, and write report and tables.
 
     The folder is written whole or not at all; an earlier demonstration is replaced if `overwrite`.
     """
     models = methods(seed)
     names = {file_of(name): f"the release {name!r}" for name in models}
-    names |= {REPORT: "the report, to open in a browser", JSON: "all findings, for programs"}
+    names |= {
+        REPORT: "the report, to open in a browser",
+        JSON: "all findings, for programs",
+        ORIGINAL: "the part of the survey that was synthesized",
+    }
     check_folder(folder, names.__contains__, overwrite=overwrite)
-    survey, test = parted(load("cmc"), seed)
+    parts = hold_out(load("cmc"), SHARE, by=SENSITIVE, random_state=seed)
     tables = {}
     for name, model in track(models.items(), "Synthesizing", len(models)):
-        tables[name] = model.fit(survey).sample()
+        tables[name] = model.fit(parts.kept).sample()
     found = audit(
-        survey,
+        parts.kept,
         tables,
         keys=KEYS,
         sensitive=SENSITIVE,
         known=KNOWN,
         target=TARGET,
         model=models,
-        test=test,
+        control=parts.held_out,
         classifiers="papers",
         random_state=seed,
+        unit=unit,
         command=f"understudy demo --seed {seed}",
     )
+    found = KeptBack(parts, SENSITIVE, predicted=True).tell(found)
     with replaced_folder(folder, names.__contains__, overwrite=overwrite) as made:
+        write(parts.kept, made / ORIGINAL)
         for name, table in tables.items():
             write(table, made / file_of(name))
         found.to_json(made / JSON)
-        files = {name: folder / file_of(name) for name in tables}
-        commands = AdviceCommands(Path("data.csv"), Csv(), files)
+        sources = {name: Source(folder / file_of(name)) for name in tables}
+        commands = AdviceCommands(
+            folder / ORIGINAL,
+            Csv(),
+            sources,
+            synthesis=repeated({"seed": seed}),
+            audit=repeated(
+                {
+                    "keys": joined_names(KEYS),
+                    "sensitive": SENSITIVE,
+                    "known": KNOWN,
+                    "target": TARGET,
+                    "classifiers": "papers",
+                    "unit": unit,
+                }
+            ),
+            rerun=Rerun(SHARE),
+        )
         write_bytes(found.to_html(commands=commands).encode(), made / REPORT)
-    order = (REPORT, JSON, *map(file_of, tables))
+    order = (REPORT, JSON, ORIGINAL, *map(file_of, tables))
     return Demonstration(found, {folder / name: names[name] for name in order})

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from understudy.cli import options
-from understudy.cli.option_groups import Reworded, argument, panel
-from understudy.cli.synthesis import Protect, read_protection, set_up
+from understudy.cli.option_groups import Reworded, argument, panel, repeated
+from understudy.cli.synthesis import Protect, Source, lacking, read_protection, set_up
 from understudy.errors import DataError, ParameterError, did_you_mean
 from understudy.toml_file import parse_toml
 
@@ -119,6 +119,29 @@ class NamedReleases:
             raise ParameterError("--schema needs --methods or --method.")
         models = {name: Synthesizer.load(path) for name, path in self._models.items()}
         return files, made, models
+
+    def sources(
+        self,
+        original: Any,  # noqa: ANN401  # a frame
+        tables: Mapping[str, list[Any]],
+        made: Mapping[str, Synthesizer],
+    ) -> dict[str, Source]:
+        """Return where each release is, or how it was made here."""
+        from understudy.audit.made_by import made_by
+
+        found = {}
+        for name, paths in self._files.items():
+            drop = lacking(original, tables[name])
+            found[name] = Source(paths[0], model=self._models.get(name), drop=drop)
+        for name, model in made.items():
+            how, given = made_by(model), model.get_params()
+            changed = () if how is None else (*how.parameters, *how.unsaid)
+            found[name] = Source(None, model.method, {one: given[one] for one in changed})
+        return found
+
+    def words(self, seed: int) -> list[str]:
+        """Return the options with which a synthesis is one of those that are tried here."""
+        return repeated({"schema": self.schema, "seed": seed})
 
     def synthesize(
         self,

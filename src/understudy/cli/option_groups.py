@@ -139,3 +139,20 @@ def spelled(field: str) -> str:
     '--max-predictors'
     """
     return f"--{field.replace('_', '-')}"
+
+
+def repeated(given: Mapping[str, object]) -> list[str]:
+    """Return options as they are typed; those of no value are left out.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> repeated({"schema": Path("s.toml"), "rows": None, "seed": 0})
+    ['--schema', 's.toml', '--seed', '0']
+    """
+    return [
+        word
+        for name, value in given.items()
+        if value is not None
+        for word in (spelled(name), str(value))
+    ]

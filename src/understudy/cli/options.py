@@ -5,7 +5,9 @@ The types of choices are spelled out here, since `--help` loads nothing that kno
 
 from __future__ import annotations
 
+import csv
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -37,6 +39,13 @@ Target = Annotated[str, audit_option("The column that the data will be used to p
 SchemaFile = Annotated[
     Path | None, option("What the columns are, from `understudy schema`.", default="inferred")
 ]
+Unit = Annotated[
+    str,
+    audit_option(
+        "What a record is about, in the plural, for the texts: people, flights, child/children.",
+        default="records",
+    ),
+]
 Copies = Annotated[
     int,
     option(
@@ -64,14 +73,35 @@ def output(text: str) -> Any:  # noqa: ANN401  # as Typer gives it
 
 
 def split_names(names: str | None) -> list[str]:
-    """Return names that were given with commas between them.
+    """Return names that were given with commas between them; one with a comma is in double quotes.
 
     Examples
     --------
-    >>> split_names("age, sex,")
-    ['age', 'sex']
+    >>> split_names('age, sex,"income, net"')
+    ['age', 'sex', 'income, net']
     """
-    return [name.strip() for name in (names or "").split(",") if name.strip()]
+    try:
+        fields = next(csv.reader([names or ""], skipinitialspace=True), [])
+    except csv.Error as error:
+        raise ParameterError(
+            f"{names!r} is no list of names. Put names with a comma or a line break into double "
+            "quotes."
+        ) from error
+    return [name.strip() for name in fields if name.strip()]
+
+
+def joined_names(names: Iterable[str]) -> str:
+    """Return names as `split_names` takes them.
+
+    Examples
+    --------
+    >>> joined_names(["age", "income, net"])
+    'age,"income, net"'
+    """
+    return ",".join(
+        '"{}"'.format(name.replace('"', '""')) if name[:1] == '"' or {*name} & {*",\r\n"} else name
+        for name in names
+    )
 
 
 def numbered(path: Path, copies: int) -> list[Path]:
@@ -189,15 +219,23 @@ class Attacker:
             if self.keys or self.sensitive or self.known is not None:
                 raise ParameterError("--scenario replaces --keys, --sensitive and --known.")
             return Scenario.load(self.scenario)
+        keys, sensitive, known = self.said(policy)
+        if not keys or not sensitive:
+            more = "" if policy is None else ", or a --policy file with them"
+            without = "" if policy is None else " Without --sensitive, every column is tried."
+            raise ParameterError(
+                f"Give --keys and --sensitive, or a --scenario file{more}.{without}"
+            )
+        return Scenario(keys, sensitive, known)
+
+    def said(self, policy: Policy | None = None) -> tuple[list[str], str, int | None]:
+        """Return the keys, the sensitive column and how many keys are known; all may be absent."""
         keys, sensitive, known = split_names(self.keys), self.sensitive.strip(), self.known
         if policy is not None:
             if not keys:
                 keys, known = list(policy.keys), policy.known if known is None else known
             sensitive = sensitive or policy.sensitive
-        if not keys or not sensitive:
-            more = "" if policy is None else ", or a --policy file with them"
-            raise ParameterError(f"Give --keys and --sensitive, or a --scenario file{more}.")
-        return Scenario(keys, sensitive, known)
+        return keys, sensitive, known
 
     @property
     def preset(self) -> Literal["strong", "papers"] | None:

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 from understudy.cli.advice_commands import AdviceCommands
 from understudy.cli.options import numbered
 from understudy.cli.session import check_folder, replaced_folder
-from understudy.data.dialect import is_parquet
-from understudy.data.files import SUFFIXES, write_bytes
+from understudy.data.files import SUFFIXES, suffix_like, write_bytes
 from understudy.wording import markdown_table
 
 if TYPE_CHECKING:
@@ -28,18 +27,79 @@ if TYPE_CHECKING:
 
 CONFIDENTIAL = "confidential"
 README = "README.md"
+MODEL = "model.us"
+KEPT_BACK = "kept-back.txt"
 
 _TABLE = rf"synthetic(-[0-9]+)?({'|'.join(map(re.escape, SUFFIXES))})"
 _INSIDE = {
     "report.html": "the report, to open in a browser",
     "audit.json": "all findings, for programs",
-    "model.us": "the model, as confidential as the data",
+    MODEL: "the model, as confidential as the data",
     "schema.toml": "what the columns are, with levels and ranges of the original",
+    KEPT_BACK: "the rows of the original that were kept back, to audit the release again",
 }
 _WARNING = (
     "**This release failed its gate. Nothing in this folder may leave.** The report says "
     f"why. The synthetic data are in `{CONFIDENTIAL}`."
 )
+_HIGH = (
+    "**The risk found is high. This release should not leave the building.** The report says why, "
+    "and what to try next."
+)
+_MAY = {
+    "low": "may leave, if the person responsible for the original agrees",
+    "raised": "may leave only if the person responsible for the original accepts a raised risk",
+    "high": "**should not leave the building**: the risk is high",
+}
+_UNKNOWN = (
+    "**should not leave before more is measured**, unless the person responsible for the original "
+    "accepts that it is not known how high the risk is"
+)
+_OPEN = "What was not measured does not count as passed. The report says how to find out."
+_DRAWN = {
+    "low": "The records are drawn from a statistical model of a confidential table, not taken from "
+    "it.",
+    "raised": "The records are drawn from a statistical model of a confidential table. Some may be "
+    "records of that table, or nearly so.",
+    "high": "The records are drawn from a statistical model of a confidential table. Records of "
+    "that table, or nearly the same ones, are among them.",
+    "not measured": "The records are drawn from a statistical model of a confidential table. "
+    "Whether records of that table are among them could not be told.",
+}
+"""Where the records come from, by what was found about the original's."""
+_PASS_ON = (
+    f"Delete the folder `{CONFIDENTIAL}` from any copy that you pass on, or pass on the other "
+    "files by themselves."
+)
+_MUST = "**must stay**: confidential"
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A release that is made and audited, with what its README says about that.
+
+    Parameters
+    ----------
+    model : Synthesizer
+        What made its tables.
+    rows : int
+        The rows of each of them.
+    found : Audit
+        What was found about it, or if it is `final`, about the one from fewer records.
+    kept_back : bool
+        Whether some of the records were kept back, to test it.
+    final : bool
+        Whether its tables were made anew from all records, after the audit.
+    failed : bool
+        Whether it failed its gate.
+    """
+
+    model: Synthesizer
+    rows: int
+    found: Audit
+    kept_back: bool
+    final: bool
+    failed: bool
 
 
 @dataclass(frozen=True)
@@ -53,10 +113,7 @@ class ReleaseFolder:
     @classmethod
     def planned(cls, path: Path, data: Path, copies: int, *, overwrite: bool) -> ReleaseFolder:
         """Return the folder for so many synthetic tables, in the format of the original."""
-        suffix = data.suffix.lower() if data.suffix.lower() in SUFFIXES else ".csv"
-        if data.is_file() and is_parquet(data):
-            suffix = ".parquet"
-        tables = numbered(Path(f"synthetic{suffix}"), copies)
+        tables = numbered(Path(f"synthetic{suffix_like(data)}"), copies)
         return cls(path, tuple(table.name for table in tables), overwrite)
 
     def check(self, inputs: Sequence[Path | None]) -> None:
@@ -71,38 +128,45 @@ class ReleaseFolder:
             yield folder
 
     def describe(
-        self,
-        folder: Path,
-        model: Synthesizer,
-        found: Audit,
-        commands: AdviceCommands,
-        *,
-        failed: bool,
+        self, folder: Path, release: Release, commands: AdviceCommands, kept_back: str = ""
     ) -> None:
         """Add the report, the findings, the model, the schema and the README to a folder.
 
-        If the release failed its gate, its tables are put with what is confidential.
+        If the release failed its gate, its tables are put with what is confidential. `kept_back`
+        names the rows that it was not made from, if there are any.
         """
         inside = folder / CONFIDENTIAL
-        found.to_html(inside / "report.html", commands=commands)
-        found.to_json(inside / "audit.json")
-        model.save(inside / "model.us")
-        model.schema_.save(inside / "schema.toml")
-        if failed:
+        release.found.to_html(inside / "report.html", commands=commands)
+        release.found.to_json(inside / "audit.json")
+        release.model.save(inside / MODEL)
+        release.model.schema_.save(inside / "schema.toml")
+        if kept_back:
+            write_bytes(kept_back.encode(), inside / KEPT_BACK)
+        if release.failed:
             for name in self.tables:
                 (folder / name).rename(inside / name)
-        text = readme(model, found, self.tables, failed=failed)
+        text = readme(release, self.tables)
         write_bytes(text.encode(), folder / README)
 
-    def contents(self, *, failed: bool) -> Mapping[Path, str]:
+    def table_and_model(self, *, failed: bool) -> tuple[Path, Path]:
+        """Return where the first synthetic table and the model are in the finished release."""
+        inside = self.path / CONFIDENTIAL
+        return (inside if failed else self.path) / self.tables[0], inside / MODEL
+
+    def contents(self, *, failed: bool, kept_back: bool) -> Mapping[Path, str]:
         """Return the files of the finished release, and what each of them is."""
         tables = self.path / CONFIDENTIAL if failed else self.path
         what = "a synthetic table that failed the gate" if failed else "the synthetic table"
         return {
             **{tables / name: what for name in self.tables},
             self.path / README: "what the release is, and which files may leave",
-            **{self.path / CONFIDENTIAL / name: text for name, text in _INSIDE.items()},
+            **{self.path / CONFIDENTIAL / name: text for name, text in _inside(kept_back)},
         }
+
+
+def _inside(kept_back: bool) -> Iterator[tuple[str, str]]:
+    """Yield the confidential files of a release, and what each of them is."""
+    yield from ((name, text) for name, text in _INSIDE.items() if kept_back or name != KEPT_BACK)
 
 
 def _is_ours(name: str) -> bool:
@@ -112,35 +176,47 @@ def _is_ours(name: str) -> bool:
     return inside in _INSIDE if inside != name else name in (README, CONFIDENTIAL)
 
 
-def readme(model: Synthesizer, found: Audit, tables: Sequence[str], *, failed: bool) -> str:
+def readme(release: Release, tables: Sequence[str]) -> str:
     """Return the README of a release, which may leave with it.
 
     It holds no figure of the original, and no seed: whoever knows the seed can repeat what the
     model drew.
     """
-    findings, verdict = found.findings, found.verdict
-    release = findings.releases[0]
+    from understudy.audit.answers import questions_about
+    from understudy.audit.verdict import other_limits
+
+    model, failed = release.model, release.failed
+    findings, verdict = release.found.findings, release.found.verdict
+    levels = {answer.level for answer in verdict.releases[0].answers.values()}
     names = ", ".join(map(code, model.schema_.names))
     files = ", ".join(map(code, tables))
     parts = [
         "# Synthetic data",
-        *([_WARNING] if failed else []),
-        f"{files}: {release.rows:,} rows and {len(model.schema_)} columns ({names}). The records "
-        "are drawn from a statistical model of a confidential table, not taken from it. "
+        *([_WARNING] if failed else [_HIGH] if verdict.level == "high" else []),
+        f"{files}: {release.rows:,} rows and {len(model.schema_)} columns ({names}). "
+        f"{_DRAWN[verdict.releases[0].answers['records'].level]} "
         "Shares and relations resemble those of the original as far as the model keeps them. "
         "Check what matters on the original before you rely on it.",
         "## How it was made",
         f"With understudy {findings.version}, method {code(model.method)}, on "
         f"{findings.created[:10]}.{_protection(model)}{_kept(model)}",
         "## How it was checked",
-        "understudy attacked it in the role of somebody who wants to learn "
+        f"understudy attacked {_attacked(release)} in the role of somebody who wants to learn "
         f"{code(findings.sensitive)} and knows {_knowledge(findings.keys, findings.known)}. The "
         f"risk found by these attacks: **{verdict.level}**. An attacker who knows more, or tries "
-        "something else, may learn more.",
+        f"something else, may learn more.{_tested(release)}",
+        markdown_table(
+            ["question", "answer"],
+            [
+                (questions_about(findings.units)[question], f"**{answer.level}**")
+                for question, answer in verdict.releases[0].answers.items()
+            ],
+        ),
+        *([_OPEN] if "not measured" in levels else []),
+        *([other] if (other := other_limits(findings.limits)) else []),
         "## What may leave, and what must stay",
-        markdown_table(["file", "may it leave?"], _rows(tables, failed=failed)),
-        f"Delete the folder {code(CONFIDENTIAL)} from any copy that you pass on, or pass on the "
-        "other files by themselves.",
+        markdown_table(["file", "may it leave?"], _rows(release, tables)),
+        *([] if failed or verdict.level == "high" else [_PASS_ON]),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -155,9 +231,26 @@ def _protection(model: Synthesizer) -> str:
     )
 
 
+def _attacked(release: Release) -> str:
+    another = "**another release, made with the same settings from a part of the records**,"
+    return another if release.final else "it"
+
+
+def _tested(release: Release) -> str:
+    if not release.kept_back:
+        return ""
+    told = (
+        " Some of the original's records were kept back, to compare those in the data with those "
+        "that are not."
+    )
+    if release.final:
+        return f"{told} The release in this folder was made afterwards, from all records."
+    return f"{told} The release was made from the others."
+
+
 def _kept(model: Synthesizer) -> str:
     listed = ", ".join(map(code, model.kept_columns))
-    told = f" **The values of {listed} are those of the original, person by person.**"
+    told = f" **The values of {listed} are those of the original, record by record.**"
     return told if listed else ""
 
 
@@ -166,15 +259,14 @@ def _knowledge(keys: Sequence[str], known: int | None) -> str:
     return listed if known in (None, len(keys)) else f"any {known} of {listed}"
 
 
-def _rows(tables: Sequence[str], *, failed: bool) -> Iterator[tuple[str, str]]:
-    may = "may leave, if the person responsible for the original agrees"
-    must = "**must stay**: confidential"
+def _rows(release: Release, tables: Sequence[str]) -> Iterator[tuple[str, str]]:
+    failed = release.failed
+    may = _MUST if failed else _MAY.get(release.found.verdict.level, _UNKNOWN)
     for name in tables:
-        shown = f"{CONFIDENTIAL}/{name}" if failed else name
-        yield code(shown), must if failed else may
-    yield code(README), must if failed else may
-    for name, what in _INSIDE.items():
-        yield code(f"{CONFIDENTIAL}/{name}"), f"{must}; {what}"
+        yield code(f"{CONFIDENTIAL}/{name}" if failed else name), may
+    yield code(README), may
+    for name, what in _inside(release.kept_back and not release.final):
+        yield code(f"{CONFIDENTIAL}/{name}"), f"{_MUST}; {what}"
 
 
 def code(name: str) -> str:

@@ -7,15 +7,17 @@ be read into parameters, and parameters can be said as a command.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_hints
 
 from understudy.cli import options
-from understudy.cli.option_groups import option, panel, spelled
+from understudy.cli.option_groups import option, panel, repeated, spelled
 from understudy.errors import ParameterError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from understudy.data import Dialect, Schema
     from understudy.synthesis import Synthesizer
     from understudy.synthesis.settings import Settings
@@ -74,8 +76,7 @@ def _say_plain(value: Any) -> list[str]:  # noqa: ANN401  # a parameter of any t
 
 def _say_names(value: Any) -> list[str]:  # noqa: ANN401
     names = [value] if isinstance(value, str) else value
-    plain = isinstance(names, list | tuple) and not any("," in str(name) for name in names)
-    return [",".join(map(str, names))] if plain and names else []
+    return [options.joined_names(map(str, names))] if isinstance(names, list | tuple) else []
 
 
 def _say_texts(value: Any) -> list[str]:  # noqa: ANN401
@@ -194,8 +195,8 @@ class MethodOptions:
     def parameters(self) -> dict[str, Any]:
         """Return the parameters that were given, by the synthesizers' own names."""
         found = {}
-        for parameter, (field, form) in _FORMS.items():
-            given = getattr(self, field)
+        for parameter, (name, form) in _FORMS.items():
+            given = getattr(self, name)
             if given is not None and (value := form.read(given)) not in (None, []):
                 found[parameter] = value
         return found
@@ -204,10 +205,10 @@ class MethodOptions:
 def _read_forms() -> dict[str, tuple[str, Form]]:
     hints = get_type_hints(MethodOptions, include_extras=True)
     found = {}
-    for field in fields(MethodOptions):
-        notes = hints[field.name].__metadata__
+    for one in fields(MethodOptions):
+        notes = hints[one.name].__metadata__
         form = next((note for note in notes if isinstance(note, Form)), _PLAIN)
-        found[form.parameter or field.name] = (field.name, form)
+        found[form.parameter or one.name] = (one.name, form)
     return found
 
 
@@ -247,9 +248,47 @@ def unsaid(parameters: Mapping[str, object]) -> tuple[str, ...]:
 def _words(parameter: str, value: object) -> list[str]:
     if parameter in _IRRELEVANT or parameter not in _FORMS:
         return []
-    field, form = _FORMS[parameter]
+    name, form = _FORMS[parameter]
     # An option that needs no text stands alone.
-    return [word for text in form.say(value) for word in (spelled(field), text) if word]
+    return [word for text in form.say(value) for word in (spelled(name), text) if word]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a release is, and how it was made, as far as a command was told.
+
+    Parameters
+    ----------
+    file : Path, optional
+        Its first table; None if it was not kept.
+    method : str
+        The method that made it here.
+    parameters : mapping
+        The method's parameters.
+    settings : Path, optional
+        A file with more of them.
+    model : Path, optional
+        The file of the fitted model.
+    drop : sequence of str
+        Columns of the original that it does not have.
+    """
+
+    file: Path | None = None
+    method: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    settings: Path | None = None
+    model: Path | None = None
+    drop: Sequence[str] = ()
+
+
+def lacking(original: pl.DataFrame, releases: Sequence[pl.DataFrame]) -> list[str]:
+    """Return the columns of the original that a release does not have."""
+    return [name for name in original.columns if name not in releases[0].columns]
+
+
+def seed_words(model: Synthesizer) -> list[str]:
+    """Return the option that gives another synthesis the seed of a model; none if it has none."""
+    return repeated({"seed": model.random_state})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,7 +306,7 @@ class Synthesis:
     ] = "independent"
     schema: options.SchemaFile = None
     rows: Annotated[
-        int | None, option("Rows to make.", default="as many as the data has", min=1)
+        int | None, option("Rows to make.", default="as many as it is made from", min=1)
     ] = None
     copies: options.Copies = 1
     seed: Annotated[
@@ -315,6 +354,15 @@ class Synthesis:
         for copy, path in enumerate(paths):
             same = None if path.suffix.lower() == ".tsv" else dialect
             model.sample_to(path, self.rows, copy=copy, overwrite=overwrite, dialect=same)
+
+    def source(self, file: Path, model: Path) -> Source:
+        """Return how the table in a file was made, for commands that are to be like this one."""
+        given, drop = self.parameters.parameters(), options.split_names(self.drop)
+        return Source(file, self.method, given, self.settings, model, drop)
+
+    def words(self) -> list[str]:
+        """Return the options that another synthesis of the same data is to have, too."""
+        return repeated({"schema": self.schema, "rows": self.rows, "seed": self.seed})
 
     def described(self) -> Schema | None:
         """Return what the columns are, if that is given, without those that are not wanted."""

@@ -1,0 +1,226 @@
+"""Records that `run` and `compare` keep back from the synthesis, and what is told about them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from understudy.cli import options
+from understudy.cli.option_groups import repeated
+from understudy.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from understudy.audit import Audit
+    from understudy.cli.audit_options import AuditOptions
+    from understudy.data import Parts
+
+SHARE, MOST = 0.2, 0.5
+"""What is kept back unless it is said otherwise, and the most that can be."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Holdout:
+    """How many records no synthesis sees."""
+
+    holdout: Annotated[
+        float | None,
+        options.audit_option(
+            "Share of the records to keep back from the synthesis. They are the control records "
+            "of every attack, and the predictions are tested on them. 0 for none.",
+            default=f"{SHARE}; 0 with --control",
+            min=0,
+            max=MOST,
+        ),
+    ] = None
+
+    def check(self, asked: AuditOptions, files: Sequence[str] = ()) -> None:
+        """Raise if records cannot be kept back although it is asked for, before any work."""
+        if not self.holdout:
+            return
+        if asked.attacker.control is not None:
+            raise ParameterError("--control and --holdout exclude each other: leave out one.")
+        if files:
+            raise ParameterError(
+                f"--holdout needs methods only: {files[0]!r} is a file, which may be made from all "
+                "records. Give records that it was not made from with --control."
+            )
+
+    def part(
+        self,
+        everybody: Any,  # noqa: ANN401  # a frame
+        asked: AuditOptions,
+        seed: int,
+        files: Sequence[str] = (),
+    ) -> KeptBack:
+        """Keep records back, with the sensitive column spread alike, if the releases allow it.
+
+        If every column is tried as the sensitive one, none is spread alike.
+        """
+        from understudy.data import hold_out
+
+        share = SHARE if self.holdout is None else self.holdout
+        reason = ""
+        if files and share and asked.attacker.control is None:
+            reason = (
+                f"{files[0]!r} may be made from all of them. Give records that it was not made "
+                "from with --control."
+            )
+        if files or asked.attacker.control is not None:
+            share = 0
+        parts = hold_out(everybody, share, by=asked.sensitive, random_state=seed)
+        return KeptBack(parts, asked.sensitive, asked.tests_on_control, reason or parts.reason)
+
+    def again(self, asked: AuditOptions, copies: int, files: Sequence[str] = ()) -> Rerun:
+        """Return how `run` keeps back as many records, and makes as many tables."""
+        share = SHARE if self.holdout is None else self.holdout
+        return Rerun(0 if files else share, copies, control=asked.attacker.control is not None)
+
+
+KeptBackFile = Annotated[
+    Path | None,
+    options.attacker_option(
+        "The rows of the original that `understudy run` kept back: `confidential/kept-back.txt` of "
+        "its folder. They are the control records, and the release is audited as made from the "
+        "others."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """How `run` does again what was done: the share it keeps back, and the tables it makes.
+
+    `control` tells whether control records are given, so that none are kept back.
+    """
+
+    share: float
+    copies: int = 1
+    control: bool = False
+
+    @property
+    def words(self) -> list[str]:
+        """The options for as many records."""
+        return self._words(self.share)
+
+    @property
+    def more(self) -> list[str] | None:
+        """The options for more records; None if no more can be kept back."""
+        if self.control or self.share >= MOST:
+            return None
+        return self._words(min(MOST, 2 * self.share) if self.share else SHARE)
+
+    def _words(self, share: float) -> list[str]:
+        given = None if self.control or share == SHARE else f"{share:g}"
+        copies = self.copies if self.copies > 1 else None
+        return repeated({"holdout": given, "copies": copies})
+
+
+@dataclass(frozen=True, eq=False)
+class KeptBack:
+    """The records that the synthesis sees, and those that it does not.
+
+    Parameters
+    ----------
+    parts : Parts
+        Both.
+    by : str or None
+        The column that is spread alike in both, if there is one.
+    predicted : bool
+        Whether predictions are tested on the records that were kept back.
+    reason : str
+        Why nothing was kept back, if there is something to say about it.
+    """
+
+    parts: Parts
+    by: str | None
+    predicted: bool
+    reason: str = ""
+
+    @classmethod
+    def read(cls, path: Path, everybody: Any, asked: AuditOptions) -> KeptBack:  # noqa: ANN401
+        """Keep back the rows that a file names, one a line, counted from 0."""
+        import numpy as np
+
+        from understudy.data import Parts
+
+        if asked.attacker.control is not None:
+            raise ParameterError("--control and --kept-back exclude each other: leave out one.")
+        try:
+            rows = [int(line) for line in path.read_text(encoding="utf-8").split()]
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"{path} cannot be read: it should name a row of the original in each line."
+            ) from error
+        back = np.zeros(len(everybody), bool)
+        if not rows or min(rows) < 0 or max(rows) >= len(back):
+            raise DataError(
+                f"{path} does not fit the original, which has {len(back):,} rows. Give the table "
+                "from which `understudy run` made the release."
+            )
+        back[rows] = True
+        parts = Parts(everybody.filter(~back), everybody.filter(back), np.flatnonzero(~back))
+        return cls(parts, None, asked.tests_on_control)
+
+    def written(self) -> str:
+        """Return the rows that were kept back as the text of a file; empty if there are none."""
+        if self.control is None:
+            return ""
+        kept = set(self.parts.rows.tolist())
+        rows = range(len(self.kept) + len(self.control))
+        return "".join(f"{row}\n" for row in rows if row not in kept)
+
+    @property
+    def kept(self) -> Any:  # noqa: ANN401  # a frame
+        """The records to synthesize from."""
+        return self.parts.kept
+
+    @property
+    def control(self) -> Any:  # noqa: ANN401  # a frame
+        """The records that were kept back; None if there are none."""
+        return self.parts.held_out
+
+    @cached_property
+    def note(self) -> str:
+        """What was kept back, in words; empty if nothing was, and nobody expected it."""
+        if self.control is None:
+            return f"No records were kept back: {self.reason}" if self.reason else ""
+        kept, back = len(self.kept), len(self.control)
+        share = f"{back / (kept + back):.0%}"
+        tested = ", and predictions are tested on them" if self.predicted else ""
+        alike = f" with {self.by!r} spread alike" if self.by else ""
+        records = f"{back:,} of {kept + back:,} records ({share})"
+        return (
+            f"{records} were kept back, drawn at random{alike}. They are the control records of "
+            f"every attack{tested}. The synthesis saw only the other {kept:,}."
+        )
+
+    def final_note(self) -> str:
+        """Say that the release was made anew from all records, and which one was audited."""
+        kept, back = len(self.kept), len(self.control)
+        return (
+            f"The final release was made afterwards from all {kept + back:,} records, with the "
+            f"same settings and seed. This audit is of the release from {kept:,} of them, which "
+            "was not kept. The final release was not audited itself."
+        )
+
+    def tell(self, found: Audit, *, final: bool = False) -> Audit:
+        """Return what was found with what must be known, and with rows of the whole table."""
+        notes = [*found.findings.notes, *([self.note] if self.note else [])]
+        if final:
+            notes.append(self.final_note())
+        rows = self.parts.rows
+        releases = tuple(
+            replace(
+                release,
+                worst=tuple(
+                    replace(record, record=int(rows[record.record])) for record in release.worst
+                ),
+            )
+            for release in found.findings.releases
+        )
+        return replace(
+            found, findings=replace(found.findings, releases=releases, notes=tuple(notes))
+        )
