@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-all lint format bench reproduce docs clean help
+.PHONY: demo test test-slow test-all lint format bench reproduce docs clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -28,6 +28,9 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 test: .venv/.installed-test  ## run the tests in a few minutes, without those that are slow
 	$(PYTEST)
+
+test-slow: .venv/.installed-test  ## run the tests that are slow, and only those
+	$(PYTEST) --dist worksteal -m slow
 
 test-all: .venv/.installed-test  ## run all tests, with more examples, and measure their coverage
 	$(PYTEST) -m "" --hypothesis-profile thorough --cov=understudy --cov-report=term

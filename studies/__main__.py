@@ -22,6 +22,7 @@ from studies.buyer_beware import (
 )
 from studies.disclosure_counts import KEYS, TARGET, sd2011_disclosure
 from studies.figures import FigureName, draw_figure
+from studies.gallery import MeasuresName, gallery_markdown
 from studies.lookalikes import lookalikes_markdown
 from studies.marginals import TableName, marginals, marginals_markdown
 from studies.networks import Coding, utility_adult, utility_cmc
@@ -41,6 +42,7 @@ EVERYTHING = {
     "marginals-sd2011.md": "marginals sd2011",
     "marginals-adult.md": "marginals adult",
     "lookalikes.md": "lookalikes",
+    "gallery.md": "gallery --tables clinic,ballot,cmc",
     "sd2011-disclosure.md": "sd2011-disclosure --seeds 100",
     "utility-cmc.md": "utility-cmc --processes 2",
     "utility-adult-k3.md": (
@@ -129,6 +131,26 @@ def print_lookalikes(seed: Seed = 1) -> None:
     with _progress():
         table = lookalikes_markdown(seed)
     typer.echo(table)
+
+
+@app.command("gallery")
+def print_gallery(
+    measures: Annotated[MeasuresName, typer.Option(help="How much is measured.")] = "quick",
+    seeds: Annotated[int, typer.Option(min=1, help="Releases of each kind and table.")] = 1,
+    tables: Annotated[str, typer.Option(help="Tables, separated by commas; all if empty.")] = "",
+    kinds: Annotated[str, typer.Option(help="Kinds, separated by semicolons; all if empty.")] = "",
+    seed: Seed = 0,
+) -> None:
+    """Audit releases of which it is known whether they give people away."""
+    with _progress():
+        text = gallery_markdown(
+            measures,
+            seeds,
+            tables=_names(tables) or None,
+            kinds=[name.strip() for name in kinds.split(";") if name.strip()] or None,
+            seed=seed,
+        )
+    typer.echo(text)
 
 
 @app.command("figure")
