@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +94,18 @@ def cells(rows: Sequence[Sequence[Value]]) -> tuple[tuple[Value, ...], ...]:
     return tuple(tuple(cell(value) for value in row) for row in rows)
 
 
+@contextmanager
+def unchecked() -> Iterator[None]:
+    """Make drawings without checking each part of them against the schema.
+
+    It would take most of the time of a report; the tests do it.
+    """
+    from altair.utils.schemapi import debug_mode
+
+    with debug_mode(False):
+        yield
+
+
 def drawing(*layers: alt.Chart, height: float, alt_text: str, **options: object) -> dict[str, Any]:
     """Return layers over the chart's own table as one drawing, as wide as the place it gets."""
     import altair as alt
@@ -108,7 +121,6 @@ def drawing(*layers: alt.Chart, height: float, alt_text: str, **options: object)
         autosize={"type": "fit-x", "contains": "padding"},
         **options,
     )
-    # Checking against the schema would take most of the time of a report; the tests do it.
     found: dict[str, Any] = chart.to_dict(validate=False)
     # The schema's address would be the only one in the page; the script says what it is.
     found.pop("$schema")

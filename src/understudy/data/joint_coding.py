@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,8 @@ from understudy.data.values import Form, form_of, to_numpy
 from understudy.errors import DataError, ParameterError, did_you_mean
 
 __all__ = ["CodedTables", "EncodedColumn", "EncodedTable", "Levels", "code_together", "encode"]
+
+Derived = TypeVar("Derived")
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +56,13 @@ class EncodedColumn:
     gaps: bool
     form: Form
     order: Sequence[Any] | None
+    _derived: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def once(self, what: str, derive: Callable[[pl.Series], Derived]) -> Derived:
+        """Return what follows from the values alone, computed when it is first asked for."""
+        if what not in self._derived:
+            self._derived[what] = derive(self.values)
+        return cast("Derived", self._derived[what])
 
     @classmethod
     def of(cls, array: pa.Array, name: str, order: Sequence[Any] | None = None) -> EncodedColumn:

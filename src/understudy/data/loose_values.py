@@ -60,12 +60,17 @@ def compare_loosely(columns: Mapping[str, EncodedColumn]) -> LooseColumn:
     (True, [2.0, nan])
     """
     first = next(iter(columns.values()))
-    moments = _are_moments(first.values)
-    numbers = {table: _sizes(column.values, moments) for table, column in columns.items()}
+    moments = first.once("are moments", _are_moments)
+    numbers = {
+        table: column.once(f"sizes, {moments=}", lambda values: _sizes(values, moments))
+        for table, column in columns.items()
+    }
     ordered = _counts_by_size(first, next(iter(numbers.values())))
     # Of an ordered column, only what has no size is told apart by its text.
     texts = {
-        table: _texts(column.values, np.isnan(numbers[table]) if ordered else None)
+        table: _texts(column.values, np.isnan(numbers[table]))
+        if ordered
+        else column.once("texts", _texts)
         for table, column in columns.items()
     }
     codes = _ranks(pl.concat([_NO_TEXT, *texts.values()]))
@@ -143,7 +148,7 @@ def _parsed() -> pl.Expr:
     return pl.coalesce(days, *tried)
 
 
-def _texts(values: pl.Series, chosen: NDArray[np.bool_] | None) -> pl.Series:
+def _texts(values: pl.Series, chosen: NDArray[np.bool_] | None = None) -> pl.Series:
     """Return values, or the chosen ones, as text without case and outer spaces.
 
     Equal numbers are equal.

@@ -23,6 +23,7 @@ from understudy.audit.answers import questions_about
 from understudy.audit.columns import tells_about
 from understudy.audit.findings import Findings
 from understudy.audit.verdict import give_verdict
+from understudy.charts.chart import Chart, unchecked
 from understudy.charts.palette import CONFIG, DARK, LIGHT
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
     from understudy.audit.result import Commands
     from understudy.audit.verdict import Verdict
-    from understudy.charts.chart import Chart
 
 _SCALE = 2
 """Pixels of a picture for each of the page: sharp in print."""
@@ -82,9 +82,10 @@ def render_report(
         verdict = without_repetition(verdict, command_for)
         findings, verdict = chosen_first(findings, verdict)
     findings = in_units(findings)
-    compared = comparison(findings)
-    releases = sections(findings, verdict, show_records=show_records)
-    front = front_page(findings, verdict)
+    with unchecked():
+        compared = comparison(findings)
+        releases = sections(findings, verdict, show_records=show_records)
+        front = front_page(findings, verdict)
     charts = [*(front.charts() if front else ()), *compared]
     charts += (chart for section in releases for chart in section.all_charts())
     library, script, style = drawing_library(), _text("report.js"), _text("report.css")
@@ -192,8 +193,9 @@ def write_pictures(
     except OSError as error:
         raise DataError(f"The folder {folder} cannot be made: {error.strerror}.") from error
     findings, _ = chosen_first(findings, give_verdict(findings))
-    charts = [*comparison(findings)]
-    charts += [chart for section in sections(findings, None) for chart in section.all_charts()]
+    with unchecked():
+        charts = [*comparison(findings)]
+        charts += [chart for section in sections(findings, None) for chart in section.all_charts()]
     targets = [(chart, folder / f"{chart.key}.png") for chart in charts]
     for _, path in targets:
         check_writable(path, overwrite=overwrite)

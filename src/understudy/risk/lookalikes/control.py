@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import hypergeom
 
 from understudy.learning.mixed_distance import Kind
@@ -126,7 +126,7 @@ def _smallest_share_seen(
                 continue
             hits = rng.binomial(people, base + share * open_to * (1 - base), _PLANTINGS)
             chance = rng.binomial(others, base, _PLANTINGS)
-            p_values = hypergeom.sf(hits - 1, people + others, hits + chance, people)
+            p_values = _at_least(hits, people + others, hits + chance, people)
             if np.mean(p_values <= SEEN_AT / len(looks)) >= SEEN:
                 return float(share)
     return math.nan
@@ -151,5 +151,25 @@ def _p_values(
         where = np.eye(count)[shell]
         people, hits = nested(drawn @ where), nested(drawn @ (where * hit[:, None]))
         every, all_hits = nested(sizes @ where), nested(sizes @ (where * hit[:, None]))
-        found.append(hypergeom.sf(hits - 1, every, all_hits, people))
+        found.append(_at_least(hits, every, all_hits, people))
     return np.concatenate(found, axis=1)
+
+
+def _at_least(
+    hits: ArrayLike, every: ArrayLike, all_hits: ArrayLike, people: ArrayLike
+) -> NDArray[np.float64]:
+    """Return the chance of so many hits, or more, among some of all people.
+
+    Numbers that come up again are looked at once.
+
+    Examples
+    --------
+    >>> _at_least([1, 0, 1], 4, 1, 2).tolist()
+    [0.5, 1.0, 0.5]
+    """
+    numbers = np.broadcast_arrays(hits, every, all_hits, people)
+    different, where = np.unique(
+        np.stack([held.ravel() for held in numbers]), axis=1, return_inverse=True
+    )
+    tails = hypergeom.sf(different[0] - 1, *different[1:])
+    return np.asarray(tails[where.ravel()].reshape(numbers[0].shape))
