@@ -140,6 +140,7 @@ def print_gallery(
     tables: Annotated[str, typer.Option(help="Tables, separated by commas; all if empty.")] = "",
     kinds: Annotated[str, typer.Option(help="Kinds, separated by semicolons; all if empty.")] = "",
     seed: Seed = 0,
+    processes: Processes = 1,
 ) -> None:
     """Audit releases of which it is known whether they give people away."""
     with _progress():
@@ -149,6 +150,7 @@ def print_gallery(
             tables=_names(tables) or None,
             kinds=[name.strip() for name in kinds.split(";") if name.strip()] or None,
             seed=seed,
+            processes=processes,
         )
     typer.echo(text)
 

@@ -22,9 +22,12 @@ def gallery_markdown(
     tables: Sequence[str] | None = None,
     kinds: Sequence[str] | None = None,
     seed: int = 0,
+    processes: int = 1,
 ) -> str:
     """Return the table of verdicts, and the mistakes."""
-    found = run_gallery(measures, seeds, tables=tables, kinds=kinds, random_state=seed)
+    found = run_gallery(
+        measures, seeds, tables=tables, kinds=kinds, random_state=seed, processes=processes
+    )
     return "\n\n".join([_counts(found), found.markdown(), *_mistakes(found)])
 
 

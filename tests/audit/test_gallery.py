@@ -95,6 +95,13 @@ def test_few_kinds_are_judged_rightly():
 
 
 @pytest.mark.slow
+def test_processes_change_nothing():
+    asked = {"tables": ["ballot"], "kinds": FEW[:2], "rows": 100}
+    here, elsewhere = (run_gallery(**asked, processes=count) for count in (1, 2))
+    assert here.to_frame().equals(elsewhere.to_frame())
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "measures"), [*((table.name, "quick") for table in TABLES), ("ballot", "standard")]
 )

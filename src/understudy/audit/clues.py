@@ -283,7 +283,7 @@ def _about_the_strongest(findings: Findings, release: ReleaseFindings) -> Iterat
             "membership",
             "Membership",
             level,
-            f"Of {percent(share)} of the {units.many}, this attacker is more than 90% sure that "
+            f"For {percent(share)} of the {units.many}, this attacker is more than 90% sure that "
             "they were in the data.",
         )
 

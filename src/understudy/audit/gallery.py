@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 import polars as pl
@@ -21,6 +22,7 @@ from understudy.audit.result import Audit
 from understudy.audit.run import audit
 from understudy.audit.task import MeasureSet
 from understudy.errors import DataError, ParameterError
+from understudy.learning.jobs import mapped
 from understudy.progress import quietly, track
 from understudy.wording import markdown_table, quoted
 from understudy.worlds.gallery import KINDS, TABLES, GalleryTable, Kind, Setting
@@ -208,7 +210,7 @@ class GalleryTest:
         return f"{right}/{len(held)}" if held else ""
 
 
-def run_gallery(
+def run_gallery(  # noqa: PLR0913  # what is made, how it is audited, and the way
     measures: MeasureSet = "quick",
     seeds: int = 1,
     *,
@@ -217,6 +219,7 @@ def run_gallery(
     rows: int = 600,
     controls: Sequence[bool] = (True, False),
     random_state: int = 0,
+    processes: int = 1,
 ) -> GalleryTest:
     """Audit releases of which it is known whether they give people away.
 
@@ -235,6 +238,8 @@ def run_gallery(
         Whether to audit with control records, without, or both.
     random_state : int
         The first seed.
+    processes : int
+        Audits that run at the same time.
 
     Returns
     -------
@@ -247,22 +252,42 @@ def run_gallery(
     (4, (), ())
     """
     check_whole("seeds", seeds, 1)
+    check_whole("processes", processes, 1)
     wanted = _named("kinds", kinds, {kind.name: kind for kind in KINDS})
     places = _named("tables", tables, {table.name: table for table in TABLES})
     jobs = [
-        (table, setting, kind)
+        _Job(table.name, seed, rows, kind, measures, tuple(controls))
         for table in places
         for seed in range(random_state, random_state + seeds)
         for setting in _settings(table, seed, rows, needed=tables is not None)
         for kind in wanted
         if kind.fits(setting)
     ]
-    judged = [
-        one
-        for table, setting, kind in track(jobs, "Attacking")
-        for one in _judge(setting, kind, measures, table.name, controls)
-    ]
+    with mapped(_Job.judged, jobs, processes, must_travel=None) as found:
+        judged = [one for some in track(found, "Attacking", total=len(jobs)) for one in some]
     return GalleryTest(measures, tuple(judged))
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One release to make and to audit."""
+
+    table: str
+    seed: int
+    rows: int
+    kind: Kind
+    measures: MeasureSet
+    controls: tuple[bool, ...]
+
+    def judged(self) -> list[Judged]:
+        setting = _setting(self.table, self.seed, self.rows)
+        return list(_judge(setting, self.kind, self.measures, self.table, self.controls))
+
+
+@lru_cache(maxsize=1)
+def _setting(table: str, seed: int, rows: int) -> Setting:
+    (place,) = (held for held in TABLES if held.name == table)
+    return place.setting(seed, rows)
 
 
 def _named(argument: str, names: Sequence[str] | None, known: Mapping[str, Named]) -> list[Named]:
@@ -278,7 +303,7 @@ def _named(argument: str, names: Sequence[str] | None, known: Mapping[str, Named
 def _settings(table: GalleryTable, seed: int, rows: int, *, needed: bool) -> Iterator[Setting]:
     """Split a table, if it is there."""
     try:
-        yield table.setting(seed, rows)
+        yield _setting(table.name, seed, rows)
     except DataError:
         if needed:
             raise

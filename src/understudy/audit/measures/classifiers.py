@@ -64,8 +64,8 @@ def _kinds(prefix: str, suffix: str, charts: dict[str, str]) -> dict[str, Figure
             f"{title}{suffix}",
             _MEANINGS[name],
             question="ordinary" if f"{prefix}{name}" == "vote" else None,
-            told="Classifiers trained on the release guess {synthetic} of the {units} right; "
-            "without the release it is {baseline}",
+            told="Classifiers trained on the release guess correctly for {synthetic} of the "
+            "{units}; without the release it is {baseline}",
             chart=charts.get(name, ""),
         )
         for name, title in _TITLES.items()

@@ -32,8 +32,8 @@ KIND = FigureKind(
     guess=False,
     question="ordinary",
     tested=True,
-    told="Of the {units} with one value, the release tells {synthetic} to have it; chance would "
-    "{baseline}",
+    told="Among the {units} with one certain value, {synthetic} can be told to have it; by chance "
+    "it would be {baseline}",
 )
 
 

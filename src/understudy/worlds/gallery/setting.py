@@ -225,6 +225,10 @@ class Kind:
     share: float = 1.0
     people: int | None = None
 
+    def __reduce__(self) -> tuple[Callable[[str], Kind], tuple[str]]:
+        """Travel to other processes by name: what makes a release has none of its own."""
+        return kind_named, (self.name,)
+
     def share_of(self, setting: Setting) -> float:
         """Return the share of the people whom such a release gives away."""
         counts = [self.share * setting.rows]
@@ -239,6 +243,13 @@ class Kind:
     def release(self, setting: Setting) -> Release:
         """Make such a release, whatever else was made before."""
         return self.make(replace(setting, kind=self.name))
+
+
+def kind_named(name: str) -> Kind:
+    """Return a kind of the gallery."""
+    from understudy.worlds.gallery import KINDS
+
+    return next(kind for kind in KINDS if kind.name == name)
 
 
 class Shelf:
