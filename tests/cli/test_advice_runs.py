@@ -201,6 +201,7 @@ def test_advice_of_a_comparison(table, call, execute, folder):
     assert execute(removals) == {"run", "control"}
 
 
+@pytest.mark.slow
 def test_advice_of_methods_keeps_records_back(call, execute, folder):
     """What is compared already is not proposed, and names with commas can be typed."""
     table = simulated().rename({"home town": "town, home"}).drop("street", "admitted")

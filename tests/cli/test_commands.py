@@ -393,6 +393,7 @@ class TestDemo:
             lambda seed: {"independent": Independent(random_state=seed)},
         )
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("short")
     def test_it_shows_the_verdict_and_says_where_its_files_are(self, run, tmp_path):
         code, out, err = run("demo")

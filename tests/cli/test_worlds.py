@@ -10,6 +10,7 @@ from understudy.errors import ParameterError
 from understudy.worlds.table import run_worlds
 
 
+@pytest.mark.slow
 def test_a_table_and_a_file_for_programs(call, folder):
     options = ("--seed", "1", "--releases", "2", "--no-classifiers", "--json", "w.json")
     code, out, err = call("-v", "worlds", *options)

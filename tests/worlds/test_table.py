@@ -89,6 +89,7 @@ def test_the_record_is_certain_where_it_is_said_to_be():
         assert (chance > 0) == (CELLS[guess] == UNIQUE)
 
 
+@pytest.mark.slow
 def test_the_paper_s_syntheses_have_the_paper_s_figures(found):
     # Table A.2: DiSCO 0.00 with the record and 6.60 % (66 of 1,000) without it, repU 0.00.
     present, absent = by_label(found, "present"), by_label(found, "absent")
@@ -100,6 +101,7 @@ def test_the_paper_s_syntheses_have_the_paper_s_figures(found):
         assert not scores["repU, record"].any()
 
 
+@pytest.mark.slow
 def test_cap_is_the_share_of_the_value_among_the_keys(found):
     # Table A.1: 1 of 60 + 1 in the first synthesis, 3 of 64 + 3 in the fourth.
     counts = [cell_counts(table) for table in load_syntheses("buyer_beware")]
@@ -112,6 +114,7 @@ def test_cap_is_the_share_of_the_value_among_the_keys(found):
         assert not by_label(found, "constant")[name].any()
 
 
+@pytest.mark.slow
 def test_the_strong_attacker_is_certain_where_the_record_is_held(found):
     scores = found.by_world[STRONG]
     np.testing.assert_allclose(scores["present"], 1, atol=1e-12)
@@ -119,6 +122,7 @@ def test_the_strong_attacker_is_certain_where_the_record_is_held(found):
     assert np.all((scores["absent"] > 0.02) & (scores["absent"] < 0.03))
 
 
+@pytest.mark.slow
 def test_the_strong_attacker_learns_nothing_where_there_is_nothing(found):
     scores = found.by_world[STRONG]
     np.testing.assert_allclose(scores["unrelated"], 1 / 16, rtol=1e-9)
@@ -127,6 +131,7 @@ def test_the_strong_attacker_learns_nothing_where_there_is_nothing(found):
     np.testing.assert_allclose(scores["constant"], 1 / 16, atol=0.03)
 
 
+@pytest.mark.slow
 def test_a_constant_target_raises_disco(found):
     # 547 of the 1,000 have the constant, 0: all keys are disclosive, and right for these.
     assert by_label(found, "constant")["DiSCO, table"].tolist() == [0.547] * DRAWN
@@ -152,6 +157,7 @@ def check_verdicts(found):
     assert {"D2", "D5"} <= set(found.passed("rare values", "table"))
 
 
+@pytest.mark.slow
 def test_only_the_strong_attacker_meets_all(found):
     check_verdicts(found)
     for label in ("repU, record", "repU, table", "DiSCO, record", "DiSCO gain, table"):
@@ -184,6 +190,7 @@ def test_classifiers_do_not_see_the_record():
             assert expected == 0 or release.world == "noise 1"
 
 
+@pytest.mark.slow
 def test_the_table_says_why(found):
     frame = found.to_frame()
     assert frame.columns == ["measure", "about", "desideratum", "passed", "why"]
@@ -198,6 +205,7 @@ def test_the_table_says_why(found):
     assert f"DiSCO, table, D3: {told}" in found.failures()
 
 
+@pytest.mark.slow
 def test_scores_are_listed_by_release(found):
     scores = found.scores()
     assert scores.columns == ["measure", "about", "world", "release", "score"]
@@ -207,6 +215,7 @@ def test_scores_are_listed_by_release(found):
     assert strong["release"].to_list() == [0, 1]
 
 
+@pytest.mark.slow
 def test_the_table_as_markdown(found):
     lines = found.markdown().split("\n")
     assert lines[0].startswith("| measure | D1 certain disclosure gives the maximum | D2 ")
@@ -217,6 +226,7 @@ def test_the_table_as_markdown(found):
     assert any(line.startswith("| DiSCO, table | 0.000 | 0.000 | 0.066 |") for line in means)
 
 
+@pytest.mark.slow
 def test_the_documentation_shows_these_verdicts(found):
     page = (Path(__file__).parents[2] / "docs" / "measures.md").read_text("utf-8")
     # The classifiers are left out here, since they take most of the time, and so is what eight
@@ -232,6 +242,7 @@ def test_the_documentation_shows_these_verdicts(found):
     assert [line for line in told.split("\n") if line not in page] == []
 
 
+@pytest.mark.slow
 def test_the_table_in_the_terminal(found):
     console = Console(width=80, file=StringIO())
     console.print(worlds_table(found))
@@ -265,6 +276,7 @@ def test_a_mean_needs_two_releases(releases):
         run_worlds(releases=releases)
 
 
+@pytest.mark.slow
 def test_an_unknown_measure_is_refused(found):
     with pytest.raises(ParameterError, match=r"strong attacker, record; got 'DISCO, table'"):
         found.passed("DISCO", "table")

@@ -411,6 +411,7 @@ def draws(source, size, request):
     return draw
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["numbers", "labels"])
 def test_fresh_people_seldom_raise_an_alarm(source, request):
     assert alarms(draws(source, 200, request), 40).max() <= 0.125  # 5 of 40; level 5%
