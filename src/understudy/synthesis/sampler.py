@@ -19,6 +19,9 @@ from understudy.data.coded import Codes
 ABSENT = -1
 """In place of a value: the record takes no part in a table."""
 
+ENDED = -1
+"""In place of a parent's code: the record's row has no parents beyond those before."""
+
 IMPOSSIBLE = -2
 """In place of a value: the structure as published has no place for such a record."""
 
@@ -28,11 +31,35 @@ class Entries:
     """Where some records stand in a table: the code that is drawn, and those that decide it.
 
     `values` are `ABSENT` or `IMPOSSIBLE` where there is none. If no record has all the codes of
-    `parents`, the last ones are dropped until some record has the rest.
+    `parents`, the last ones are dropped until some record has the rest. A code of `ENDED` says
+    that the row has no further parents, as where some ways down a tree are shorter than others.
     """
 
     values: NDArray[np.int64]
     parents: tuple[Codes, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Shrinkage:
+    """How far each row of a table is drawn towards the row with one parent fewer.
+
+    With N records in the row, of which N(v) have the value v, and a the strength of its level:
+    ``p(v) = (N(v) + a * p_above(v)) / (N + a)``. A row of fewer than `min_count` records is passed
+    over: ``p(v) = p_above(v)``. Above the row of all records stands `base`.
+
+    Parameters
+    ----------
+    strengths : ndarray of float64
+        For each number of parents, from none on: how many records the row above is worth.
+    base : ndarray of float64
+        A distribution over all values, towards which the row of all records is drawn.
+    min_count : int
+        The fewest records of a row that is used.
+    """
+
+    strengths: NDArray[np.float64]
+    base: NDArray[np.float64]
+    min_count: int = 1
 
 
 class SamplingTable(Protocol):
@@ -63,6 +90,11 @@ class SamplingTable(Protocol):
         """The values of the original records, sorted by the parents' codes and by value."""
         ...
 
+    @property
+    def shrinkage(self) -> Shrinkage | None:
+        """How rows are drawn towards those above; None if they are drawn from as they are."""
+        ...
+
     def entries(self, known: Mapping[str, Codes], rows: int) -> Entries:
         """Return where records stand; `known` holds the codes of at least `columns`."""
         ...
@@ -85,6 +117,7 @@ class ColumnTable:
     parents: tuple[str, ...]
     sizes: tuple[int, ...]
     donors: NDArray[np.integer]
+    shrinkage: Shrinkage | None = None
 
     @property
     def columns(self) -> frozenset[str]:

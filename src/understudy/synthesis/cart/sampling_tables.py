@@ -47,6 +47,11 @@ class StratumTable:
         """The stratum of each original record, sorted."""
         return np.repeat(np.arange(self.cardinality), self.recipe.strata.counts)
 
+    @property
+    def shrinkage(self) -> None:
+        """Strata are drawn from as they are."""
+        return None
+
     def entries(self, known: Mapping[str, Codes], rows: int) -> Entries:
         """Return the stratum of each record; a combination that no record has is impossible."""
         found = self.recipe.strata_of(_by_place(self.recipe, known), rows)
@@ -97,6 +102,11 @@ class TreeTable:
     def donors(self) -> NDArray[np.integer]:
         """The values of the original records, by leaf."""
         return self.leaves.table.donors
+
+    @property
+    def shrinkage(self) -> None:
+        """Leaves are drawn from as they are."""
+        return None
 
     def entries(self, known: Mapping[str, Codes], rows: int) -> Entries:
         """Return the leaf and the value of each record."""
