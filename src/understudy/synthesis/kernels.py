@@ -1,6 +1,8 @@
-"""The compiled loops of conditional tables (sorting, drawing) and of trees (pruning, finding)."""
+"""The compiled loops of tables (sorting, drawing), of rows within rows, and of trees."""
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 import numpy as np
 from numba import njit
@@ -9,6 +11,11 @@ from numpy.typing import NDArray
 from understudy.counting.compiling import announce_compilation
 
 announce_compilation()
+
+Rows: TypeAlias = tuple[
+    NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]
+]
+"""Start, length, row above and strength of rows within rows."""
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -69,6 +76,177 @@ def draw_donors(
     for i in range(len(codes)):
         code = np.uint64(codes[i])
         drawn[i] = donors[np.uint64(starts[code]) + np.uint64(chances[i] * lengths[code])]
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def draw_shrunk(
+    numbers: NDArray[np.int64],
+    rows: Rows,
+    least: int,
+    chances: NDArray[np.float64],
+    sources: tuple[NDArray[np.float64], NDArray[np.unsignedinteger]],
+    drawn: NDArray[np.unsignedinteger],
+) -> None:
+    """Draw a donor from a row or one above it, by a number in [0, 1) for each draw.
+
+    `rows` are start, length, row above (-1 for none) and strength of each row; rows of fewer than
+    `least` donors are passed over. With N donors and strength a, the row's own are drawn with
+    probability N / (N + a), and else the row above decides, by what is left of the chance.
+    `sources` are the cumulative shares of values above all rows, which end with 1, and the donors.
+    """
+    starts, lengths, above, strengths = rows
+    cumulative, donors = sources
+    below_one = np.nextafter(1.0, 0.0)
+    for i in range(len(numbers)):
+        row = numbers[i]
+        chance = chances[i]
+        while row >= 0:
+            length = lengths[row]
+            if length >= least:
+                strength = strengths[row]
+                place = chance * (length + strength)
+                if place < length or strength == 0:
+                    drawn[i] = donors[starts[row] + min(np.int64(place), length - 1)]
+                    break
+                chance = min((place - length) / strength, below_one)
+            row = above[row]
+        if row < 0:
+            low, high = 0, len(cumulative) - 1
+            while low < high:
+                middle = (low + high) // 2
+                if cumulative[middle] > chance:
+                    high = middle
+                else:
+                    low = middle + 1
+            drawn[i] = low
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def _first_from(begins: NDArray[np.int64], low: int, high: int, wanted: int) -> int:
+    """Return the first place from `low`, below `high`, that is not before `wanted`, or `high`."""
+    while low < high:
+        middle = (low + high) // 2
+        if begins[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def shrunk_probability(
+    numbers: NDArray[np.int64],
+    values: NDArray[np.int64],
+    rows: Rows,
+    least: int,
+    index: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
+    base: NDArray[np.float64],
+    found: NDArray[np.float64],
+) -> None:
+    """Compute the probability with which `draw_shrunk` gives each value in each row.
+
+    `index` is that of `Cells.index`, and `base` has the shares of values above all rows.
+    """
+    starts, lengths, above, strengths = rows
+    edges, begins, before = index
+    for i in range(len(numbers)):
+        row, value = numbers[i], values[i]
+        low, high = edges[value], edges[value + 1]
+        share, left = 0.0, 1.0
+        while row >= 0:
+            length = lengths[row]
+            if length >= least:
+                total = length + strengths[row]
+                first = _first_from(begins, low, high, starts[row])
+                last = _first_from(begins, first, high, starts[row] + length)
+                share += left * (before[last] - before[first]) / total
+                left *= strengths[row] / total
+            row = above[row]
+        found[i] = share + left * base[value]
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def merge_cells(
+    cells: tuple[NDArray[np.int64], NDArray[np.unsignedinteger], NDArray[np.int64]],
+    rows: NDArray[np.int64],
+    row_count: int,
+    merged: NDArray[np.int64],
+    first: NDArray[np.int64],
+    joint: NDArray[np.int64],
+) -> int:
+    """Merge cells of the same value and row, and return how many cells remain.
+
+    `cells` are their order by value, their values and counts; `rows` is the row of each, -1 for a
+    cell that is left out, and `merged` is filled with the number of the cell that it becomes.
+    `first` is filled with the first of the cells that become one, `joint` with their count, from
+    0 on.
+    """
+    order, values, counts = cells
+    latest = np.full(row_count, -1, np.int64)
+    found = 0
+    for place in range(len(order)):
+        cell = order[place]
+        row = rows[cell]
+        if row < 0:
+            continue
+        number = latest[row]
+        if number < 0 or values[first[number]] != values[cell]:
+            number = found
+            latest[row] = number
+            first[number] = cell
+            found += 1
+        joint[number] += counts[cell]
+        merged[cell] = number
+    return found
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def left_out_totals(
+    counts: tuple[NDArray[np.int64], NDArray[np.int64]],
+    shares: NDArray[np.float64],
+    strengths: NDArray[np.float64],
+    least: int,
+    totals: NDArray[np.float64],
+) -> None:
+    """Compute, for each strength, the log likelihood of records that are left out one by one.
+
+    `counts` are those of each cell (records of a row with one value) and of its row, the left-out
+    record included; `shares` is the probability of the value in the row above.
+    """
+    joint, whole = counts
+    for s in range(len(strengths)):
+        strength = strengths[s]
+        total, product = 0.0, 1.0
+        for cell in range(len(joint)):
+            count, rest = joint[cell], whole[cell] - 1
+            share = shares[cell]
+            if rest >= least:
+                share = (count - 1 + strength * share) / (rest + strength)
+            if count == 1 and share > 1e-100:
+                # Most cells hold one record. A product of many needs one logarithm; it stays
+                # above the least number that has all its digits.
+                product *= share
+                if product < 1e-200:
+                    total += np.log(product)
+                    product = 1.0
+            else:
+                total += count * np.log(share)
+        totals[s] = total + np.log(product)
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def left_out_shares(
+    counts: tuple[NDArray[np.int64], NDArray[np.int64]],
+    strength: float,
+    least: int,
+    shares: NDArray[np.float64],
+) -> None:
+    """Turn shares in the row above into those in the row, in place, for `left_out_totals`."""
+    joint, whole = counts
+    for cell in range(len(joint)):
+        rest = whole[cell] - 1
+        if rest >= least:
+            shares[cell] = (joint[cell] - 1 + strength * shares[cell]) / (rest + strength)
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover

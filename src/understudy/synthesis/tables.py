@@ -4,14 +4,15 @@ A table is the attribute's codes of all records, sorted by the parents' codes, t
 parent first. The records of a combination are then a range, and so are those of a combination
 without its last parents. Drawing from the conditional distribution is picking a random position in
 the range. A combination that no record has gets the range of the longest beginning of it that some
-record has: the parents that tell least are dropped first.
+record has: the parents that tell least are dropped first. With shrinkage, a range borrows from the
+one that it lies in, and the more so the fewer records it has.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -20,8 +21,8 @@ from numpy.typing import NDArray
 
 from understudy.counting import ContingencyTable, group_ids
 from understudy.data.coded import Coded, Codes, code_dtype
-
-Positions = NDArray[np.int64]
+from understudy.synthesis.sampler import Shrinkage
+from understudy.synthesis.shrinkage import NestedRows, Positions, ShrunkRows, fit_strengths
 
 # An array over all combinations is used up to this many, or this many for each record.
 _ALWAYS_DENSE = 2**18
@@ -89,6 +90,21 @@ class DenseRanges:
         draw_donors(codes, self._resolved, chances, donors, drawn)
         return drawn
 
+    @cached_property
+    def _numbers(self) -> NDArray[np.int32]:
+        """The number of every combination's range, with those that do not occur filled in."""
+        numbers, first = np.zeros(1, np.int32), 1
+        for level, size in enumerate(self.sizes, 1):
+            occurs = self._at_level(level)[1] > 0
+            own = np.cumsum(occurs, dtype=np.int32) + np.int32(first - 1)
+            numbers = np.where(occurs, own, np.repeat(numbers, size))
+            first += int(np.count_nonzero(occurs))
+        return numbers
+
+    def numbers(self, parents: Sequence[Codes], rows: int) -> Positions:
+        """Return the number of each row's range among all of `NestedRows`."""
+        return self._numbers[joint_code(parents, self.sizes, rows)].astype(np.int64)
+
     def parents_used(self, parents: Sequence[Codes], rows: int) -> NDArray[np.int64]:
         """Return how many parents decide each row's range: fewer than all where it falls back."""
         used = np.zeros(rows, np.int64)
@@ -135,7 +151,8 @@ class SparseRanges:
 
     def _walk(
         self, parents: Sequence[Codes], rows: int
-    ) -> tuple[Positions, Positions, NDArray[np.int64]]:
+    ) -> tuple[Positions, Positions, NDArray[np.int64], Positions]:
+        """Return each row's range, how many parents decide it, and its place among such ranges."""
         start, length = np.zeros(rows, np.int64), np.full(rows, self.records, np.int64)
         used, place, live = np.zeros(rows, np.int64), np.zeros(rows, np.int64), np.arange(rows)
         for (keys, starts, lengths), size, codes in zip(
@@ -147,17 +164,23 @@ class SparseRanges:
             live, found = live[hit], found[hit]
             start[live], length[live], place[live] = starts[found], lengths[found], found
             used[live] += 1
-        return start, length, used
+        return start, length, used, place
 
     def find(self, parents: Sequence[Codes], rows: int) -> tuple[Positions, Positions]:
         """Return the start and the length of each row's range."""
-        start, length, _ = self._walk(parents, rows)
+        start, length, _, _ = self._walk(parents, rows)
         return start, length
 
     def draw(self, parents: Sequence[Codes], chances: NDArray[np.float64], donors: Codes) -> Codes:
         """Return the donor that lies a given share, in [0, 1), into each row's range."""
         start, length = self.find(parents, len(chances))
         return donors[start + (chances * length).astype(np.int64)]
+
+    def numbers(self, parents: Sequence[Codes], rows: int) -> Positions:
+        """Return the number of each row's range among all of `NestedRows`."""
+        _, _, used, place = self._walk(parents, rows)
+        firsts = np.cumsum([0, 1, *(len(keys) for keys, _, _ in self._levels)])
+        return firsts[used] + place
 
     def parents_used(self, parents: Sequence[Codes], rows: int) -> NDArray[np.int64]:
         """Return how many parents decide each row's range: fewer than all where it falls back."""
@@ -208,6 +231,9 @@ class ConditionalTable:
         Where the records of each combination of the parents' codes stand in `donors`.
     donors : ndarray
         The attribute's codes of all records, by combination, increasing within each.
+    shrinkage : Shrinkage, optional
+        How ranges are drawn towards those with a parent fewer; they are drawn from as they are if
+        not given.
 
     Examples
     --------
@@ -220,6 +246,7 @@ class ConditionalTable:
     cardinality: int
     ranges: Ranges
     donors: Codes
+    shrinkage: Shrinkage | None = None
 
     @classmethod
     def of(cls, coded: Coded, child: str, parents: Sequence[str]) -> ConditionalTable:
@@ -292,12 +319,56 @@ class ConditionalTable:
             raise ValueError("a conditional table whose parts do not fit together")
         return cls(cardinality, build_ranges(configurations, begins, records, sizes), donors)
 
+    def shrunk(
+        self, strengths: NDArray[np.float64] | None = None, min_count: int = 1
+    ) -> ConditionalTable:
+        """Return the table with each range drawn towards the one with a parent fewer.
+
+        Parameters
+        ----------
+        strengths : ndarray of float64, optional
+            How far, for each number of parents from none on; what left-out records advise if not
+            given. All records together are drawn towards codes that are equally likely.
+        min_count : int
+            The fewest records of a range that is used.
+
+        Examples
+        --------
+        >>> coded = Coded.from_arrays({"sex": [0, 1, 1, 1], "smokes": [1, 0, 1, 1]})
+        >>> table = ConditionalTable.of(coded, "smokes", ["sex"]).shrunk(np.array([2.0, 1.0]))
+
+        Of all four, (3 + 2 * 1/2) / (4 + 2) = 2/3 smoke; and of the one with sex 0,
+        (1 + 2/3) / (1 + 1):
+
+        >>> table.probability(np.array([1], np.uint8), [np.array([0], np.uint8)])
+        array([0.83333333])
+        """
+        base = np.full(self.cardinality, 1 / self.cardinality)
+        if strengths is None:
+            strengths = fit_strengths(self.nested, self.donors, base, min_count)
+        return replace(self, shrinkage=Shrinkage(strengths, base, min_count))
+
+    @cached_property
+    def nested(self) -> NestedRows:
+        """The ranges of all combinations that occur, and of all their beginnings."""
+        return NestedRows.of(*self.ranges.seen, len(self.donors))
+
+    @cached_property
+    def _shrunk_rows(self) -> ShrunkRows | None:
+        if self.shrinkage is None:
+            return None
+        return ShrunkRows(self.nested, self.donors, self.shrinkage)
+
     def draw(self, parents: Sequence[Codes], rows: int, rng: np.random.Generator) -> Codes:
         """Draw the attribute for `rows` records with the given codes of the parents."""
+        if self._shrunk_rows is not None:
+            return self._shrunk_rows.draw(self.ranges.numbers(parents, rows), rng.random(rows))
         return self.ranges.draw(parents, rng.random(rows), self.donors)
 
     def probability(self, child: Codes, parents: Sequence[Codes]) -> NDArray[np.float64]:
         """Return the probability with which `draw` gives each code of `child`."""
+        if self._shrunk_rows is not None:
+            return self._shrunk_rows.probability(self.ranges.numbers(parents, len(child)), child)
         start, length = self.ranges.find(parents, len(child))
         used = self.ranges.parents_used(parents, len(child))
         counts = np.zeros(len(child), np.int64)

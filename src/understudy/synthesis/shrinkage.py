@@ -1,0 +1,347 @@
+"""Rows within rows: each is drawn towards the row above it, as far as left-out records advise.
+
+A row is a range of the donors of a table: the records that agree on some parents, or that reach a
+node of a tree. The row above has a parent fewer, or is the node above, so its range contains the
+row's. Whatever has such rows (a network's tables, a tree) draws, and finds probabilities and
+strengths, by the functions here. `Shrinkage` has the formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.coded import Codes
+from understudy.synthesis.sampler import Shrinkage
+
+Positions: TypeAlias = NDArray[np.int64]
+Probabilities: TypeAlias = NDArray[np.float64]
+
+LEAST_STRENGTH = 0.5
+"""What the row above is worth at least, in records, when left-out records decide.
+
+So every value stays possible in every row, and one record never fills a row of its own.
+"""
+
+# Strengths that are tried: first in coarse steps, then in finer ones around the best.
+_COARSE = np.array([LEAST_STRENGTH * 4**step for step in range(11)])
+_FINER = (2.0, 2.0**0.5)
+# Likelihoods this near, in nats a record, differ by rounding alone.
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class NestedRows:
+    """Rows within rows, numbered level by level from the row of all records.
+
+    Parameters
+    ----------
+    starts, lengths : ndarray of int64
+        The range of donors of each row; increasing within a level.
+    above : ndarray of int64
+        The number of the row above; -1 for the row of all records, which is row 0.
+    bounds : ndarray of int64
+        The first row of each level, and the number of rows.
+
+    Examples
+    --------
+    Five records, of which two have the first parent's code 0 and three have 1; of these, one has
+    the second parent's code 0 and two have 1:
+
+    >>> rows = NestedRows.of(np.array([[0, 0], [1, 0], [1, 1]]), np.array([0, 2, 3]), 5)
+    >>> rows.starts.tolist(), rows.lengths.tolist()
+    ([0, 0, 2, 0, 2, 3], [5, 2, 3, 2, 1, 2])
+    >>> rows.above.tolist(), rows.bounds.tolist()
+    ([-1, 0, 0, 1, 2, 2], [0, 1, 3, 6])
+    """
+
+    starts: Positions
+    lengths: Positions
+    above: Positions
+    bounds: Positions
+
+    @classmethod
+    def of(cls, configurations: Codes, begins: Positions, records: int) -> NestedRows:
+        """Return the rows of sorted combinations of parents, and of all their beginnings.
+
+        `begins` is where the records of each combination start.
+        """
+        starts, lengths, above = [], [], []
+        bounds = [0, 1]
+        number = np.zeros(len(begins), np.int64)
+        for level in range(configurations.shape[1] + 1):
+            new = np.ones(len(begins), bool)
+            if level:
+                column = configurations[:, level - 1]
+                new[1:] = (number[1:] != number[:-1]) | (column[1:] != column[:-1])
+                above.append(number[new])
+                number = np.cumsum(new) - 1 + bounds[-1]
+                bounds.append(int(number[-1]) + 1)
+            else:
+                new[1:] = False
+                above.append(np.full(1, -1, np.int64))
+            starts.append(begins[new])
+            lengths.append(np.diff(np.append(starts[-1], records)))
+        return cls(
+            np.concatenate(starts),
+            np.concatenate(lengths),
+            np.concatenate(above),
+            np.array(bounds, np.int64),
+        )
+
+    @property
+    def levels(self) -> int:
+        """How many rows lie within one another at most."""
+        return len(self.bounds) - 1
+
+    @cached_property
+    def smallest(self) -> Positions:
+        """The rows that have none within them, in the order of the donors."""
+        inner = np.zeros(len(self.above), bool)
+        inner[self.above[1:]] = True
+        found = np.flatnonzero(~inner)
+        return found[np.argsort(self.starts[found], kind="stable")]
+
+    def at_level(self, level: int, places: Positions) -> Positions:
+        """Return which row of a level the donors at some places are in; -1 if in none.
+
+        Rows are counted from the first of the level.
+        """
+        own = slice(self.bounds[level], self.bounds[level + 1])
+        starts = self.starts[own]
+        found = np.searchsorted(starts, places, side="right") - 1
+        inside = (found >= 0) & (places < (starts + self.lengths[own])[found])
+        return np.where(inside, found, -1)
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """How many donors of each smallest row have which value; in the order of the donors.
+
+    Parameters
+    ----------
+    begins : ndarray of int64
+        Where the donors of each cell begin.
+    values : ndarray
+        Their value.
+    counts : ndarray of int64
+        How many they are.
+    """
+
+    begins: Positions
+    values: Codes
+    counts: Positions
+
+    @classmethod
+    def of(cls, rows: NestedRows, donors: Codes) -> Cells:
+        """Count the donors, which are increasing within each smallest row."""
+        new = np.ones(len(donors), bool)
+        new[1:] = donors[1:] != donors[:-1]
+        new[rows.starts[rows.smallest]] = True
+        begins = np.flatnonzero(new)
+        return cls(begins, donors[begins], np.diff(np.append(begins, len(donors))))
+
+    @cached_property
+    def by_value(self) -> Positions:
+        """The cells in the order of their values, and of the donors where these are equal."""
+        return np.argsort(self.values, kind="stable")
+
+    def index(self, cardinality: int) -> tuple[Positions, Positions, Positions]:
+        """Return what it takes to count a value within any range of donors.
+
+        First where the cells of each value begin in the two others, and their number; then where
+        the donors of each cell begin; last how many donors come before it, and their number.
+        """
+        order = self.by_value
+        edges = np.searchsorted(self.values[order], np.arange(cardinality + 1))
+        before = np.concatenate([[0], np.cumsum(self.counts[order])])
+        return edges, self.begins[order], before
+
+
+@dataclass(frozen=True, eq=False)
+class ShrunkRows:
+    """The distribution of a value in each of some rows, every one drawn towards the row above.
+
+    Parameters
+    ----------
+    rows : NestedRows
+        The rows.
+    donors : ndarray
+        The values of all records, increasing within each smallest row.
+    shrinkage : Shrinkage
+        How far rows are drawn towards those above.
+
+    Examples
+    --------
+    Two of three records have the value 1. The uniform base is worth one record:
+
+    >>> rows = NestedRows.of(np.zeros((1, 0), np.uint8), np.zeros(1, np.int64), 3)
+    >>> drawn_to = Shrinkage(np.array([1.0]), np.array([0.5, 0.5]))
+    >>> table = ShrunkRows(rows, np.array([0, 1, 1], np.uint8), drawn_to)
+    >>> table.probability(np.zeros(2, np.int64), np.array([0, 1])).tolist()
+    [0.375, 0.625]
+    """
+
+    rows: NestedRows
+    donors: Codes
+    shrinkage: Shrinkage
+
+    @property
+    def least(self) -> int:
+        """The fewest records of a row that is used; an empty one never is."""
+        return max(self.shrinkage.min_count, 1)
+
+    @cached_property
+    def _walk(self) -> tuple[Positions, Positions, Positions, Probabilities]:
+        """Start, length, row above and strength of each row."""
+        sizes = np.diff(self.rows.bounds)
+        strengths = np.repeat(self.shrinkage.strengths, sizes)
+        return self.rows.starts, self.rows.lengths, self.rows.above, strengths
+
+    @cached_property
+    def _cumulative(self) -> Probabilities:
+        cumulative = np.cumsum(self.shrinkage.base)
+        return np.asarray(cumulative / cumulative[-1])
+
+    @cached_property
+    def _index(self) -> tuple[Positions, Positions, Positions]:
+        return Cells.of(self.rows, self.donors).index(len(self.shrinkage.base))
+
+    def draw(self, numbers: Positions, chances: Probabilities) -> Codes:
+        """Draw a value in the row of each number, by one chance in [0, 1) for each."""
+        from understudy.synthesis.kernels import draw_shrunk
+
+        drawn = np.empty(len(numbers), self.donors.dtype)
+        found = self._cumulative, self.donors
+        draw_shrunk(numbers, self._walk, self.least, chances, found, drawn)
+        return drawn
+
+    def probability(self, numbers: Positions, values: Codes) -> Probabilities:
+        """Return the probability with which `draw` gives each value in the row of each number."""
+        from understudy.synthesis.kernels import shrunk_probability
+
+        found = np.empty(len(numbers))
+        wanted = values.astype(np.int64)
+        base = np.ascontiguousarray(self.shrinkage.base)
+        shrunk_probability(numbers, wanted, self._walk, self.least, self._index, base, found)
+        return found
+
+    def left_out(self) -> float:
+        """Return the log likelihood, in nats, of all records, each under the others alone.
+
+        The record itself is taken out of all its rows; the strengths are held.
+        """
+        given = LeftOut(self.rows, self.donors, self.shrinkage.base, self.least)
+        for strength in self.shrinkage.strengths.tolist():
+            given.add_level(strength)
+        return given.total
+
+
+class LeftOut:
+    """What each record's value is expected to be without it, level by level of its rows.
+
+    Levels are added from the row of all records down. What a level tells of a record depends on
+    its row and value alone, so that it is computed once for each such cell.
+    """
+
+    def __init__(self, rows: NestedRows, donors: Codes, base: Probabilities, least: int) -> None:
+        self.rows = rows
+        self.cells = Cells.of(rows, donors)
+        self.least = least
+        self.levels = 0
+        self.shares: Probabilities = base[self.cells.values]
+        """The probability of the value of each cell's records when one of them is left out."""
+
+    @property
+    def total(self) -> float:
+        """The log likelihood, in nats, of all records under the levels that were added."""
+        with np.errstate(divide="ignore"):
+            return float(self.cells.counts @ np.log(self.shares))
+
+    def add_level(self, strength: float | None = None) -> float:
+        """Add a level with a strength, the best one if none is given; return the strength."""
+        from understudy.synthesis.kernels import left_out_shares
+
+        level = _Level.of(self, self.levels)
+        chosen = level.best_strength() if strength is None else strength
+        left_out_shares(level.counts, chosen, self.least, level.shares)
+        inside = level.cell_of >= 0
+        self.shares = np.where(inside, level.shares[level.cell_of], self.shares)
+        self.levels += 1
+        return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """The cells of one level of rows: counts of the value and of the row, and shares above."""
+
+    cell_of: Positions
+    counts: tuple[Positions, Positions]
+    shares: Probabilities
+    least: int
+
+    @classmethod
+    def of(cls, left_out: LeftOut, level: int) -> _Level:
+        from understudy.synthesis.kernels import merge_cells
+
+        rows, cells = left_out.rows, left_out.cells
+        number = rows.at_level(level, cells.begins)
+        count = int(rows.bounds[level + 1] - rows.bounds[level])
+        cell_of = np.full(len(number), -1, np.int64)
+        first, joint = np.empty(len(number), np.int64), np.zeros(len(number), np.int64)
+        found = merge_cells(
+            (cells.by_value, cells.values, cells.counts), number, count, cell_of, first, joint
+        )
+        first = first[:found]
+        totals = rows.lengths[rows.bounds[level] + number[first]]
+        shares = left_out.shares[first]
+        return cls(cell_of, (joint[:found], totals), shares, left_out.least)
+
+    def best_strength(self) -> float:
+        """Return the strength with the largest likelihood; of equally good ones the largest.
+
+        Rows of which nobody is left when a record is left out say nothing: the row above counts.
+        """
+        tried, totals = _COARSE, self._totals(_COARSE)
+        for step in _FINER:
+            middle = _best(tried, totals)
+            finer = np.array([middle / step, middle * step])
+            finer = finer[(finer > LEAST_STRENGTH) & (finer < _COARSE[-1])]
+            tried, totals = np.append(tried, finer), np.append(totals, self._totals(finer))
+        return _best(tried, totals)
+
+    def _totals(self, strengths: Probabilities) -> Probabilities:
+        """Return the log likelihood for each of some strengths, in nats a record."""
+        from understudy.synthesis.kernels import left_out_totals
+
+        totals = np.zeros(len(strengths))
+        left_out_totals(self.counts, self.shares, strengths, self.least, totals)
+        return totals / max(int(self.counts[0].sum()), 1)
+
+
+def _best(strengths: Probabilities, totals: Probabilities) -> float:
+    return float(strengths[totals >= totals.max() - _SAME].max())
+
+
+def fit_strengths(
+    rows: NestedRows, donors: Codes, base: Probabilities, min_count: int = 1
+) -> NDArray[np.float64]:
+    """Return how far rows of each level are best drawn to those above, by left-out records.
+
+    Level by level, from the row of all records down, the strength is taken with which the records
+    of the level are most probable, each under the others alone.
+
+    Examples
+    --------
+    The parent tells nothing, so its rows are drawn to the row of all records as far as can be:
+
+    >>> rows = NestedRows.of(np.array([[0], [1]], np.uint8), np.array([0, 4]), 8)
+    >>> fit_strengths(rows, np.array([0, 0, 1, 1, 0, 0, 1, 1], np.uint8), np.full(2, 0.5))
+    array([524288., 524288.])
+    """
+    left_out = LeftOut(rows, donors, base, max(min_count, 1))
+    return np.array([left_out.add_level() for _ in range(rows.levels)])
