@@ -8,6 +8,7 @@ strengths, by the functions here. `Shrinkage` has the formula.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -28,7 +29,7 @@ So every value stays possible in every row, and one record never fills a row of 
 """
 
 # Strengths that are tried: first in coarse steps, then in finer ones around the best.
-_COARSE = np.array([LEAST_STRENGTH * 4**step for step in range(11)])
+_COARSE = [LEAST_STRENGTH * 4**step for step in range(11)]
 _FINER = (2.0, 2.0**0.5)
 # Likelihoods this near, in nats a record, differ by rounding alone.
 _SAME = 1e-9
@@ -267,7 +268,9 @@ class LeftOut:
         from understudy.synthesis.kernels import left_out_shares
 
         level = _Level.of(self, self.levels)
-        chosen = level.best_strength() if strength is None else strength
+        chosen = strength
+        if chosen is None:
+            chosen, _ = best_strength(level.counts, level.shares, self.least)
         left_out_shares(level.counts, chosen, self.least, level.shares)
         inside = level.cell_of >= 0
         self.shares = np.where(inside, level.shares[level.cell_of], self.shares)
@@ -282,7 +285,6 @@ class _Level:
     cell_of: Positions
     counts: tuple[Positions, Positions]
     shares: Probabilities
-    least: int
 
     @classmethod
     def of(cls, left_out: LeftOut, level: int) -> _Level:
@@ -299,32 +301,43 @@ class _Level:
         first = first[:found]
         totals = rows.lengths[rows.bounds[level] + number[first]]
         shares = left_out.shares[first]
-        return cls(cell_of, (joint[:found], totals), shares, left_out.least)
-
-    def best_strength(self) -> float:
-        """Return the strength with the largest likelihood; of equally good ones the largest.
-
-        Rows of which nobody is left when a record is left out say nothing: the row above counts.
-        """
-        tried, totals = _COARSE, self._totals(_COARSE)
-        for step in _FINER:
-            middle = _best(tried, totals)
-            finer = np.array([middle / step, middle * step])
-            finer = finer[(finer > LEAST_STRENGTH) & (finer < _COARSE[-1])]
-            tried, totals = np.append(tried, finer), np.append(totals, self._totals(finer))
-        return _best(tried, totals)
-
-    def _totals(self, strengths: Probabilities) -> Probabilities:
-        """Return the log likelihood for each of some strengths, in nats a record."""
-        from understudy.synthesis.kernels import left_out_totals
-
-        totals = np.zeros(len(strengths))
-        left_out_totals(self.counts, self.shares, strengths, self.least, totals)
-        return totals / max(int(self.counts[0].sum()), 1)
+        return cls(cell_of, (joint[:found], totals), shares)
 
 
-def _best(strengths: Probabilities, totals: Probabilities) -> float:
-    return float(strengths[totals >= totals.max() - _SAME].max())
+def best_strength(
+    counts: tuple[Positions, Positions], shares: Probabilities, least: int
+) -> tuple[float, float]:
+    """Return the strength with the largest likelihood of left-out records, and this, in nats.
+
+    Of equally good ones it is the largest: rows of which nobody is left when a record is left out
+    say nothing, so the row above counts.
+
+    Parameters
+    ----------
+    counts : tuple of two ndarray of int64
+        How many records each cell has (those of a row with one value), and its row.
+    shares : ndarray of float64
+        The probability of the cell's value in the row above.
+    least : int
+        The fewest records of a row that is used.
+    """
+    from understudy.synthesis.kernels import left_out_totals
+
+    tried: dict[float, float] = {}
+    same = _SAME * int(counts[0].sum())
+
+    def best_of(strengths: Sequence[float]) -> float:
+        totals = np.empty(len(strengths))
+        left_out_totals(counts, shares, np.array(strengths, np.float64), least, totals)
+        tried.update(zip(strengths, totals.tolist(), strict=True))
+        enough = max(tried.values()) - same
+        return max(strength for strength, total in tried.items() if total >= enough)
+
+    best = best_of(_COARSE)
+    for step in _FINER:
+        finer = (best / step, best * step)
+        best = best_of([one for one in finer if _COARSE[0] < one < _COARSE[-1]])
+    return best, tried[best]
 
 
 def fit_strengths(
