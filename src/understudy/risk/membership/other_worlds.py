@@ -130,6 +130,9 @@ class CountedWorlds:
 
     def without(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return it for the world without each record."""
+        if len(self._original) == 1:
+            # Where there is nobody, there would be no release.
+            return np.full(len(rows), -np.inf)
         return self._shifts(self._original.take(rows), joins=False)
 
     def joined(self, control: Frame) -> NDArray[np.float64]:
@@ -141,7 +144,7 @@ class CountedWorlds:
 
     def _shifts(self, people: Coded, *, joins: bool) -> NDArray[np.float64]:
         """Return how the log likelihood moves as each of some people joins the data, or leaves."""
-        from understudy.risk.strong.kernels import Standing, add_shifts
+        from understudy.risk.strong.kernels import Standing
 
         logs = np.zeros(len(self._original) + 2)
         logs[1:] = np.log(np.arange(1, len(logs)))
@@ -153,7 +156,7 @@ class CountedWorlds:
             nobody = Standing(np.full(1, ABSENT, np.int64), place, place)
             both = (nobody, there) if joins else (there, nobody)
             pairs = (np.zeros_like(every), every) if joins else (every, np.zeros_like(every))
-            add_shifts(counts.tally, *both, pairs, logs, total)
+            counts.add_shifts(*both, pairs, logs, total)
         return total
 
     def fresh(self, draws: int, random_state: RandomState) -> Fresh:
@@ -188,12 +191,12 @@ class CountedWorlds:
         total = np.zeros(len(rows))
         for name in self._original.names:
             size = self._original.cardinality(name)
-            counts = np.bincount(self._original[name], minlength=size)
             values = Candidates.grid((name,), (size,))
             tables = tuple(held for held in self.likelihood.tables if held.table.name == name)
             own = replace(self.likelihood, tables=tables).log_likelihoods(people, values)
-            with np.errstate(divide="ignore"):
-                total += np.logaddexp.reduce(own + np.log(counts / counts.sum()), axis=1)
+            for counts in tables:
+                with np.errstate(divide="ignore"):
+                    total += np.logaddexp.reduce(own + np.log(counts.first_shares()), axis=1)
         return total
 
 

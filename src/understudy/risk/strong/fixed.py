@@ -2,7 +2,7 @@
 
 Only counts change from world to world, and only those of the rows that the old and the new record
 stand in: all records and all candidates cost about a pass over each table that depends on what is
-unknown.
+unknown. Where rows are drawn towards those above, how far they are is held, too.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.errors import DataError
 from understudy.risk.strong.candidates import Candidates
 from understudy.risk.strong.release import Release
-from understudy.synthesis.sampler import ABSENT, IMPOSSIBLE, SamplingTable
+from understudy.risk.strong.shrunk import shrunk_tally
+from understudy.synthesis.sampler import ABSENT, ENDED, IMPOSSIBLE, SamplingTable
 from understudy.wording import counted, quoted
 
 if TYPE_CHECKING:
     from understudy.risk.strong.kernels import Standing, Tally
+    from understudy.risk.strong.shrunk_kernels import ShrunkTally
 
 
 _NOT_MADE = "did not make the release"
@@ -35,10 +37,14 @@ _MOST_INDEXED = 2**22
 
 @dataclass(frozen=True, eq=False)
 class TableCounts:
-    """One table of a sampler, and how many records of both tables each node and cell holds."""
+    """One table of a sampler, and how many records of both tables each node and cell holds.
+
+    `shrunk` says more of a table whose rows are drawn towards those above.
+    """
 
     table: SamplingTable
     tally: Tally
+    shrunk: ShrunkTally | None = None
 
     @classmethod
     def of(cls, table: SamplingTable, original: Coded, synthetic: Coded) -> TableCounts:
@@ -50,26 +56,21 @@ class TableCounts:
             If the model was fitted to other records than `original`, or could not have drawn
             `synthetic`.
         """
-        from understudy.risk.strong.kernels import DRAWN, RECORDS, RELEASED
-
-        tally, donors = _count(table, original, synthetic)
+        tally, donors, shrunk = _count(table, original, synthetic)
         # Where rules decide of all records, a tree was grown on these, but nothing is drawn of it.
         if len(donors) and not np.array_equal(donors, table.donors):
             raise DataError(
                 f"The model was not fitted to this original: its records of {table.name!r} differ. "
                 "Give the table that the model was fitted to."
             )
-        drawn, cells = tally.node_counts[0], tally.cell_counts
-        impossible = int(cells[cells[:, RECORDS] == 0, DRAWN].sum())
-        if drawn[RECORDS] == 0:
-            impossible = int(drawn[RELEASED])
+        impossible = _impossible(tally) if shrunk is None else _impossible_if_shrunk(shrunk)
         if impossible:
             raise DataError(
                 f"This model {_NOT_MADE}: in {counted(impossible, 'record')} of it, "
                 f"{table.name!r} has a value that the model cannot draw there. Give the model that "
                 "did, or attack the release as a black box (black_box_attacker)."
             )
-        return cls(table, tally)
+        return cls(table, tally, shrunk)
 
     def locate(self, known: Mapping[str, Codes], rows: int) -> Standing:
         """Return where records stand in the table; `known` holds their codes."""
@@ -84,6 +85,71 @@ class TableCounts:
         locate(self.tally, entries.values, parents, nodes, cells)
         return Standing(entries.values, nodes, cells)
 
+    def add_shifts(
+        self,
+        own: Standing,
+        other: Standing,
+        pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
+        logs: NDArray[np.float64],
+        total: NDArray[np.float64],
+    ) -> None:
+        """Add how the log likelihood moves for pairs of a record and a candidate; see kernels."""
+        from understudy.risk.strong.kernels import add_shifts
+        from understudy.risk.strong.shrunk_kernels import add_shrunk_shifts
+
+        if self.shrunk is None:
+            add_shifts(self.tally, own, other, pairs, logs, total)
+        else:
+            add_shrunk_shifts(self.tally, self.shrunk, own, other, pairs, total)
+
+    def add_predictions(
+        self,
+        own: Standing,
+        other: Standing,
+        pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
+        total: NDArray[np.float64],
+    ) -> None:
+        """Add the log probability of candidates from all records but the pair's; see kernels."""
+        from understudy.risk.strong.kernels import add_predictions
+        from understudy.risk.strong.shrunk_kernels import add_shrunk_predictions
+
+        if self.shrunk is None:
+            add_predictions(self.tally, own, other, pairs, total)
+        else:
+            add_shrunk_predictions(self.tally, self.shrunk, own, other, pairs, total)
+
+    def first_shares(self) -> NDArray[np.float64]:
+        """Return with which probability each value is drawn where no parent is known."""
+        from understudy.risk.strong.kernels import RECORDS
+
+        counts = np.zeros(self.tally.cardinality)
+        first = self.tally.cell_keys < self.tally.cardinality
+        counts[self.tally.cell_keys[first]] = self.tally.cell_counts[first, RECORDS]
+        if self.shrunk is None:
+            return np.asarray(counts / counts.sum())
+        if counts.sum() < self.shrunk.fewest:
+            return self.shrunk.base
+        strength = self.shrunk.strengths[0]
+        return np.asarray((counts + strength * self.shrunk.base) / (counts.sum() + strength))
+
+
+def _impossible(tally: Tally) -> int:
+    """Return how many synthetic records have a value that none has in the row they came from."""
+    from understudy.risk.strong.kernels import DRAWN, RECORDS, RELEASED
+
+    drawn, cells = tally.node_counts[0], tally.cell_counts
+    if drawn[RECORDS] == 0:
+        return int(drawn[RELEASED])
+    return int(cells[cells[:, RECORDS] == 0, DRAWN].sum())
+
+
+def _impossible_if_shrunk(shrunk: ShrunkTally) -> int:
+    """Return the same if rows are drawn towards those above: there, values have probabilities."""
+    # The first level's entries are the cells of the row of all records, in the same order.
+    first = np.flatnonzero(shrunk.levels[: len(shrunk.shares)] == 0)
+    shares = np.repeat(shrunk.shares[first], shrunk.stops[first] - shrunk.starts[first])
+    return int(shrunk.times[shrunk.fixed[0] + shrunk.factors[0] * shares <= 0].sum())
+
 
 def columns_of(coded: Coded) -> dict[str, Codes]:
     """Return the columns of a coded table by name."""
@@ -92,37 +158,55 @@ def columns_of(coded: Coded) -> dict[str, Codes]:
 
 def _count(
     table: SamplingTable, original: Coded, synthetic: Coded
-) -> tuple[Tally, NDArray[np.int64]]:
-    """Return the counts, and the values of the original records by node and value."""
+) -> tuple[Tally, NDArray[np.int64], ShrunkTally | None]:
+    """Return the counts, the values of the original records by node and value, and more if shrunk.
+
+    If not, all paths reach the deepest level.
+    """
     from understudy.risk.strong.kernels import Tally
 
     parents, values, records, released = _distinct_cells(table, original, synthetic)
-    # For each level, the node of each distinct cell of the deepest level.
+    # For each level, which of the distinct cells of the deepest one reach it, and their nodes.
+    reach: list[slice | NDArray[np.int64]] = [slice(None)]
     node_of = [np.zeros(len(values), np.int64)]
     starts, bases, child_keys = [0, 1], [], []
     ends = 0
     for size, codes in zip(table.sizes, parents, strict=True):
-        keys = node_of[-1] * size + codes
+        above, here, there = node_of[-1], codes[reach[-1]], reach[-1]
+        if (here == ENDED).any():
+            goes_on = np.flatnonzero(here != ENDED)
+            above, here = above[goes_on], here[goes_on]
+            there = np.arange(len(values))[there][goes_on]
+        keys = above * size + here
         new = np.ones(len(keys), bool)
         new[1:] = keys[1:] != keys[:-1]
         bases.append(ends)
         child_keys.append(keys[new] + ends)
         ends += (starts[-1] - starts[-2]) * size
+        reach.append(there)
         node_of.append(np.cumsum(new) - 1)
         starts.append(starts[-1] + int(new.sum()))
     counts = [
-        np.bincount(own, records, stop - start).astype(np.int64)
-        for own, start, stop in zip(node_of, starts[:-1], starts[1:], strict=True)
+        np.bincount(own, records[there], stop - start).astype(np.int64)
+        for own, there, start, stop in zip(node_of, reach, starts[:-1], starts[1:], strict=True)
     ]
     # Each synthetic record was drawn from its deepest node that holds an original one.
-    level_of = sum((n[own] > 0 for n, own in zip(counts[1:], node_of[1:], strict=True)), 0)
-    node_parts, cell_parts, cell_keys = [], [], []
-    for level, (own, count) in enumerate(zip(node_of, counts, strict=True)):
-        drawn = np.where((level_of == level) & (count[own] > 0), released, 0)
-        node_parts.append(_sums(own, len(count), records, released, drawn))
-        keys, number = np.unique(own * table.cardinality + values, return_inverse=True)
-        cell_parts.append(_sums(number, len(keys), records, released, drawn))
+    level_of = np.zeros(len(values), np.int64)
+    for count, own, there in zip(counts[1:], node_of[1:], reach[1:], strict=True):
+        level_of[there] += count[own] > 0
+    node_parts, cell_parts, cell_keys, cell_of = [], [], [], []
+    known = 0
+    for level, (own, there, count) in enumerate(zip(node_of, reach, counts, strict=True)):
+        weights = [records[there], released[there]]
+        drawn = np.where((level_of[there] == level) & (count[own] > 0), weights[1], 0)
+        node_parts.append(_sums(own, len(count), *weights, drawn))
+        keys, number = np.unique(own * table.cardinality + values[there], return_inverse=True)
+        cell_parts.append(_sums(number, len(keys), *weights, drawn))
         cell_keys.append(keys + starts[level] * table.cardinality)
+        if table.shrinkage is not None:
+            cell_of.append(np.full(len(values), -1, np.int32))
+            cell_of[-1][there] = number + known
+        known += len(keys)
     children = np.concatenate([np.empty(0, np.int64), *child_keys])
     cells = np.concatenate(cell_keys)
     tally = Tally(
@@ -137,7 +221,10 @@ def _count(
         np.concatenate(node_parts),
         np.concatenate(cell_parts),
     )
-    return tally, np.repeat(values, records)
+    shrunk = None
+    if table.shrinkage is not None:
+        shrunk = shrunk_tally(table.shrinkage, tally, np.stack(cell_of), released)
+    return tally, np.repeat(values, records), shrunk
 
 
 def _distinct_cells(
@@ -160,14 +247,21 @@ def _distinct_cells(
         part = np.flatnonzero(entries.values != ABSENT)
         both.append([*(codes[part] for codes in entries.parents), entries.values[part]])
     of_original = len(both[0][-1])
-    sizes = (*table.sizes, table.cardinality)
-    columns = tuple(
-        np.concatenate(pair).astype(code_dtype(size))
-        for *pair, size in zip(*both, sizes, strict=True)
-    )
+    columns, sizes, added = [], [], []
+    for *pair, size in zip(*both, (*table.sizes, table.cardinality), strict=True):
+        codes = np.concatenate(pair)
+        # Codes of a table begin with 0.
+        more = int((codes == ENDED).any())
+        sizes.append(size + more)
+        codes = codes.astype(np.int64) + 1 if more else codes
+        columns.append(codes.astype(code_dtype(sizes[-1])))
+        added.append(more)
     names = tuple(str(place) for place in range(len(sizes)))
-    groups = group_ids(Coded(names, columns, sizes), names)
-    *parents, values = (codes[groups.representatives].astype(np.int64) for codes in columns)
+    groups = group_ids(Coded(names, tuple(columns), tuple(sizes)), names)
+    *parents, values = (
+        codes[groups.representatives].astype(np.int64) - more
+        for codes, more in zip(columns, added, strict=True)
+    )
     counts = [
         np.bincount(ids, minlength=groups.count)
         for ids in (groups.ids[:of_original], groups.ids[of_original:])
@@ -344,13 +438,11 @@ class FixedLikelihood:
         *,
         of_prior: bool,
     ) -> NDArray[np.float64]:
-        from understudy.risk.strong.kernels import add_predictions, add_shifts
-
         total = np.zeros(len(pairs[0]))
         if of_prior:
-            add_predictions(counts.tally, own, other, pairs, total)
+            counts.add_predictions(own, other, pairs, total)
         else:
-            add_shifts(counts.tally, own, other, pairs, self._logs, total)
+            counts.add_shifts(own, other, pairs, self._logs, total)
         return total
 
 

@@ -14,7 +14,7 @@ from numba import njit
 
 from understudy.counting.compiling import announce_compilation
 from understudy.risk.strong.beliefs import HALF_RECORD
-from understudy.synthesis.sampler import IMPOSSIBLE
+from understudy.synthesis.sampler import ENDED, IMPOSSIBLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -81,7 +81,8 @@ def locate(  # noqa: C901  # calls with arrays would take much longer
 ) -> None:
     """Find the nodes and cells of records, levels by records; -1 for what neither table has.
 
-    `values` are below 0 for records that take no part; `parents` are codes, parents by records.
+    `values` are below 0 for records that take no part; `parents` are codes, parents by records,
+    and `ENDED` below the last node of a record.
     """
     sizes, cardinality = tally.sizes, tally.cardinality
     child_keys, child_index = tally.child_keys, tally.child_index
@@ -93,7 +94,7 @@ def locate(  # noqa: C901  # calls with arrays would take much longer
         for row in range(len(values)):
             node = 0 if values[row] >= 0 else -1
             if level:
-                node = nodes[level - 1, row]
+                node = nodes[level - 1, row] if parents[level - 1, row] != ENDED else -1
                 if node >= 0:
                     key = base + (node - start) * size + parents[level - 1, row]
                     if len(child_index):
