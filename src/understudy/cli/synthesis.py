@@ -183,6 +183,15 @@ class MethodOptions:
             default="off",
         ),
     ] = None
+    ends: Annotated[
+        int | None,
+        option(
+            "Minimum number of records that the lowest and the highest number of a column rest on.",
+            panel="Gaussian copula (--method copula)",
+            default="5",
+            min=1,
+        ),
+    ] = None
     decode: Annotated[
         Literal["interpolate", "uniform"] | None,
         option(

@@ -64,6 +64,12 @@ class Synthesizer(Parametrized, ABC):
     exact: ClassVar[bool] = False
     """Whether it works on the numbers themselves, each with its own code, and not on bins."""
 
+    ends: int = 1
+    """Records that the lowest and the highest of such numbers rest on, at least."""
+
+    older_files: ClassVar[Mapping[str, Any]] = {}
+    """The parameters that older model files do not hold, as they were then."""
+
     decode: Decoding = "interpolate"
 
     codec_: Codec
@@ -107,7 +113,7 @@ class Synthesizer(Parametrized, ABC):
         return self
 
     def _learn(self, data: Frame | FileStream, schema: Schema | None) -> None:
-        codec = Codec.fit(data, schema, exact=self.exact)
+        codec = Codec.fit(data, schema, exact=self.exact, ends=self.ends)
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
         source: Source
@@ -420,7 +426,7 @@ class Synthesizer(Parametrized, ABC):
                 f"{path} holds a model of {found.__name__}, not of {cls.__name__}."
             )
         try:
-            model = found(**header["params"])
+            model = found(**(dict(found.older_files) | header["params"]))
             own = {k: a for k, a in arrays.items() if not k.startswith(_CODEC)}
             values = {k.removeprefix(_CODEC): a for k, a in arrays.items() if k not in own}
             model.codec_ = Codec.from_plain(header["codec"], values)
