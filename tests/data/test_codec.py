@@ -21,7 +21,7 @@ from understudy.data.frames import Layout, to_arrow
 from understudy.data.schema import Column, Schema
 from understudy.data.stream import scan
 from understudy.data.values import numbers
-from understudy.errors import ParameterError, SchemaError
+from understudy.errors import DataError, ParameterError, SchemaError
 
 HOWS = ["interpolate", "uniform"]
 
@@ -650,6 +650,27 @@ def test_exact_codes_of_a_stream_are_those_of_the_table(tmp_path):
     assert codec.encode(file) == Codec.fit(frame, exact=True).encode(frame)
 
 
+def test_the_ends_of_exact_codes(tmp_path):
+    frame = pl.DataFrame({"x": [1, 2, 3, 4, *[7] * 9, 20, 30, 40, 50, 60], "y": [0.5, 1.5] * 9})
+    codec = Codec.fit(frame, exact=True, ends=5)
+    # Four records are beyond 7, and take it; the mean of the others is 40. Nine records have 0.5.
+    assert codec.decode(codec.encode(frame))["x"].to_list() == [7] * 13 + [40] * 5
+    assert codec.decode(codec.encode(frame))["y"].equals(frame["y"])
+    again = Codec.from_plain(codec.to_plain(), codec.to_arrays())
+    assert again.encode(frame) == codec.encode(frame)
+    frame.write_parquet(path := tmp_path / "t.parquet")
+    file = scan(path, batch_rows=4)
+    assert Codec.fit(file, exact=True, ends=5).encode(file) == codec.encode(frame)
+
+
+def test_columns_with_too_few_numbers_for_an_end_are_named():
+    frame = pl.DataFrame({"a": [1.5, 2.5, None] * 2, "b": [1, 2] * 3, "c": [0.5] * 2 + [1.5] * 4})
+    missing = Codec.fit(frame, exact=True, ends=5)
+    assert missing.decode(missing.encode(frame))["a"].null_count() == 6
+    with pytest.raises(DataError, match=r"Fewer than 7 records have a number in 'b', 'c', and"):
+        Codec.fit(frame, exact=True, ends=7)
+
+
 def test_numbers_that_an_exact_codec_has_not_seen(as_frame):
     frame = as_frame({"x": list(range(40)) * 2, "y": [1.5, *np.arange(79) / 10]})
     codec = Codec.fit(frame, exact=True)
@@ -716,6 +737,24 @@ def test_arbitrary_frames_come_back_whole_from_exact_codes(library, table, speci
         after = to_arrow(one.decode(coded))
         for name in codec.names:
             assert _values(after[name]) == _values(before[name])
+
+
+@settings(arbitrary, max_examples=25)
+@given(table=tables(), special_share=st.sampled_from([0.05, 1]), ends=st.integers(2, 6))
+def test_arbitrary_frames_with_ends_keep_their_codes(table, special_share, ends):
+    schema = codable(Schema.infer(table, special_share=special_share))
+    try:
+        codec = Codec.fit(table, schema, exact=True, ends=ends)
+    except DataError as error:
+        assert "have a number" in str(error)  # noqa: PT017  # a table of few records may have enough
+        return
+    coded = codec.encode(table)
+    after = codec.decode(coded)
+    for one in (codec, through_parts(codec)):
+        assert one.encode(table) == coded
+        assert one.encode(after) == coded
+        assert one.decode(coded).equals(after)
+    assert after.schema == table.schema
 
 
 # Some of the columns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
 from decimal import Decimal
 
 import numpy as np
@@ -279,6 +280,44 @@ def test_a_coder_comes_back_from_its_parts(array, smoothing):
     assert one == other
 
 
+@pytest.mark.parametrize("array", [pa.array(range(30)), pa.array([n / 8 for n in range(30)])])
+@pytest.mark.parametrize("rows", [30, 9])
+def test_ends_come_back_from_their_parts(array, rows):
+    column = Column("x", "integer" if pa.types.is_integer(array.type) else "real", missing=0.1)
+    for ends in (1, 5, 10):
+        coder = build_value_coder(column, array[:rows], ends)
+        plain = json.loads(json.dumps(coder.to_plain()))
+        again = restore_value_coder(column, array.type, plain, coder.values)
+        assert again.to_plain() == coder.to_plain()
+        assert again.withheld is (rows < ends)
+        for one, other in zip(again.assign(array), coder.assign(array), strict=True):
+            assert one.tolist() == other.tolist()
+
+
+def test_files_from_before_there_were_ends_have_none():
+    coder = coder_of(pa.array([1.5, 2.0] * 9))
+    plain = {
+        name: part
+        for name, part in coder.to_plain().items()
+        if name in ("real", "smoothing", "bandwidth")
+    }
+    again = restore_value_coder(Column("x", "real"), pa.float64(), plain, coder.values)
+    assert again.to_plain() == coder.to_plain()
+
+
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+def test_smoothed_numbers_stay_within_the_ends(smoothing):
+    array = pa.array(np.random.default_rng(1).lognormal(size=300).round(3))
+    column = Schema.infer(pa.table({"x": array}))["x"]
+    coder = build_value_coder(column, array, 5)
+    codes = coder.assign(array)[0]
+    moved = coder.smoothed(smoothing, np.bincount(codes, minlength=coder.known))
+    drawn = moved.build(np.tile(codes, 20), "interpolate", np.random.default_rng(0)).to_numpy()
+    ordered = np.sort(array.to_numpy())
+    assert ordered[0] < coder.values[0] <= drawn.min() <= ordered[5]
+    assert ordered[-6] <= drawn.max() <= coder.values[-1] < ordered[-1]
+
+
 @pytest.mark.parametrize(
     ("values", "plain", "message"),
     [
@@ -288,13 +327,21 @@ def test_a_coder_comes_back_from_its_parts(array, smoothing):
         ([[1.0, 2.0]], {}, "not increasing numbers"),
         ([1, 2], {}, "not increasing numbers"),
         ([1.0, 2.0], {"smoothing": "spline"}, "smoothing of 'x' that is not known"),
+        ([1.0, 2.0], {"bottom": 2.0}, "ends of 'x' that are not those of its values"),
+        ([1.0, 2.0], {"bottom": 0.5}, "ends of 'x'"),
+        ([1.0, 2.0], {"bottom": "1"}, "ends of 'x'"),
+        ([1.0, 2.0], {"bottom": 1}, "ends of 'x'"),
+        ([1.0, 2.0], {"top": 1.0}, "ends of 'x'"),
+        ([1.0, 2.0], {"top": 2.5}, "ends of 'x'"),
+        ([1.0, 2.0], {"top": float("nan")}, "ends of 'x'"),
+        ([], {"top": 1.0}, "ends of 'x'"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(values, plain, message):
     column = Column("x", "real")
     whole = coder_of(pa.array([1.5, 2.0]), column).to_plain() | plain
     with pytest.raises(ValueError, match=message):
-        restore_value_coder(column, pa.float64(), whole, np.array(values))
+        restore_value_coder(column, pa.float64(), whole, np.array(values or [1.0])[: len(values)])
 
 
 @pytest.mark.parametrize("smoothing", ["interpolate", "density"])

@@ -206,6 +206,15 @@ class MethodOptions:
         ),
         Form(_read_number, _say_plain),
     ] = None
+    ends: Annotated[
+        int | None,
+        option(
+            "Minimum number of records that the lowest and the highest number of a column rest on.",
+            panel="Gaussian copula (--method copula)",
+            default="5",
+            min=1,
+        ),
+    ] = None
     decode: Annotated[
         Literal["interpolate", "uniform"] | None,
         option(

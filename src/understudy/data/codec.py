@@ -33,7 +33,7 @@ from understudy.data.schema_file import column_from_plain, column_to_plain
 from understudy.data.stream import FileStream, arrow_batches, columns_of, layout_of
 from understudy.data.value_coder import ValueCoder, build_value_coder, restore_value_coder
 from understudy.data.values import make_identifiers
-from understudy.errors import ParameterError, SchemaError
+from understudy.errors import DataError, ParameterError, SchemaError
 from understudy.progress import track
 
 
@@ -64,7 +64,12 @@ class Codec:
 
     @classmethod
     def fit(
-        cls, data: Frame | FileStream, schema: Schema | None = None, *, exact: bool = False
+        cls,
+        data: Frame | FileStream,
+        schema: Schema | None = None,
+        *,
+        exact: bool = False,
+        ends: int = 1,
     ) -> Codec:
         """Make the codec of a table, in memory or streamed.
 
@@ -76,11 +81,16 @@ class Codec:
             Inferred if not given.
         exact : bool
             Give every number that occurs a code of its own, in place of bins.
+        ends : int
+            Records that the lowest and the highest number of a column rest on, at least, if every
+            number has a code of its own: the few beyond become one (see `fold_ends`).
 
         Raises
         ------
         SchemaError
             If the table does not fit the schema, or holds free text; with all problems.
+        DataError
+            If fewer than `ends` records of a column have a number, and none is missing.
         """
         schema = schema or Schema.infer(data)
         layout = layout_of(data)
@@ -89,6 +99,7 @@ class Codec:
         types: dict[str, pa.DataType] = {}
         coders: dict[str, Coder] = {}
         alone: list[str] = []
+        few: list[str] = []
         for name, array in track(columns_of(data), "Coding", len(layout.types)):
             if name not in schema:
                 continue
@@ -103,11 +114,20 @@ class Codec:
             if column.kind == "categorical" and len(column.levels) == present > 1:
                 alone.append(name)
             if column.kind != "identifier" and not wrong:
-                by_value = exact and column.kind in NUMERIC
-                build = build_value_coder if by_value else build_coder
-                coders[name] = build(column, array)
+                if exact and column.kind in NUMERIC:
+                    coder = build_value_coder(column, array, ends)
+                    few += [name] if coder.withheld and not column.missing else []
+                    coders[name] = coder
+                else:
+                    coders[name] = build_coder(column, array)
         if problems:
             raise SchemaError("The table does not fit the schema:", problems)
+        if few:
+            raise DataError(
+                f"Fewer than {ends} records have a number in {', '.join(map(repr, few))}, and an "
+                f"end of a column is to rest on {ends} (ends = {ends}). Drop such columns, or set "
+                "ends = 1 to draw their numbers as they are."
+            )
         if alone:
             logging.getLogger("understudy").warning(
                 "Every record has a value of its own in %s, and the synthetic table will show "

@@ -21,8 +21,10 @@ from understudy.data.coders import (
     as_numbers,
     as_stored,
     off_special,
+    place_in,
     special_first,
 )
+from understudy.data.ends import Number, fold_ends
 from understudy.data.schema import Column
 from understudy.data.values import Numbers, numbers, numbers_to_arrow
 
@@ -51,25 +53,52 @@ class ValueCoder(NumberLevelCoder):
         How a number is moved when codes become values; special values stay as they are.
     bandwidth : float
         Standard deviation of the noise of ``smoothing="density"``, as a share of the range.
+    bottom, top : int or float, optional
+        Finite numbers up to `bottom` have the code of the lowest of `values`, and those from `top`
+        on that of the highest (see `fold_ends`).
+    withheld : bool
+        Whether numbers without a code are read as missing, because too few records have one.
     """
 
     special: NDArray[Any]
     grid: Grid
     smoothing: Smoothing | None = None
     bandwidth: float = 0.0
+    bottom: Number | None = None
+    top: Number | None = None
+    withheld: bool = False
 
     @property
     def numbers(self) -> NDArray[Any]:
         """The number that each code stands for."""
         return np.concatenate([self.special, self.values])
 
+    def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
+        """Return the code of each value (-1: unknown), and where values are missing."""
+        codes, missing = super().assign(array)
+        return codes, missing | (codes < 0) if self.withheld else missing
+
     def _places(self, found: NDArray[Any]) -> IntCodes:
         codes = np.full(len(found), -1, np.int64)
         if len(self.values):
-            places = _first_places(self.values, found)
+            folded = self._folded(found)
+            places = _first_places(self.values, folded)
             np.minimum(places, len(self.values) - 1, out=places)
-            codes = np.where(self.values[places] == found, places + len(self.special), -1)
+            codes = np.where(self.values[places] == folded, places + len(self.special), -1)
         return special_first(self.special, found, codes)
+
+    def _folded(self, found: NDArray[Any]) -> NDArray[Any]:
+        """Return numbers with the column's ends in place of those that are part of them."""
+        if self.bottom is None and self.top is None:
+            return found
+        ends = self.values[np.isfinite(self.values)][[0, -1]]
+        # The smallest whole number stands for one that is not whole, which has no code.
+        known = found > np.iinfo(np.int64).min if found.dtype.kind == "i" else np.isfinite(found)
+        if self.bottom is not None:
+            found = np.where(known & (found <= self.bottom), ends[0], found)
+        if self.top is not None:
+            found = np.where(known & (found >= self.top), ends[1], found)
+        return found
 
     def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:  # noqa: ARG002
         """Return values for codes; a code of `known` or more stands for missing."""
@@ -117,10 +146,35 @@ class ValueCoder(NumberLevelCoder):
         bandwidth = _bandwidth(self.values[finite], own[finite])
         return replace(self, smoothing=smoothing, bandwidth=bandwidth)
 
+    def with_ends(self, counts: NDArray[np.int64], least: int, *, listed: bool) -> ValueCoder:
+        """Return the coder with a lowest and a highest number that rest on `least` records each.
+
+        `counts` are the records with each of `values`; `listed` is whether these are all that the
+        column can hold.
+        """
+        finite = np.isfinite(self.values)
+        found = fold_ends(
+            self.values[finite],
+            counts[finite],
+            least,
+            self.grid,
+            special=self.special,
+            listed=listed,
+        )
+        infinite = self.values[np.isneginf(self.values)], self.values[np.isposinf(self.values)]
+        return replace(
+            self,
+            values=np.concatenate([infinite[0], found.values, infinite[1]]),
+            bottom=found.bottom,
+            top=found.top,
+            withheld=bool(finite.any()) and not len(found.values),
+        )
+
     def to_plain(self) -> dict[str, Any]:
         """Return all but the values in what JSON can hold exactly."""
         smoothing = {"smoothing": self.smoothing, "bandwidth": self.bandwidth}
-        return smoothing | grid_to_plain(self.grid)
+        ends = {"bottom": self.bottom, "top": self.top, "withheld": self.withheld}
+        return smoothing | ends | grid_to_plain(self.grid)
 
 
 def _first_places(values: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.intp]:
@@ -164,24 +218,39 @@ def _bandwidth(values: NDArray[Any], counts: NDArray[np.int64]) -> float:
     return float(0.9 * width * total**-0.2)
 
 
-def build_value_coder(column: Column, array: pa.Array) -> ValueCoder:
+def build_value_coder(column: Column, array: pa.Array, ends: int = 1) -> ValueCoder:
     """Return the coder of a column of numbers or times, one code for each that occurs.
 
-    A column whose schema lists its numbers (`levels`) has a code for each of these.
+    A column whose schema lists its numbers (`levels`) has a code for each of these. The lowest and
+    the highest number rest on at least `ends` records each (see `fold_ends`).
     """
     kind = array.type
     column = as_stored(column, kind)
     special = _special(column, kind)
     if column.levels:
         values = np.unique(as_numbers(column.levels, column, kind))
+        counts = _count_places(values, column, array) if ends > 1 else np.zeros(len(values), int)
     else:
-        found = numbers(array, column.name)
-        found = found.as_whole() if column.kind != "real" else found
-        values = np.unique(found.present.astype(special.dtype, copy=False))
+        values, counts = np.unique(_present(column, array, special.dtype), return_counts=True)
     if len(special):
-        values = values[~np.isin(values, special)]
+        ordinary = ~np.isin(values, special)
+        values, counts = values[ordinary], counts[ordinary]
     grid = grid_of(kind, values, column.decimals)
-    return ValueCoder(values, kind, column.name, special, grid)
+    coder = ValueCoder(values, kind, column.name, special, grid)
+    return coder if ends == 1 else coder.with_ends(counts, ends, listed=bool(column.levels))
+
+
+def _present(column: Column, array: pa.Array, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return the numbers of a column that are not missing."""
+    found = numbers(array, column.name)
+    found = found.as_whole() if column.kind != "real" else found
+    return found.present.astype(dtype, copy=False)
+
+
+def _count_places(values: NDArray[Any], column: Column, array: pa.Array) -> NDArray[np.int64]:
+    """Return the records with each of a column's listed numbers."""
+    places = place_in(values, _present(column, array, values.dtype))
+    return np.bincount(places[places >= 0], minlength=len(values))
 
 
 def _special(column: Column, kind: pa.DataType) -> NDArray[Any]:
@@ -203,4 +272,29 @@ def restore_value_coder(
     bandwidth = float(plain["bandwidth"])
     if not 0 <= bandwidth < np.inf or (isinstance(grid, WholeGrid) != (values.dtype.kind == "i")):
         raise ValueError(f"a smoothing of {column.name!r} that cannot be")
-    return ValueCoder(values, kind, column.name, special, grid, plain["smoothing"], bandwidth)
+    bottom, top = plain.get("bottom"), plain.get("top")
+    if not _are_ends(values[np.isfinite(values)], bottom, top):
+        raise ValueError(f"ends of {column.name!r} that are not those of its values")
+    return ValueCoder(
+        values,
+        kind,
+        column.name,
+        special,
+        grid,
+        plain["smoothing"],
+        bandwidth,
+        bottom,
+        top,
+        bool(plain.get("withheld")),
+    )
+
+
+def _are_ends(values: NDArray[Any], bottom: Number | None, top: Number | None) -> bool:
+    """Return whether no other of the finite values lies as far out as an end does."""
+    own = int if values.dtype.kind == "i" else float
+    given = [end for end in (bottom, top) if end is not None]
+    if not given or not len(values):
+        return not given
+    low, high = values[0] if bottom is None else bottom, values[-1] if top is None else top
+    fit = all(type(end) is own for end in given) and values[0] <= low and high <= values[-1]
+    return bool(fit and (values[1:] > low).all() and (values[:-1] < high).all())

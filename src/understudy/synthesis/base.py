@@ -64,6 +64,9 @@ class Synthesizer(Parametrized, ABC):
     exact: ClassVar[bool] = False
     """Whether it works on the numbers themselves, each with its own code, and not on bins."""
 
+    ends: int = 1
+    """Records that the lowest and the highest of such numbers rest on, at least."""
+
     former_params: ClassVar[Mapping[str, Any]] = {}
     """What a model file means that does not name some parameters, since it is older than these."""
 
@@ -110,7 +113,7 @@ class Synthesizer(Parametrized, ABC):
         return self
 
     def _learn(self, data: Frame | FileStream, schema: Schema | None) -> None:
-        codec = Codec.fit(data, schema, exact=self.exact)
+        codec = Codec.fit(data, schema, exact=self.exact, ends=self.ends)
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
         source: Source

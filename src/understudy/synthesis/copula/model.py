@@ -9,7 +9,7 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import check_choice
+from understudy.arguments import check_choice, check_whole
 from understudy.counting import Source, marginal_counts
 from understudy.data import Coded
 from understudy.data.coded import Codes, code_dtype
@@ -43,15 +43,19 @@ _ENDS = 2.0 ** np.arange(-6, 4)
 class GaussianCopula(Synthesizer):
     """Draws correlated normal variables and turns each into a column by its own shares.
 
-    Every column keeps its shares exactly, numbers one by one, and every pair of columns its
-    correlation. What is not a correlation is lost: links between three or more columns, and
-    between categories whose order means nothing.
+    Every column keeps its shares exactly, numbers one by one but for the most extreme, and every
+    pair of columns its correlation. What is not a correlation is lost: links between three or more
+    columns, and between categories whose order means nothing.
 
     Parameters
     ----------
     smoothing : {"interpolate", "density"}, optional
         Move each number a little, to between its neighbours or by a normal kernel; by default the
         numbers drawn are those of the original.
+    ends : int
+        The lowest and the highest number of a column rest on at least so many records each: the
+        few beyond become one, about their mean. With 1 they are drawn as they are, and the
+        largest is a person's.
     random_state : int or numpy Generator, optional
         Decides the draws.
 
@@ -78,25 +82,32 @@ class GaussianCopula(Synthesizer):
     --------
     >>> import polars as pl
     >>> a, b = [0, 0, 0, 1, 1, 1], [0, 0, 1, 0, 1, 1]
-    >>> model = GaussianCopula(random_state=1).fit(pl.DataFrame({"a": a, "b": b}))
+    >>> model = GaussianCopula(random_state=1).fit(pl.DataFrame({"a": a * 2, "b": b * 2}))
     >>> float(model.correlation_[0, 1].round(6))  # halves that agree in 2/3 of the records
     0.5
     """
 
     method: ClassVar[str] = "copula"
     exact: ClassVar[bool] = True
+    former_params: ClassVar[Mapping[str, Any]] = {"ends": 1}
 
     counts_: tuple[NDArray[np.int64], ...]
     correlation_: Floats
 
     def __init__(
-        self, *, smoothing: Smoothing | None = None, random_state: RandomState = None
+        self,
+        *,
+        smoothing: Smoothing | None = None,
+        ends: int = 5,
+        random_state: RandomState = None,
     ) -> None:
         self.smoothing = smoothing
+        self.ends = ends
         self.random_state = random_state
 
     def _check_params(self) -> None:
         super()._check_params()
+        check_whole("ends", self.ends, 1)
         if self.smoothing is not None:
             check_choice("smoothing", self.smoothing, get_args(Smoothing), ", or None")
 
