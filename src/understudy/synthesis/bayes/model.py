@@ -34,7 +34,7 @@ from understudy.synthesis.tables import ConditionalTable
 if TYPE_CHECKING:
     import networkx as nx
 
-Search = Literal["greedy", "predictive", "genetic", "optimal"]
+Search = Literal["predictive", "greedy", "genetic", "optimal"]
 
 _NEED_MEMORY = ("greedy", "predictive")
 """Searches that go through the records for each set of parents."""
@@ -47,7 +47,7 @@ class BayesNet(Synthesizer):
     ----------
     parents : int
         The largest number of parents of a column: more keep more of the data, and disclose more.
-    structure : {"greedy", "predictive", "genetic", "optimal"}, list, mapping or networkx.DiGraph
+    structure : {"predictive", "greedy", "genetic", "optimal"}, list, mapping or networkx.DiGraph
         How the network is found, or the network itself: a list of edges (parent, child), or the
         parents of each column, which then stay in their order.
     smoothing : "auto", float, sequence of float, or mapping
@@ -140,7 +140,7 @@ class BayesNet(Synthesizer):
         self,
         parents: int = 3,
         structure: Search | Sequence[Edge] | Mapping[str, Sequence[str]] | nx.DiGraph[str] = (
-            "greedy"
+            "predictive"
         ),
         *,
         smoothing: PerColumn[Smoothing] = AUTO,

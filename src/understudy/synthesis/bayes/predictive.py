@@ -6,6 +6,7 @@ a smoothed table of the others, does not, so the number of parents decides itsel
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -63,7 +64,8 @@ def predictive_search(
     What parents tell is the gain in the log likelihood of all records, each under the table of the
     others, smoothed with the best strengths. As in the greedy search, the next attribute is the one
     of which a placed one tells most. Its parents are chosen among the placed ones, one at a time
-    and the best one first, as long as the likelihood rises. Ties go to the attribute that stands
+    and the best one first, as long as the likelihood rises by more than the best of so many would
+    raise it by chance: 1 + log(candidates) nats. Ties go to the attribute that stands
     first in the table. The result is the same for any number of threads.
 
     Examples
@@ -125,7 +127,7 @@ class _Search:
             candidates = usable if most - len(chosen) > len(missing) else missing
             gains = self.gains(child, chosen, candidates) if chosen else alone[candidates]
             told = dict(zip(candidates, gains.tolist(), strict=True))
-            if max(gains) <= 0:
+            if max(gains) <= self.by_chance(len(candidates)):
                 candidates = missing
             if not candidates:
                 break
@@ -136,6 +138,16 @@ class _Search:
             if best in missing:
                 missing.remove(best)
         return tuple(chosen)
+
+    def by_chance(self, candidates: int) -> float:
+        """Return what the best of so many candidates must exceed, in steps as gains are.
+
+        The records that judge a parent also choose it. One that tells nothing gains a little now
+        and then, and the best of many does so often; so it must gain as much as makes up for the
+        choice among them, and a nat more. Fresh people are described no worse for it, and those of
+        small tables better (`docs/studies.md`).
+        """
+        return (1 + math.log(candidates)) / (_STEP * len(self.coded))
 
     def gains(
         self, child: int, parents: Sequence[int], candidates: Sequence[int]
