@@ -186,7 +186,7 @@ def test_columns_without_parents_are_averaged_exactly():
     model = Independent(random_state=1).fit(people)
     drawn = model.sample(random_state=5)
     exact = membership_exact(model, people, drawn)
-    network = BayesNet(0, random_state=1).fit(people)
+    network = BayesNet(0, smoothing=0, random_state=1).fit(people)
     assert exact.draws == 0
     assert membership_exact(network, people, drawn).replaced.values == pytest.approx(
         exact.replaced.values
@@ -329,7 +329,7 @@ def test_a_person_with_a_value_that_nobody_had_was_not_in():
 
 def test_what_the_release_withholds_is_told():
     people = survey(50)
-    model = BayesNet(1, structure=[("x", "z")], random_state=1).fit(people)
+    model = BayesNet(1, [("x", "z")], smoothing=0, random_state=1).fit(people)
     drawn = model.sample(random_state=2)
     found = membership_exact(model, people, drawn.drop("z"))
     assert "does not show 'z'" in found.notes[0]

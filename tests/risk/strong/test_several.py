@@ -24,7 +24,7 @@ def letters(seed, rows, names="abcd"):
 FRAME = letters(2, 40)
 MODELS = [
     Independent(random_state=1),
-    BayesNet(1, [("a", "d"), ("d", "b")], random_state=1),
+    BayesNet(1, [("a", "d"), ("d", "b")], smoothing=0, random_state=1),
     BayesNet(2, random_state=1),
     BayesNet(2, {"a": (), "d": ("a",), "b": ("d", "a"), "c": ("b",)}, smoothing=2, random_state=1),
     Cart(minbucket=3, random_state=1),
