@@ -593,10 +593,8 @@ def main() -> int:
     limits = Limits()
     # Kernels are compiled, or loaded, before anything is timed.
     warm = scale_items(200, (2, 3, 4, 5))
-    for model in (
-        *(BayesNet(2, smoothing=a, random_state=1) for a in (0, 5)),
-        Cart(random_state=1),
-    ):
+    networks = [BayesNet(2, smoothing=strength, random_state=1) for strength in (0, 5)]
+    for model in (*networks, Cart(random_state=1)):
         Trial(model, warm).attack(prior="informed")
     simulated(limits)
     new_fits(limits)
