@@ -91,8 +91,10 @@ class ShrunkTally(NamedTuple):
         The part itself, or the next one above, that has entries below it; -1 if there is none.
     node_cells : ndarray of int64
         The first cell of each node, and the number of cells.
-    shares : ndarray of float64
-        Probability of each cell's value in its row.
+    counts, hits : ndarray of float64
+        Original records in each cell's row, and in the cell.
+    bases, shares : ndarray of float64
+        Probability of each cell's value in the base, and in its row.
     starts, stops : ndarray of int64
         The entries below each cell.
     times : ndarray of int64
@@ -120,6 +122,9 @@ class ShrunkTally(NamedTuple):
     levels: NDArray[np.int64]
     carriers: NDArray[np.int64]
     node_cells: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    hits: NDArray[np.float64]
+    bases: NDArray[np.float64]
     shares: NDArray[np.float64]
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
@@ -133,68 +138,57 @@ class ShrunkTally(NamedTuple):
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _share_above(tally: Tally, shrunk: ShrunkTally, cell: int, fork: int, kind: int) -> float:
-    """Return the probability of a cell's value in the row above it after a move.
-
-    `fork` is the last level of which both records share the row.
-    """
-    before, records, own = MOVES[kind, 0], MOVES[kind, 1], MOVES[kind, 2]
-    share, weight = 0.0, 1.0
-    value = tally.cell_keys[cell] % tally.cardinality
-    at = shrunk.above[cell]
-    while at >= 0:
-        level = shrunk.levels[at]
-        if level <= fork and before == 0:
-            return float(share + weight * shrunk.shares[at])
-        node = tally.cell_keys[at] // tally.cardinality
-        count, hits = tally.node_counts[node, RECORDS], tally.cell_counts[at, RECORDS]
-        if level > fork:
-            count, hits = count + records, hits + own
-        else:
-            hits += before
-        if count >= shrunk.fewest:
-            total = count + shrunk.strengths[level]
-            share += weight * (hits / total)
-            weight *= shrunk.strengths[level] / total
-        at = shrunk.above[at]
-    return float(share + weight * shrunk.base[value])
-
-
-@njit(cache=True, nogil=True)  # pragma: no cover
-def _cell_move(
-    tally: Tally, shrunk: ShrunkTally, cell: int, fork: int, kind: int
-) -> tuple[float, int]:
+def _cell_move(shrunk: ShrunkTally, cell: int, fork: int, kind: int) -> tuple[float, int]:
     """Return what the change of a cell's own row does to all entries below the cell.
 
-    It is the move of their log likelihood, and how many synthetic records become impossible.
+    It is the move of their log likelihood, and how many synthetic records become impossible. `fork`
+    is the last level of which both records share the row.
     """
     start, stop = shrunk.starts[cell], shrunk.stops[cell]
     log, impossible = 0.0, 0
     if start == stop:
         return log, impossible
-    records, own = MOVES[kind, 1], MOVES[kind, 2]
+    in_shared, records, own = MOVES[kind, 0], MOVES[kind, 1], MOVES[kind, 2]
+    # The probability in the row above, all rows above being changed.
+    share, weight = 0.0, 1.0
+    at = shrunk.above[cell]
+    while at >= 0:
+        level = shrunk.levels[at]
+        if level <= fork and in_shared == 0:
+            share += weight * shrunk.shares[at]
+            weight = 0.0
+            break
+        count, hits = shrunk.counts[at], shrunk.hits[at]
+        if level > fork:
+            count, hits = count + records, hits + own
+        else:
+            hits += in_shared
+        if count >= shrunk.fewest:
+            scale = weight / (count + shrunk.strengths[level])
+            share += scale * hits
+            weight = scale * shrunk.strengths[level]
+        at = shrunk.above[at]
+    share += weight * shrunk.bases[cell]
     level = shrunk.levels[cell]
     strength = shrunk.strengths[level]
-    node = tally.cell_keys[cell] // tally.cardinality
-    count, hits = tally.node_counts[node, RECORDS], tally.cell_counts[cell, RECORDS]
-    share = _share_above(tally, shrunk, cell, fork, kind)
+    count, hits = shrunk.counts[cell], shrunk.hits[cell]
     used, used_then = count >= shrunk.fewest, count + records >= shrunk.fewest
     before = (hits + strength * share) / (count + strength) if used else share
     total = count + records + strength
     after = (hits + own + strength * share) / total if used_then else share
     # The difference of two nearly equal numbers would lose digits.
     change = (own - records * before) / total if used and used_then else after - before
-    fixed, factors = shrunk.fixed[level], shrunk.factors[level]
     for entry in range(start, stop):
-        then = fixed[entry] + factors[entry] * before
+        fixed, factor = shrunk.fixed[level, entry], shrunk.factors[level, entry]
+        then = fixed + factor * before
         if then <= 0:
             # A row above has made it impossible, and counted it.
             continue
-        relative = factors[entry] * change / then
+        relative = factor * change / then
         if relative > -0.5:
             log += shrunk.times[entry] * np.log1p(relative)
             continue
-        left = fixed[entry] + factors[entry] * after
+        left = fixed + factor * after
         if left > 0:
             log += shrunk.times[entry] * np.log(left / then)
         else:
@@ -203,19 +197,19 @@ def _cell_move(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _move(tally: Tally, shrunk: ShrunkTally, part: int, fork: int, kind: int) -> tuple[float, int]:
+def _move(shrunk: ShrunkTally, part: int, fork: int, kind: int) -> tuple[float, int]:
     """Return the same for any part; what the rest of its row has counted is taken back."""
-    cells = len(tally.cell_keys)
+    cells = len(shrunk.shares)
     if part < cells:
-        log, impossible = _cell_move(tally, shrunk, part, fork, kind)
+        log, impossible = _cell_move(shrunk, part, fork, kind)
         if kind >= SHARED_KINDS:
             rest = REST_LEAVES if MOVES[kind, 1] < 0 else REST_JOINS
-            log_rest, impossible_rest = _cell_move(tally, shrunk, part, fork, rest)
+            log_rest, impossible_rest = _cell_move(shrunk, part, fork, rest)
             log, impossible = log - log_rest, impossible - impossible_rest
         return log, impossible
     log, impossible = 0.0, 0
     for cell in range(shrunk.node_cells[part - cells], shrunk.node_cells[part - cells + 1]):
-        log_cell, impossible_cell = _cell_move(tally, shrunk, cell, fork, kind)
+        log_cell, impossible_cell = _cell_move(shrunk, cell, fork, kind)
         log, impossible = log + log_cell, impossible + impossible_cell
     return log, impossible
 
@@ -232,7 +226,7 @@ def _offset(fork: int, kind: int, strides: tuple[int, int]) -> int:
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def _along(
-    tally: Tally, shrunk: ShrunkTally, part: int, fork: int, kind: int, path: NDArray[np.int64]
+    shrunk: ShrunkTally, part: int, fork: int, kind: int, path: NDArray[np.int64]
 ) -> tuple[float, int]:
     """Return the sum of all moves from below `fork` down to a part.
 
@@ -241,7 +235,7 @@ def _along(
     log, impossible = 0.0, 0
     level = shrunk.levels[part]
     while level > fork and shrunk.slots[part] < 0:
-        more, lost = _move(tally, shrunk, part, fork, kind)
+        more, lost = _move(shrunk, part, fork, kind)
         log, impossible = log + more, impossible + lost
         part, level = shrunk.above[part], level - 1
     if level <= fork:
@@ -256,7 +250,7 @@ def _along(
         slot = shrunk.slots[part] + offset
         kept, kept_impossible = shrunk.logs[slot], (shrunk.known[slot] - 1) // 2
     for at in range(top + 1, level + 1):
-        more, lost = _move(tally, shrunk, path[at], fork, kind)
+        more, lost = _move(shrunk, path[at], fork, kind)
         kept, kept_impossible = kept + more, kept_impossible + lost
         slot = shrunk.slots[path[at]] + offset
         shrunk.logs[slot] = kept
@@ -346,7 +340,7 @@ def add_shrunk_shifts(  # noqa: C901, PLR0912, PLR0915  # calls with arrays woul
                     log += logs[slot]
                     impossible += (known[slot] - 1) // 2
                     continue
-            more, lost = _along(tally, shrunk, part, top, kind, path)
+            more, lost = _along(shrunk, part, top, kind, path)
             log += more
             impossible += lost
         total[pair] = -np.inf if impossible > 0 else total[pair] + log
