@@ -183,9 +183,7 @@ def smoothing_markdown(
         names = [table.title for table in TABLES]
         raise ParameterError(f"tables must be names out of {quoted(names)}; got {quoted(tables)}.")
     wanted = [table for table in wanted if _at_hand(table)]
-    jobs = [
-        (table.title, split) for table in wanted for split in range(seed, seed + splits)
-    ]
+    jobs = [(table.title, split) for table in wanted for split in range(seed, seed + splits)]
     with mapped(_judged, jobs, processes, must_travel=None) as found:
         judged = dict(zip(jobs, track(found, "Splitting", total=len(jobs)), strict=True))
     parts = []
