@@ -248,7 +248,7 @@ def _is_constant(
         own, rows = own[by_rule[0] < 0], int((by_rule[1] < 0).sum())
         if not rows:
             return False
-    share = np.count_nonzero(own == codes[0]) / max(len(own), 1)
+    share = float(np.count_nonzero(own == codes[0]) / max(len(own), 1))
     if share == 0:
         share = _share_of_none(model, original, name, int(codes[0]))
     return share == 0 or rows * math.log(share) < _BY_CHANCE
