@@ -255,7 +255,10 @@ def _is_a_code(tables: CodedTables, sensitive: str, attack: KnownPeople) -> bool
     own = tables.select(["original", *made], [sensitive])
     original, *released = place_together(own.encoded, [sensitive]).values()
     return (
-        any(renamed_columns(original, table) or unlike_columns(original, table) for table in released)
+        any(
+            renamed_columns(original, table) or unlike_columns(original, table)
+            for table in released
+        )
         or attack.least_agreement(sensitive, own) < MISLED
     )
 

@@ -143,7 +143,7 @@ class Secret:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Some people: their rows and values, the records they are linked with, and how far these are."""
+    """Some people: their rows and values, the records they are linked with, and how far off."""
 
     rows: Rows
     truths: Codes
@@ -152,7 +152,9 @@ class Group:
 
     def where(self, chosen: Flags) -> Group:
         """Return some of these people."""
-        return Group(*(held[chosen] for held in (self.rows, self.truths, self.linked, self.distance)))
+        return Group(
+            self.rows[chosen], self.truths[chosen], self.linked[chosen], self.distance[chosen]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -371,7 +373,7 @@ def _rarely_right(guesses: Codes, truths: Codes) -> float:
     right = np.bincount(truths[guesses == truths], minlength=size)
     tried = (said > 0) & (true > 0)
     each = hypergeom.cdf(right[tried], len(truths), true[tried], said[tried])
-    return min(1.0, 2 * misses.p_value, 2 * len(each) * float(each.min(initial=1.0)))
+    return min(1.0, 2 * misses.p_value, 2 * max(len(each), 1) * float(each.min(initial=1.0)))
 
 
 def _sign_test(one: int, other: int) -> float:
