@@ -133,6 +133,12 @@ def _joined(setting: Setting) -> Release:
     return joined(setting, setting.fresh)
 
 
+@SHELF.add("fresh people beside others", "nobody in the data is in it, under two sets of names")
+def _beside(setting: Setting) -> Release:
+    others = setting.shuffled(setting.fresh).rename(lambda name: f"{name}_2")
+    return setting.fresh.hstack(others)
+
+
 @SHELF.add("a third of the fresh people", "nobody in the data is in a short release")
 def _fewer(setting: Setting) -> Release:
     return setting.fresh.head(setting.rows // PARTS)
