@@ -282,7 +282,7 @@ def _readings(original: PlacedTable, synthetic: PlacedTable) -> list[_Reading]:
     codes = tuple(
         dict.fromkeys([*unlike, *scaled, *(name for name in renamed if name not in numbers)])
     )
-    if codes and len(names) + len(codes) >= FEWEST_HALVED:
+    if codes and len({*names, *codes}) >= FEWEST_HALVED:
         whole = synthetic.select([*names, *codes])
         base = original.select(whole.columns)
         flips = (False, True) if set(codes) & set(numbers) else (False,)
