@@ -207,9 +207,12 @@ def lookalikes_of(
     }
     beside, of_control = told.control, {}
     if beside is not None and told.outside is not None:
+        against = [way.control for way in ways if way.control]
+        shared = _shared(ways, [one.p_value for one in against])
         beside = replace(
             beside,
-            p_value=min(_shared(ways, [way.control.p_value for way in ways if way.control])),
+            p_value=min(shared),
+            worst=against[int(np.argmin(shared))].worst,
             power=plain[0].control.power if plain and plain[0].control else math.nan,
         )
         of_control = _distances(told.outside, looked_at)

@@ -17,7 +17,7 @@ FEWEST = 4
 """So many columns at least make a group that is compared by itself."""
 MOST_GROUPS = 2
 PARTS = 5
-"""The values of a column are put in so many parts: numbers by size, and the rarest labels in one."""
+"""Values of a column are put in so many parts: numbers by size, and the rarest labels in one."""
 MOST_RECORDS = 2_000
 """Of more records, so many tell whether columns hang together."""
 PLAIN = 40.0
@@ -79,7 +79,8 @@ def _parts(ours: Values, theirs: Values, *, by_size: bool) -> tuple[Floats, Floa
     """Return a column of zeros and ones for each part that the values of both tables fall in."""
     if by_size:
         sized = ours[ours >= -2 * UNIT]
-        cuts = np.unique(np.quantile(sized, np.arange(1, PARTS) / PARTS)) if len(sized) else []
+        inner = np.arange(1, PARTS) / PARTS
+        cuts = np.unique(np.quantile(sized, inner)) if len(sized) else np.empty(0)
         # What has no size is a part of its own.
         codes = [
             np.where(held < -2 * UNIT, 0, 1 + np.searchsorted(cuts, held, "right"))
@@ -109,9 +110,7 @@ def _relations(
     widths = ends - starts
     for place, (start, end) in enumerate(zip(starts, ends, strict=True)):
         own, other = (_beyond_chance(held[:, start:end], held) for held in wide)
-        size, both = (
-            np.add.reduceat(held.sum(axis=0), starts) for held in (own**2, own * other)
-        )
+        size, both = (np.add.reduceat(held.sum(axis=0), starts) for held in (own**2, own * other))
         by_chance = (widths[place] - 1) * (widths - 1) / len(wide[0])
         related[place] = records * (size - by_chance) > PLAIN
         kept[place] = related[place] & (both > KEPT * (size - by_chance))
