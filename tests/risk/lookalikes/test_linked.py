@@ -84,6 +84,7 @@ def test_missing_values_and_constants_are_parts_like_others():
     assert not group & {"x1", "x3", "constant"}
 
 
+@pytest.mark.slow
 def test_fresh_people_seldom_lose_a_relation_and_loose_columns_seldom_keep_one():
     rng = np.random.default_rng(6)
     fresh = loose = 0

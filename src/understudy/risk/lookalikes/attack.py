@@ -115,13 +115,16 @@ def lookalikes(
     The distance is the sum over columns of the difference in the original's ranks for numbers and
     dates, and of 0 or 1 for all else; text is compared without case and outer spaces, a number
     stored as text is a number, and missing is a value. By the *trimmed* distance, the largest of
-    these differences does not count. Of fresh people, as many as the release has records (m), at
-    most m/n times as many would be lookalikes as there are people whose nearest other person is
-    closer than `ratio` times the second nearest; the proof is in the documentation. The same holds
-    among the most isolated people. If the release has more records than there are people, as many
-    records as people are looked at as well: the mean over all ways to draw them.
+    these differences does not count; it takes three columns. Of fresh people, as many as the
+    release has records (m), at most m/n times as many would be lookalikes as there are people whose
+    nearest other person is closer than `ratio` times the second nearest; the proof is in the
+    documentation. The same holds among the most isolated people. If the release has more records
+    than there are people, as many records as people are looked at as well: the mean over all ways
+    to draw them.
 
-    Of a large table, everybody is compared by equality: in all columns, and in all but one.
+    Of a large table, everybody is compared by equality: in all columns, and in all but one. A
+    release is read in several ways, of which the documentation tells: also by the better half of
+    the columns, and by those that hang together as in the original if others do no longer.
 
     Examples
     --------
