@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.audit.attack_findings import LookalikeFindings, Points
+from understudy.audit.attack_findings import DecidingLook, LookalikeFindings, Points
 from understudy.audit.measures.declaration import (
     COUNTED,
     Collected,
@@ -157,19 +157,29 @@ def _collect(_first: Synthesis, found: Sequence[Lookalikes]) -> Collected:
 def _findings(result: Lookalikes) -> LookalikeFindings:
     distances, rng = result.distances(), np.random.default_rng(result.seed)
     next_person, nearest = distances["original"]
+    worst = result.worst
     found = LookalikeFindings(
         ratio=result.ratio,
         distance=result.distance,
         people=len(nearest),
         points=_points(next_person, nearest, MOST_POINTS, rng),
+        look=DecidingLook(worst.isolated, worst.people, worst.found, worst.expected),
     )
-    if "control" not in distances:
+    if "control" not in distances or result.control is None:
         return found
     next_person, nearest = distances["control"]
+    beside = result.control.worst
     return replace(
         found,
         control_people=len(nearest),
         control=_points(next_person, nearest, MOST_CONTROL_POINTS, rng),
+        control_look=DecidingLook(
+            beside.isolated,
+            beside.people,
+            beside.found,
+            beside.control_found,
+            beside.control_people,
+        ),
     )
 
 

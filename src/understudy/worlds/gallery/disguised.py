@@ -107,6 +107,22 @@ def _third(setting: Setting) -> Release:
 
 
 @SHELF.add(
+    "all numbers cut loose",
+    "everybody is in it, but for the numbers",
+    "numbers",
+    "words",
+    "wide",
+)
+def _loose_numbers(setting: Setting) -> Release:
+    return setting.shuffled(setting.permuted(setting.original, setting.numbers))
+
+
+@SHELF.add("all text cut loose", "everybody is in it, but for text", "numbers", "words", "wide")
+def _loose_words(setting: Setting) -> Release:
+    return setting.shuffled(setting.permuted(setting.original, setting.words))
+
+
+@SHELF.add(
     "sensitive value in columns of zeros and ones",
     "everybody's keys with a column for each sensitive value; all else made up",
     "coarse secret",

@@ -123,6 +123,18 @@ def _units(setting: Setting) -> Release:
     return rescaled(setting, setting.fresh)
 
 
+@SHELF.add("fresh people, numbers as ranks", "nobody in the data is in it", "numbers")
+def _ranks(setting: Setting) -> Release:
+    return setting.fresh.with_columns(pl.col(setting.numbers).rank())
+
+
+@SHELF.add(
+    "fresh people, all numbers cut loose", "nobody in the data is in it", "numbers", "words", "wide"
+)
+def _loose_numbers(setting: Setting) -> Release:
+    return setting.permuted(setting.fresh, setting.numbers)
+
+
 @SHELF.add("fresh people, values exchanged", "nobody in the data is in it", "words")
 def _exchanged(setting: Setting) -> Release:
     return exchanged(setting, setting.fresh)
