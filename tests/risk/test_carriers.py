@@ -175,7 +175,7 @@ def test_what_a_value_stands_for():
     assert numbers.best_constant(np.array([0, 1, 2])) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("sensitive", ["ill", "pay"])
 def test_chance_is_called_a_carrier_in_one_of_twenty_at_most(sensitive):
     alarms, differences = 0, 0

@@ -530,7 +530,7 @@ def test_fresh_people_seldom_raise_an_alarm(source, request):
     assert alarms(draws(source, 200, request), 40).max() <= 0.125  # 5 of 40; level 5%
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("source", "size"),
     [("cmc", 490), ("adult", 1000), ("sd2011", 1000), ("numbers", 500), ("labels", 500)],
@@ -539,7 +539,7 @@ def test_fresh_people_raise_an_alarm_in_at_most_7_of_100(source, size, request):
     assert alarms(draws(source, size, request), 200).max() <= 0.07
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("source", "size"), [("cmc", 490), ("adult", 1000), ("sd2011", 1000), ("labels", 500)]
 )
