@@ -94,6 +94,17 @@ def one_digit(value: float) -> str:
     return f"{value:,.1f}" if math.isfinite(value) else UNDEFINED
 
 
+def mean_count(value: float) -> str:
+    """Return a count that may be a mean or expected one: with a digit if it is small.
+
+    Examples
+    --------
+    >>> mean_count(12.0), mean_count(2.4), mean_count(31.7)
+    ('12', '2.4', '32')
+    """
+    return f"{value:,.0f}" if value >= 10 or value == round(value) else f"{value:.1f}"
+
+
 def factor(ratio: float) -> str:
     """Return how many times as much, for a cell of a table; absurd factors are capped.
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from understudy.audit import audit
+from understudy.audit.attack_findings import DecidingLook, LookalikeFindings
 from understudy.audit.findings import (
     Figure,
     Findings,
@@ -60,6 +61,34 @@ def test_the_sentence_names_the_control_records_if_they_decided():
     assert "no surprise" not in records.sentence
     # Without them nothing was found.
     assert answers(findings(figures=(figure,), numbers=numbers))["records"].level == "low"
+
+
+def test_the_sentence_gives_the_counts_of_the_look_that_decided():
+    figure = Figure("lookalikes", "", "", baseline=0.5, synthetic=0.26, gain=-0.24, control=0.43)
+    look, beside = DecidingLook(0.05, 50, 21, 4.25), DecidingLook(0.05, 50, 21, 2, 40)
+    alike = LookalikeFindings(0.25, "whole", 1000, (), look=look, control_look=beside)
+    numbers = {"lookalikes.power": 0.02, "lookalikes.control_p_value": 1e-6}
+
+    def sentence(p_value, alike):
+        numbers["lookalikes.p_value"] = p_value
+        found = findings(figures=(figure,), numbers=numbers, lookalikes=alike)
+        return answers(found)["records"].sentence
+
+    among = "Of the 50 most isolated people, 21 have a lookalike in the release, a record much "
+    among += "closer than any of the others is; "
+    assert sentence(1e-6, alike) == f"{among}4.2 would be no surprise."
+    assert sentence(1.0, alike) == (
+        f"{among}of those that are not in the data, 2 of the 40 that are as isolated. That is more "
+        "than chance explains."
+    )
+    every = replace(
+        alike,
+        look=DecidingLook(1.0, 1000, 260, 120),
+        control_look=DecidingLook(1.0, 1000, 260, 10, 200),
+    )
+    assert sentence(1e-6, every).startswith("26.0% of the people have a lookalike")
+    assert sentence(1e-6, every).endswith("12.0% would be no surprise.")
+    assert "of those that are not in the data, 5.0%." in sentence(1.0, every)
 
 
 def test_the_sentence_names_the_guesses_if_they_decided():

@@ -101,7 +101,7 @@ def test_processes_change_nothing():
     assert here.to_frame().equals(elsewhere.to_frame())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("table", "measures"), [*((table.name, "quick") for table in TABLES), ("ballot", "standard")]
 )

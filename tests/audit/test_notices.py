@@ -16,8 +16,9 @@ from understudy.audit.findings import (
     ReleaseFindings,
     UtilityFindings,
 )
-from understudy.audit.notices import late_notices
+from understudy.audit.notices import drawn_in_common, in_common, late_notices
 from understudy.data import hold_out
+from understudy.data.joint_coding import encode
 
 
 def notes(original, release=None, **options):
@@ -101,6 +102,40 @@ def test_records_that_are_alike_by_chance_are_not_told(seed):
     few = pl.DataFrame({name: rng.integers(0, 3, 400) for name in ("age", "sex", "ill")})
     parts = hold_out(few, 0.25, by="ill", random_state=seed)
     assert notes(parts.kept, control=parts.held_out) == ()
+
+
+def test_chance_in_common_is_that_of_a_random_split():
+    # A twin: the split is drawn 4,000 times. The standard error of the mean is below 0.06, and that
+    # of the variance about 2% of it.
+    rng = np.random.default_rng(1)
+    alike, drawn = np.repeat([1, 2, 3, 9, 12], [50, 20, 5, 1, 1]), 40
+    groups = np.repeat(np.arange(len(alike)), alike)
+    found = []
+    for _ in range(4_000):
+        mixed = rng.permutation(groups)
+        found.append(np.isin(mixed[:drawn], mixed[drawn:]).sum())
+    expected = drawn_in_common(alike, drawn, 0)
+    assert expected.expected == pytest.approx(np.mean(found), abs=0.2)
+    assert expected.variance == pytest.approx(np.var(found), rel=0.1)
+
+
+def test_chance_in_common_where_nothing_is_left_to_chance():
+    everything = drawn_in_common(np.array([3]), 1, 1)
+    assert (everything.expected, everything.variance) == (1, 0)
+    nothing = drawn_in_common(np.ones(10), 4, 0)
+    assert nothing.expected == pytest.approx(0)
+    assert nothing.variance == pytest.approx(0, abs=1e-9)
+
+
+def test_honest_splits_keep_their_control_records():
+    # Each would be thrown away with a probability of at most 1 in 1,000.
+    rng = np.random.default_rng(2)
+    kept = 0
+    for _ in range(60):
+        table = encode(pl.DataFrame({name: rng.integers(0, 12, 500) for name in "abc"}))
+        other = encode(pl.DataFrame({name: rng.integers(0, 12, 300) for name in "abc"}))
+        kept += not in_common("control", table, other)
+    assert kept == 60
 
 
 def test_tables_of_another_schema(table, fresh):

@@ -444,7 +444,7 @@ def test_low_says_what_was_tried():
         "Low risk, as far as tested: no more of the original's records"
     )
     assert "(GCAP, Vote of classifiers)" in found.answers["ordinary"].sentence
-    assert "Copies of 3.0% of the people" in found.answers["records"].sentence
+    assert "Whole copies of 3.0% of the people" in found.answers["records"].sentence
 
 
 def test_what_was_not_tried_is_said():

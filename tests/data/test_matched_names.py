@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from understudy.data.matched_names import match_names
+from understudy.data.matched_names import match_names, other_reading
 
 
 def people(seed, rows=300):
@@ -65,3 +65,44 @@ def test_what_is_alike_in_nothing_stays_apart():
 @pytest.mark.parametrize("release", [FRESH, FRESH.drop("age"), FRESH.with_columns(x=1)])
 def test_a_release_with_nothing_to_match_is_the_same_object(release):
     assert match_names(ORIGINAL, release, "release")[0] is release
+
+
+MADE_UP = ORIGINAL.select(pl.all().shuffle(7))
+
+
+@pytest.mark.parametrize("named", ["{}_true", "True {}", "v_of_{}"])
+def test_columns_that_are_there_once_more(named):
+    release = MADE_UP.hstack(FRESH.rename(named.format))
+    assert other_reading(ORIGINAL, release).equals(FRESH)
+
+
+def test_columns_that_are_there_once_more_under_names_that_say_nothing():
+    names = {"age": "x", "town": "y", "pay": "z"}
+    release = MADE_UP.hstack(FRESH.rename(names))
+    assert other_reading(ORIGINAL, release).equals(FRESH)
+    joined = MADE_UP.with_columns(
+        all=FRESH.select(pl.concat_str(pl.all(), separator="|")).to_series()
+    )
+    assert other_reading(ORIGINAL, joined).equals(FRESH)
+
+
+def test_names_come_before_values_that_are_alike():
+    # Both columns hold the same values with the same shares: only the names tell which is which.
+    own = pl.DataFrame({"one": [1, 2] * 50, "two": [2, 1] * 50})
+    true = own.rename({"one": "two_true", "two": "one_true"})
+    release = own.select(pl.all().shuffle(1)).hstack(true)
+    assert other_reading(own, release).equals(own.select(one="two", two="one"))
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        FRESH,
+        FRESH.hstack(FRESH.rename("{}_2".format)),
+        FRESH.with_columns(age_2=ORIGINAL["age"]),
+        FRESH.with_columns(noise=pl.lit("a"), more=pl.lit("b")),
+    ],
+)
+def test_nothing_else_to_read(release):
+    # Without other columns; the same ones twice; one alone; and such as are like none.
+    assert other_reading(ORIGINAL, release) is None

@@ -12,7 +12,7 @@ import pytest
 from understudy.data.joint_coding import code_together
 from understudy.errors import DataError, ParameterError
 from understudy.risk import attribution, carriers
-from understudy.risk.known_people import Secret
+from understudy.risk.known_people import Secret, _rarely_right
 from understudy.risk.tolerance import Tolerance, number_target
 
 KEYS = ["age", "job", "town"]
@@ -175,7 +175,7 @@ def test_what_a_value_stands_for():
     assert numbers.best_constant(np.array([0, 1, 2])) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("sensitive", ["ill", "pay"])
 def test_chance_is_called_a_carrier_in_one_of_twenty_at_most(sensitive):
     alarms, differences = 0, 0
@@ -196,6 +196,59 @@ def test_the_sensitive_column_with_its_values_exchanged():
     # As it is, it is no carrier: looking it up is what the other attacks do.
     plain = carriers(original, original, keys=KEYS, sensitive="ill")
     assert "ill" not in {one.column for one in plain.columns}
+
+
+@pytest.mark.parametrize(
+    "exchange",
+    [
+        {"a": "b", "b": "c", "c": "a"},
+        # Who looks it up is right for as many as by chance.
+        {"a": "a", "b": "c", "c": "b"},
+    ],
+)
+def test_values_that_are_exchanged_for_others_as_frequent(exchange):
+    original = people(14).with_columns(ill=pl.Series(list("abc") * 200).shuffle(1))
+    release = original.with_columns(pl.col("ill").replace_strict(exchange)).sample(600, seed=1)
+    found = carriers(original, release, keys=KEYS, sensitive="ill")
+    assert (found.worst.column, found.worst.accuracy) == ("ill", 1)
+
+
+@pytest.mark.parametrize("moved", [60, 300, None])
+def test_numbers_that_are_exchanged_for_others_as_frequent(moved):
+    original = people(15)
+    values, ranks = original["pay"].sort(), original["pay"].rank("ordinal").to_numpy() - 1
+    place = 599 - ranks if moved is None else (ranks + moved) % 600
+    release = original.with_columns(values[place].alias("pay"))
+    found = carriers(original, release, keys=KEYS, sensitive="pay")
+    assert (found.worst.column, found.worst.accuracy > 0.8) == ("pay", True)
+
+
+@pytest.mark.slow
+def test_the_sensitive_column_of_others_is_hardly_ever_tried():
+    # With 100 releases and at most 1% by chance, more than 5 have a probability below 1 in 1,000.
+    tried = 0
+    for seed in range(100):
+        original, fresh = people(2 * seed, 200), people(2 * seed + 1, 200)
+        found = carriers(original, fresh, keys=KEYS, sensitive="ill")
+        tried += any(one.column == "ill" for one in found.columns)
+    assert tried <= 5
+
+
+@pytest.mark.parametrize("size", [2, 5, 40])
+def test_guesses_at_random_are_rarely_right_as_often_as_is_said(size):
+    # At most 5%, with three standard errors of 500 draws.
+    rng = np.random.default_rng(size)
+    shares = rng.dirichlet(np.ones(size))
+    drawn = [
+        _rarely_right(*(rng.choice(size, 100, p=shares) for _ in range(2))) <= 0.05
+        for _ in range(500)
+    ]
+    assert np.mean(drawn) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 500)
+
+
+def test_a_few_guesses_tell_nothing():
+    assert _rarely_right(np.array([0]), np.array([1])) == 1
+    assert _rarely_right(np.array([], int), np.array([], int)) == 1
 
 
 def test_a_column_for_each_value():

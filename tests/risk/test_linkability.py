@@ -149,7 +149,7 @@ def test_few_false_alarms(people):
     assert alarms(people, 30, 1) <= 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("neighbours", [1, 5])
 def test_alarms_at_5_percent_in_at_most_7(people, neighbours):
     assert alarms(people, 200, neighbours) <= 0.07

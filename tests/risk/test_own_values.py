@@ -143,7 +143,7 @@ def test_columns_are_those_of_the_schema():
         own_values(ORIGINAL, FRESH, columns="nam")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_alarms_are_as_rare_as_they_are_said_to_be():
     values = [
         own_values(table(seed, letters(np.random.default_rng(seed))),

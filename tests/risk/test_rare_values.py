@@ -120,7 +120,7 @@ def test_the_result_in_all_its_forms(as_frame):
     assert line.gain == pytest.approx(found.worst.share - found.worst.expected / found.worst.people)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_chance_is_called_more_in_one_of_twenty_at_most():
     rng = np.random.default_rng(5)
     alarms, differences = 0, 0

@@ -138,7 +138,7 @@ def test_few_false_alarms(cmc):
     assert alarms(cmc, 30, "3 columns", attacks=500, columns_per_predicate=3) <= 0.1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [1, 3])
 @pytest.mark.parametrize("name", ["cmc", "simulated"])
 def test_alarms_at_5_percent_in_at_most_7(cmc, name, kind):

@@ -117,7 +117,7 @@ def test_the_result_in_all_its_forms(as_frame):
     assert line.gain == found.gain
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("sensitive", ["s", "pay"])
 def test_chance_exceeds_the_limit_in_one_of_twenty_at_most(sensitive):
     rng = np.random.default_rng(8)

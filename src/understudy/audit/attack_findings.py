@@ -3,14 +3,40 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+LATER = {"later": True}
+"""Marks fields that JSON files of earlier versions lack."""
 FEW = 20
 """A sensitive value that fewer people have is named only where records may be shown."""
 
 Points = tuple[tuple[float, float, int], ...]
 """Distances to the nearest other person and to the nearest synthetic record, and how many people
 have them."""
+
+
+@dataclass(frozen=True)
+class DecidingLook:
+    """The count of lookalikes that is most telling, beside what it is compared with.
+
+    Parameters
+    ----------
+    isolated : float
+        The share of the people that were looked at, the most isolated.
+    people, found : float
+        How many that are, and how many of them have a lookalike.
+    others : float
+        Of as many fresh people, how many would have one at most; or how many of the control records
+        have one.
+    other_people : int
+        How many control records were looked at; 0 if `others` are fresh people.
+    """
+
+    isolated: float
+    people: int
+    found: float
+    others: float
+    other_people: int = 0
 
 
 @dataclass(frozen=True)
@@ -28,6 +54,8 @@ class LookalikeFindings:
         How many were compared, in the data and among the control records.
     points, control : tuple
         The distances of all of them, or of a random sample.
+    look, control_look : DecidingLook or None
+        The most telling counts, beside fresh people and beside control records.
     """
 
     ratio: float
@@ -36,6 +64,8 @@ class LookalikeFindings:
     points: Points
     control_people: int = 0
     control: Points = ()
+    look: DecidingLook | None = field(default=None, metadata=LATER)
+    control_look: DecidingLook | None = field(default=None, metadata=LATER)
 
 
 @dataclass(frozen=True)

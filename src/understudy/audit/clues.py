@@ -6,12 +6,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from understudy.audit.attack_findings import DecidingLook
 from understudy.audit.findings import Figure, Findings, ReleaseFindings, StrongFindings
 from understudy.audit.levels import Gain, Level, gain_of, strong_size, uniform_prior
 from understudy.audit.limits import Limits
 from understudy.audit.measures import figure_kinds
 from understudy.audit.measures.declaration import FigureKind, Question
-from understudy.wording import Unit, percent, points, times_by_bits
+from understudy.wording import Unit, mean_count, percent, points, times_by_bits
 
 _WITHOUT_CONTROL = (
     "Control records would tell whether that is about the {units} in the data, or a pattern."
@@ -129,8 +130,11 @@ def _about_records(findings: Findings, release: ReleaseFindings) -> Iterator[Clu
         part = OF_THE_CHANCE if own else 1 - OF_THE_CHANCE
         looks = QUESTIONS_TESTED * (len(tests[kind.name]) if own else rest) / part
         p_value = min(tests[kind.name]) * looks
+        control_decided = _number(release, kind, "p_value") * looks >= limits.chance > p_value
         told = _told(kind, figure, units)
-        if _number(release, kind, "p_value") * looks >= limits.chance > p_value:
+        if (look := _deciding_look(release, control=control_decided)) and own:
+            told = _told_of_look(look, units)
+        elif control_decided:
             told = _beside_control(kind, figure, units)
         power = _number(release, kind, "power")
         if p_value < limits.chance and not _is_slight(figure, limits):
@@ -139,15 +143,48 @@ def _about_records(findings: Findings, release: ReleaseFindings) -> Iterator[Clu
         elif not own:
             yield Clue(kind.name, kind.title, "low", told)
         elif power <= limits.power:
-            seen = f"Copies of {percent(power)} of the {units.many} or more would have been seen."
+            seen = (
+                f"Whole copies of {percent(power)} of the {units.many} or more would have been "
+                "seen."
+            )
             yield Clue(kind.name, kind.title, "low", seen)
         else:
             missed = "all of" if math.isnan(power) else f"up to {percent(power)} of"
             unseen = (
-                f"It cannot be told, since the {units.many} resemble each other or are few: copies "
-                f"of {missed} them could have been missed."
+                f"It cannot be told, since the {units.many} resemble each other or are few: whole "
+                f"copies of {missed} them could have been missed."
             )
             yield Clue(kind.name, kind.title, "not measured", unseen)
+
+
+def _deciding_look(release: ReleaseFindings, *, control: bool) -> DecidingLook | None:
+    """Return the count of lookalikes that decided; None if findings do not have it."""
+    found = release.lookalikes
+    if found is None:
+        return None
+    return found.control_look if control else found.look
+
+
+def _told_of_look(look: DecidingLook, units: Unit) -> str:
+    """Return what the look found that decided, and what it is compared with.
+
+    Shares of everybody may say the contrary if it was a look at the most isolated.
+    """
+    whom = f"{percent(look.found / max(look.people, 1))} of the {units.many}"
+    if look.isolated < 1:
+        whom = f"Of the {look.people:,} most isolated {units.many}, {mean_count(look.found)}"
+    text = f"{whom} have a lookalike in the release, a record much closer than any of the others is"
+    if look.other_people:
+        others = percent(look.others / look.other_people)
+        if look.isolated < 1:
+            others = f"{mean_count(look.others)} of the {look.other_people:,} that are as isolated"
+        return (
+            f"{text}; of those that are not in the data, {others}. That is more than chance "
+            "explains."
+        )
+    if look.isolated < 1:
+        return f"{text}; {mean_count(look.others)} would be no surprise."
+    return f"{text}; {percent(look.others / max(look.people, 1))} would be no surprise."
 
 
 def _beside_control(kind: FigureKind, figure: Figure, units: Unit) -> str:

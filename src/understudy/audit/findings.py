@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from understudy.audit.attack_findings import (
+    LATER,
     KeySetFindings,
     LookalikeFindings,
     MembershipCurve,
@@ -23,8 +24,6 @@ from understudy.utility.shares import ColumnShares
 from understudy.wording import Unit
 
 NAN = math.nan
-LATER = {"later": True}
-"""Marks fields that JSON files of earlier versions lack."""
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from understudy.audit.findings import Findings
 from understudy.audit.task import Task, columns_of_own_values
 from understudy.data.frames import to_narwhals
 from understudy.data.joint_coding import CodedTables, EncodedTable
 from understudy.errors import UnderstudyError
+from understudy.risk.chance import Agreement
 from understudy.wording import counted, percent, quoted
 
-ERRORS = 3
-"""Control records are like original ones by chance, too; so many standard errors more are told."""
+CHANCE = 0.001
+"""Control records are like original ones by chance, too; it is told if chance does so more rarely
+than this."""
 
 
 def notices(task: Task, real: dict[str, EncodedTable]) -> Iterator[str]:
@@ -131,13 +134,67 @@ def in_common(name: str, original: EncodedTable, table: EncodedTable) -> int:
         pl.DataFrame({str(at): coded[which][one] for at, one in enumerate(shared)})
         for which in ("original", name)
     ]
-    alike = frames[0].group_by(pl.all()).len("alike")
-    found = len(frames[1].join(alike, on=frames[1].columns, how="semi"))
-    # As many control records are like an original one as original records are like another one.
-    others = int(alike.filter(pl.col("alike") > 1)["alike"].sum())
-    rows, share = len(table), max(others, 1) / len(original)
-    most = rows * share + ERRORS * math.sqrt(rows * share * (1 - min(share, 1.0))) + 1
-    return found if found > most else 0
+    counts = (
+        pl.concat([frames[0].with_columns(inside=1), frames[1].with_columns(inside=0)])
+        .group_by(frames[0].columns)
+        .agg(inside=pl.col("inside").sum(), alike=pl.len())
+    )
+    both = counts.filter(pl.col("inside") > 0)
+    found = int((both["alike"] - both["inside"]).sum())
+    # If the control records were drawn from all of these people at random, it is as likely to be
+    # any others of them.
+    by_chance = drawn_in_common(counts["alike"].to_numpy(), len(table), found)
+    # They come in whole records, however little they vary.
+    careful = replace(by_chance, variance=max(by_chance.variance, 1.0))
+    return found if careful.p_value < CHANCE else 0
+
+
+def drawn_in_common(alike: NDArray[np.integer], drawn: int, found: int) -> Agreement:
+    """Return how many of some people are like one of the rest, beside what chance would give.
+
+    Parameters
+    ----------
+    alike : ndarray of int
+        The sizes of the groups of people who are alike.
+    drawn : int
+        How many of all people are drawn at random; the others are the rest.
+    found : int
+        How many of those drawn are like one of the rest.
+
+    Notes
+    -----
+    Those drawn who are like none of the rest are the groups of which everybody is drawn. For a
+    group of c out of N people, of whom m are drawn, the probability is
+    p(c) = m (m - 1) .. (m - c + 1) / (N (N - 1) .. (N - c + 1)), and for two groups it is p(c + d).
+    The mean and the variance follow.
+
+    Examples
+    --------
+    >>> found = drawn_in_common(np.array([2, 2]), 2, 2)  # of 6 ways to draw 2, 4 split both pairs
+    >>> round(found.expected, 3), round(found.variance, 3)
+    (1.333, 0.889)
+    """
+    sizes, times = np.unique(alike, return_counts=True)
+    sizes, times = sizes.astype(np.int64), times.astype(np.float64)
+    total = int(sizes @ times)
+    steps = np.arange(min(2 * int(sizes.max()), drawn), dtype=np.float64)
+    # Logarithms, since differences of the products would be lost in rounding.
+    logs = np.concatenate([[0.0], np.cumsum(np.log(drawn - steps) - np.log(total - steps))])
+
+    def log_chance(group: NDArray[np.int64]) -> NDArray[np.float64]:
+        known = logs[np.minimum(group, len(logs) - 1)]
+        return np.where(group <= drawn, known, -np.inf)
+
+    chances = np.exp(log_chance(sizes))
+    possible = sizes <= drawn
+    sizes, times, chances = sizes[possible], times[possible], chances[possible]
+    single = log_chance(sizes)
+    together = log_chance(sizes[:, None] + sizes) - single[:, None] - single
+    beyond = np.multiply.outer(sizes * chances, sizes * chances) * np.expm1(together)
+    pairs = np.multiply.outer(times, times) - np.diag(times)
+    own = float(times @ (sizes**2 * chances * (1 - chances)))
+    alone = float(times @ (sizes * chances))
+    return Agreement(drawn, found, drawn - alone, max(own + float((beyond * pairs).sum()), 0.0))
 
 
 def late_notices(findings: Findings) -> Iterator[str]:

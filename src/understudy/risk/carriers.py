@@ -26,6 +26,9 @@ from understudy.risk.tolerance import Tolerance
 from understudy.wording import counted, percent, signed_points
 
 LEVEL = 0.05
+MISLED = 0.01
+"""If chance alone makes people have the sensitive value of their records so rarely with at most
+this probability, the values stand for others."""
 TITLE = ("carriers", "another column as the sensitive one")
 
 
@@ -129,8 +132,9 @@ def carriers(  # noqa: PLR0913  # the tables, the attacker, and the sample
         What an attacker knows of everybody, and wants.
     columns : sequence of str, optional
         The columns that are tried; by default all of the release but keys and the sensitive one,
-        which is among them if its values, or their shares, are not the original's. Columns that the
-        original lacks are also tried together, as when each value has a column of its own.
+        which is among them if its values, or their shares, are not the original's, or if those who
+        look it up are wrong more often than chance explains. Columns that the original lacks are
+        also tried together, as when each value has a column of its own.
     tolerance, control
         As in `attribution`.
     people : int, optional
@@ -162,6 +166,12 @@ def carriers(  # noqa: PLR0913  # the tables, the attacker, and the sample
     reference. The test compares the two guesses for the same person: of the people for whom just
     one is right, no more than half are expected to be those of the column (a sign test). The
     p-values are Holm's, for all columns and both ways to link.
+
+    The sensitive column is looked up by other attacks, so it is a carrier only if its values stand
+    for others. A record of somebody else with the same keys has a person's value at least as often
+    as chance gives: with the probabilities q of the value given the keys, the mean of q^2 is at
+    least the square of the mean of q. So where people have the value of their record less often,
+    for all values together or for one of them, the values were exchanged.
 
     Examples
     --------
@@ -205,6 +215,8 @@ def carriers_of(
     tried = _columns(tables, scenario, columns)
     secret = Secret.of(tables, scenario, groups, tolerance)
     attack = KnownPeople.of(tables, scenario, secret, people, random_state)
+    if columns is None and _is_a_code(tables, scenario.sensitive, attack):
+        tried.append(scenario.sensitive)
     found = [
         one
         for column in track(tried, "Trying carriers", len(tried))
@@ -224,22 +236,30 @@ def _columns(
     common = [name for name in made[0] if all(name in names for names in made[1:])]
     others = [name for name in common if name not in (*scenario.keys, scenario.sensitive)]
     if columns is None:
-        return [*others, *([scenario.sensitive] if _is_renamed(tables, scenario.sensitive) else [])]
+        return others
     wanted = list(as_names(columns))
     if unknown := unknown_columns(wanted, others):
         raise ParameterError(f"columns: {' '.join(unknown)}")
     return wanted
 
 
-def _is_renamed(tables: CodedTables, sensitive: str) -> bool:
-    """Tell whether a release has other sensitive values than the original, or other shares."""
+def _is_a_code(tables: CodedTables, sensitive: str, attack: KnownPeople) -> bool:
+    """Tell whether the sensitive values of a release do not mean what they say.
+
+    They are not the original's, or have other shares; or people have the values of the records they
+    are linked with less often than chance explains.
+    """
     made = releases_of(tables)
-    if any(sensitive not in tables.encoded[name].names for name in ("original", *made)):
+    if any(sensitive not in tables.encoded[name].names for name in made):
         return False
-    own = tables.select(["original", *made], [sensitive]).encoded
-    original, *released = place_together(own, [sensitive]).values()
-    return any(
-        renamed_columns(original, table) or unlike_columns(original, table) for table in released
+    own = tables.select(["original", *made], [sensitive])
+    original, *released = place_together(own.encoded, [sensitive]).values()
+    return (
+        any(
+            renamed_columns(original, table) or unlike_columns(original, table)
+            for table in released
+        )
+        or attack.least_agreement(sensitive, own) < MISLED
     )
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.joint_coding import CodedTables
+from understudy.data.joint_coding import CodedTables, Levels
 from understudy.errors import DataError
 from understudy.learning.mixed_distance import nearest_records
+from understudy.risk.chance import Agreement, agreement
 from understudy.risk.kept_back import Compared, People, compare_people, strata_of
 from understudy.risk.linking import Linker, Rows, drawn_people
-from understudy.risk.rank_groups import rank_groups
+from understudy.risk.rank_groups import rank_groups, rank_limits
 from understudy.risk.scenario import Scenario
 from understudy.risk.tolerance import FEW_NUMBERS, NumberTarget, number_target, sizes_of
 
@@ -25,6 +26,8 @@ GROUPS = 50
 """Into so many groups at most the numbers of a column are put, to learn what each stands for."""
 PEOPLE_A_GROUP = 10
 """So many known people there are for each group on average, at least."""
+PARTS = (3, 10)
+"""Into so many groups numbers are put to see whether they stand for others."""
 FEWEST = 20
 """So many people must be known, and so many tested, to learn anything."""
 
@@ -140,15 +143,18 @@ class Secret:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Some people: their values, the records they are linked with, and how far away these are."""
+    """Some people: their rows and values, the records they are linked with, and how far off."""
 
+    rows: Rows
     truths: Codes
     linked: Rows
     distance: NDArray[np.float64]
 
     def where(self, chosen: Flags) -> Group:
         """Return some of these people."""
-        return Group(self.truths[chosen], self.linked[chosen], self.distance[chosen])
+        return Group(
+            self.rows[chosen], self.truths[chosen], self.linked[chosen], self.distance[chosen]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +189,7 @@ class KnownPeople:
 
         def linked(table: str, chosen: Rows) -> Group:
             distance, found = linker.nearest(table, chosen)
-            return Group(secret.codes[table][chosen], found[:, 0], distance[:, 0])
+            return Group(chosen, secret.codes[table][chosen], found[:, 0], distance[:, 0])
 
         control = None
         if "control" in tables.encoded:
@@ -228,6 +234,25 @@ class KnownPeople:
             reference={name: flags[kept] for name, flags in self.reference.items()},
             exact=True,
         )
+
+    def least_agreement(self, sensitive: str, tables: CodedTables) -> float:
+        """Return how often chance alone makes people have the values of their records so rarely.
+
+        It is the smallest p-value for everybody and for those who are linked exactly, corrected for
+        having looked so often. The tables are the original and the releases.
+        """
+        codes, levels = tables.column(sensitive)
+        original = codes["original"].astype(np.int64)
+        made = [held for name, held in codes.items() if name != "original"]
+        p_values = []
+        for ours, theirs in _coarse(original, np.concatenate(made).astype(np.int64), levels):
+            for people in (self, self.linked_exactly):
+                rows, linked = (
+                    np.concatenate([getattr(half, name) for half in (people.known, people.tested)])
+                    for name in ("rows", "linked")
+                )
+                p_values.append(_rarely_right(theirs[linked], ours[rows]))
+        return min(1.0, len(p_values) * min(p_values, default=1.0))
 
     def on(self, column: str, values: Codes) -> Carrier:
         """Try a column, given its value in each record of the release."""
@@ -300,6 +325,55 @@ def _references(
     _, nearest = nearest_records(people.take(tested), people.take(known))
     found["most similar person"] = secret.right(truths[nearest[:, 0]], wanted)
     return found
+
+
+def _coarse(ours: Codes, theirs: Codes, levels: Levels) -> Iterator[tuple[Codes, Codes]]:
+    """Yield values as they are; numbers in groups of the original's, those missing by themselves.
+
+    Few groups tell best that numbers run the other way, and more that they are moved. Their number
+    is even once, so that no group in the middle stays where it is.
+    """
+    numbers = sizes_of(levels)
+    if numbers is None or len(levels) <= FEW_NUMBERS:
+        yield ours, theirs
+        return
+    without = np.isnan(numbers)
+    if without[ours].all():
+        return
+    for groups in PARTS:
+        limits = rank_limits(ours[~without[ours]], groups)
+        one, other = (
+            np.where(without[held], groups, np.searchsorted(limits, held, side="left"))
+            for held in (ours, theirs)
+        )
+        yield one, other
+
+
+def _rarely_right(guesses: Codes, truths: Codes) -> float:
+    """Return how often guesses that are dealt out at random are right so rarely, or more rarely.
+
+    They are looked at all together, and those of each value by themselves.
+
+    Examples
+    --------
+    >>> round(_rarely_right(np.array([0] * 4 + [1] * 4), np.array([1] * 4 + [0] * 4)), 3)
+    0.018
+    """
+    from scipy.stats import hypergeom
+
+    if not len(truths):
+        return 1.0
+    hits = agreement(guesses, truths)
+    # Misses are as many more as hits are fewer. They come in steps, however little they vary.
+    misses = Agreement(
+        hits.people, hits.people - hits.hits, hits.people - hits.expected, max(hits.variance, 1.0)
+    )
+    size = int(max(guesses.max(), truths.max())) + 1
+    said, true = (np.bincount(held, minlength=size) for held in (guesses, truths))
+    right = np.bincount(truths[guesses == truths], minlength=size)
+    tried = (said > 0) & (true > 0)
+    each = hypergeom.cdf(right[tried], len(truths), true[tried], said[tried])
+    return min(1.0, 2 * misses.p_value, 2 * max(len(each), 1) * float(each.min(initial=1.0)))
 
 
 def _sign_test(one: int, other: int) -> float:

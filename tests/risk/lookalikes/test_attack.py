@@ -338,6 +338,119 @@ def test_one_column_is_enough():
     assert found.alarm
 
 
+def of_columns(kind, columns, rows, rng):
+    """Return people with a few columns that share a cause."""
+    common = rng.normal(size=rows)
+    held = {}
+    for place in range(columns):
+        size = 0.6 * common + 0.8 * rng.normal(size=rows)
+        labels = np.array(list("abcdefgh"))[np.clip(1.5 * np.exp(size), 0, 7).astype(int)]
+        is_number = kind == "numbers" or (kind == "mixed" and place % 2 == 0)
+        held[f"x{place}"] = np.exp(size + 3) if is_number else labels
+    return pl.DataFrame(held)
+
+
+FORMS = {
+    "as they are": pl.all(),
+    "logs": pl.selectors.numeric().log(),
+    "ranks": pl.selectors.numeric().rank(),
+    "thousands": pl.selectors.numeric() * 1000,
+}
+
+
+def alarms_of_few_columns(kind, columns, rows, seeds, form):
+    found = 0
+    for seed in range(seeds):
+        rng = np.random.default_rng([seed, columns])
+        original, fresh = (of_columns(kind, columns, rows, rng) for _ in range(2))
+        found += lookalikes(original, fresh.with_columns(FORMS[form]), random_state=0).alarm
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_fresh_people_of_two_columns_are_no_alarm(form):
+    # With a level of 5%, more than one of four has a chance of 1.4%.
+    assert alarms_of_few_columns("numbers", 2, 150, 4, form) <= 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", ["numbers", "labels", "mixed"])
+def test_fresh_people_of_few_columns_seldom_raise_an_alarm(kind, form):
+    for columns in range(1, 7):
+        # With a level of 5%, more than 6 of 40 have a chance of 0.3%.
+        assert alarms_of_few_columns(kind, columns, 200, 40, form) <= 6, columns
+
+
+def test_of_two_columns_a_single_one_makes_no_lookalike():
+    rng = np.random.default_rng(1)
+    original = pl.DataFrame(rng.lognormal(size=(200, 2)), schema=["x", "y"])
+    cut = original.with_columns(original["x"][rng.permutation(200)])
+    found = lookalikes(original, cut, random_state=0)
+    assert {look.distance for look in found.looks} == {"whole"}
+    # By the better of the two columns, it would be everybody.
+    assert found.found < 0.2 * 200
+    # By equality, too: of many people, some are compared with all records.
+    sampled = lookalikes(original, cut, people=50, random_state=0)
+    assert {look.distance for look in sampled.looks} == {"whole", "equal"}
+    assert not sampled.alarm
+
+
+def wide(rng, rows=400):
+    """Return people with ten labels that share a cause, six numbers, and eight hardly any tell."""
+    common = rng.normal(size=rows)
+    labels, sizes = (common[:, None] + rng.normal(size=(rows, width)) for width in (10, 6))
+    rare = rng.random((rows, 8)) < 0.05
+    return pl.DataFrame(
+        {f"c{k}": np.floor(labels[:, k]).astype(int).astype(str) for k in range(10)}
+        | {f"n{k}": sizes[:, k] for k in range(6)}
+        | {f"r{k}": np.where(rare[:, k], "yes", "no") for k in range(8)}
+    )
+
+
+def test_copies_without_the_numbers_are_found_though_strangers_agree_in_half_of_the_columns():
+    rng = np.random.default_rng(2)
+    original, fresh = wide(rng), wide(rng)
+    numbers = [f"n{k}" for k in range(6)]
+
+    def cut(frame):
+        return frame.with_columns(frame[name][rng.permutation(400)] for name in numbers)
+
+    found = lookalikes(original, cut(original), random_state=0)
+    assert found.p_value < 1e-6
+    assert any("cut loose" in note for note in found.notes)
+    assert not set(found.columns) & set(numbers)
+    assert not lookalikes(original, cut(fresh), random_state=0).alarm
+    assert not lookalikes(original, fresh, random_state=0).alarm
+
+
+def test_columns_that_tell_nothing_do_not_fill_the_better_half():
+    # All are independent, so that no relation tells what was cut loose.
+    rng = np.random.default_rng(3)
+    rows = 300
+    telling = {f"n{k}": rng.normal(size=rows) for k in range(6)}
+    hardly = {f"r{k}": np.where(rng.random(rows) < 0.02, "yes", "no") for k in range(8)}
+    original = pl.DataFrame(telling | hardly)
+    loose = original.with_columns(original[f"n{k}"][rng.permutation(rows)] for k in range(3))
+    found = lookalikes(original, loose, random_state=0)
+    assert (found.distance, found.p_value < 1e-6) == ("half", True)
+    assert set(found.columns) == set(telling)
+
+
+def test_the_most_telling_look_beside_control_records_is_told():
+    table = load("cmc").sample(fraction=1, shuffle=True, seed=9)
+    original, control, fresh = table[:500], table[500:900], table[900:1400]
+    isolated = lookalikes(original, fresh).per_record().sort("next_person", descending=True)
+    release = pl.concat([original[isolated["record"][:20]], fresh[20:]])
+    found = lookalikes(original, release, control=control, random_state=0)
+    worst = found.control.worst
+    assert worst.isolated < 0.3
+    assert worst.people == round(worst.isolated * 500)
+    assert worst.found / worst.people > worst.control_found / worst.control_people
+    assert worst.p_value <= found.control.p_value < 0.05
+    assert f"{worst.found} of the {worst.people} most isolated people in the data" in str(found)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -417,7 +530,7 @@ def test_fresh_people_seldom_raise_an_alarm(source, request):
     assert alarms(draws(source, 200, request), 40).max() <= 0.125  # 5 of 40; level 5%
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("source", "size"),
     [("cmc", 490), ("adult", 1000), ("sd2011", 1000), ("numbers", 500), ("labels", 500)],
@@ -426,7 +539,7 @@ def test_fresh_people_raise_an_alarm_in_at_most_7_of_100(source, size, request):
     assert alarms(draws(source, size, request), 200).max() <= 0.07
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("source", "size"), [("cmc", 490), ("adult", 1000), ("sd2011", 1000), ("labels", 500)]
 )

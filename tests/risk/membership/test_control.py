@@ -145,7 +145,7 @@ def test_what_cannot_be_compared_is_refused(halves):
         membership_by_control(*halves, halves[1], columns=["nowhere"])
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_fresh_people_raise_an_alarm_at_level_5_in_at_most_7_percent():
     people = load("cmc")
     third = len(people) // 3

@@ -174,7 +174,7 @@ def test_scores_agree_with_a_ridge_regression_of_the_other_parts():
         assert unseen[part == fold] == pytest.approx(model.predict(features[part == fold]))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_chance_is_called_chance():
     """Features that tell nothing, and hang together as those of a table do."""
     alarms, held = 0, 0

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.audit.attack_findings import LookalikeFindings, Points
+from understudy.audit.attack_findings import DecidingLook, LookalikeFindings, Points
 from understudy.audit.measures.declaration import (
     COUNTED,
     Collected,
@@ -20,15 +20,21 @@ from understudy.audit.measures.declaration import (
     of_figure,
 )
 from understudy.audit.synthesis import Synthesis
-from understudy.data.frames import Frame
+from understudy.data.frames import Frame, to_narwhals
 from understudy.data.joint_coding import EncodedTable
+from understudy.data.matched_names import other_reading
 from understudy.risk.lookalikes import Lookalikes, lookalikes_of
+from understudy.risk.lookalikes.looks import LEVEL
 from understudy.risk.lookalikes.neighbours import MOST_PEOPLE, SAMPLED_PEOPLE
 from understudy.risk.lookalikes.result import MEANING, TITLE
+from understudy.wording import quoted
 
 PAIRS, FEWEST = 3 * 10**8, 1_000
 """Of a table of more than 20,000 people, so many are compared that this makes so many pairs of a
 person and a record, but at least the second number; everybody is compared by equality."""
+
+FEWEST_COLUMNS = 2
+"""So many columns must be there once more to be looked at by themselves."""
 
 MOST_POINTS, MOST_CONTROL_POINTS = 1_500, 500
 """People and control records whose distances are kept for the chart."""
@@ -46,25 +52,84 @@ LOOKALIKES = FigureKind(
 )
 
 
+OF_THE_CHANCE = 0.8
+"""The part of the chance of a false alarm that goes to the columns under the original's names, if
+the release holds some of them once more."""
+
+
 def _run(synthesis: Synthesis) -> Lookalikes:
-    """Look at all tables of the release together."""
+    """Look at all tables of the release together, in each way to read them."""
     held = synthesis.tables.encoded
-    tables: dict[str, Frame | EncodedTable] = {"original": held["original"]}
-    tables["synthetic 1"] = held["synthetic"]
-    for number, table in enumerate(synthesis.given.tables[1:], 2):
-        tables[f"synthetic {number}"] = table
-    if "control" in held:
-        tables["control"] = held["control"]
+    first, *others = synthesis.given.tables
     shared = [
         name
         for name in synthesis.columns
         if all(name in synthesis.task.shared_columns(table) for table in synthesis.given.tables)
-        and ("control" not in held or name in held["control"].names)
     ]
+    found = _look(synthesis, [held["synthetic"], *others], shared)
+    readings = [other_reading(synthesis.task.original, table) for table in (first, *others)]
+    again = [reading for reading in readings if reading is not None]
+    if len(again) < len(readings):
+        return found
+    twice = [name for name in synthesis.columns if all(name in table.columns for table in again)]
+    read = [(again, twice)] if len(twice) >= FEWEST_COLUMNS else []
+    if read and set(shared) - set(twice):
+        # Others may be true where they are.
+        mixed = [
+            to_narwhals(table).to_polars().with_columns(reading.select(twice))
+            for table, reading in zip((first, *others), again, strict=True)
+        ]
+        read.append((mixed, [name for name in synthesis.columns if name in {*shared, *twice}]))
+    looked = [_look(synthesis, tables, columns) for tables, columns in read]
+    return _most_telling(found, looked, twice)
+
+
+def _look(
+    synthesis: Synthesis, releases: Sequence[Frame | EncodedTable], columns: Sequence[str]
+) -> Lookalikes:
+    """Look for lookalikes by some columns, so far as control records have them."""
+    held = synthesis.tables.encoded
+    tables: dict[str, Frame | EncodedTable] = {"original": held["original"]}
+    tables |= {f"synthetic {number}": table for number, table in enumerate(releases, 1)}
+    if "control" in held:
+        tables["control"] = held["control"]
+    shared = [name for name in columns if "control" not in held or name in held["control"].names]
     rows = len(held["original"])
-    records = rows + len(held["synthetic"]) * len(synthesis.given.tables)
+    records = rows + len(held["synthetic"]) * len(releases)
     people = None if rows <= MOST_PEOPLE else max(FEWEST, min(SAMPLED_PEOPLE, PAIRS // records))
     return lookalikes_of(tables, columns=shared, people=people, random_state=synthesis.task.seed)
+
+
+def _most_telling(
+    named: Lookalikes, others: Sequence[Lookalikes], columns: Sequence[str]
+) -> Lookalikes:
+    """Return what the most telling way to read a release shows, with p-values for all of them."""
+    if not others:
+        return named
+    parts = [OF_THE_CHANCE, *[(1 - OF_THE_CHANCE) / len(others)] * len(others)]
+    shared = [_at_part(one, part) for one, part in zip((named, *others), parts, strict=True)]
+    told = min(shared, key=_smallest)
+    if told is shared[0] or _smallest(told) >= LEVEL:
+        return shared[0]
+    note = f"{quoted(columns)} are read from columns with other names that hold them once more."
+    return replace(
+        told,
+        power=named.power,
+        reasons=named.reasons,
+        notes=(*told.notes, note),
+    )
+
+
+def _at_part(found: Lookalikes, part: float) -> Lookalikes:
+    """Return a result that has a part of the chance of a false alarm."""
+    control = found.control
+    if control is not None:
+        control = replace(control, p_value=min(1.0, control.p_value / part))
+    return replace(found, p_value=min(1.0, found.p_value / part), control=control)
+
+
+def _smallest(found: Lookalikes) -> float:
+    return min(found.p_value, found.control.p_value if found.control is not None else 1.0)
 
 
 def _collect(_first: Synthesis, found: Sequence[Lookalikes]) -> Collected:
@@ -92,19 +157,29 @@ def _collect(_first: Synthesis, found: Sequence[Lookalikes]) -> Collected:
 def _findings(result: Lookalikes) -> LookalikeFindings:
     distances, rng = result.distances(), np.random.default_rng(result.seed)
     next_person, nearest = distances["original"]
+    worst = result.worst
     found = LookalikeFindings(
         ratio=result.ratio,
         distance=result.distance,
         people=len(nearest),
         points=_points(next_person, nearest, MOST_POINTS, rng),
+        look=DecidingLook(worst.isolated, worst.people, worst.found, worst.expected),
     )
-    if "control" not in distances:
+    if "control" not in distances or result.control is None:
         return found
     next_person, nearest = distances["control"]
+    beside = result.control.worst
     return replace(
         found,
         control_people=len(nearest),
         control=_points(next_person, nearest, MOST_CONTROL_POINTS, rng),
+        control_look=DecidingLook(
+            beside.isolated,
+            beside.people,
+            beside.found,
+            beside.control_found,
+            beside.control_people,
+        ),
     )
 
 

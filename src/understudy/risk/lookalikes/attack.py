@@ -22,6 +22,7 @@ from understudy.risk.compared_tables import (
     without_others,
 )
 from understudy.risk.lookalikes.control import ControlLookalikes, compare_with_control
+from understudy.risk.lookalikes.linked import linked_groups
 from understudy.risk.lookalikes.looks import (
     LEVEL,
     Family,
@@ -46,6 +47,9 @@ FEWER_DIFFERENT, FEWEST_RECORDS = 0.8, 100
 original has among as many, they repeat each other."""
 FEWEST_HALVED = 4
 """With fewer columns, half of them tell hardly anybody from others."""
+NEARLY_ALL = 0.8
+"""A value that more people share tells nothing: columns with one are no part of the better half,
+which strangers would fill with them."""
 MOST_HALVED, FEWEST_PEOPLE = 3 * 10**7, 300
 """So many pairs of a person and a record are compared by half of their columns, but so many people
 at least."""
@@ -111,13 +115,16 @@ def lookalikes(
     The distance is the sum over columns of the difference in the original's ranks for numbers and
     dates, and of 0 or 1 for all else; text is compared without case and outer spaces, a number
     stored as text is a number, and missing is a value. By the *trimmed* distance, the largest of
-    these differences does not count. Of fresh people, as many as the release has records (m), at
-    most m/n times as many would be lookalikes as there are people whose nearest other person is
-    closer than `ratio` times the second nearest; the proof is in the documentation. The same holds
-    among the most isolated people. If the release has more records than there are people, as many
-    records as people are looked at as well: the mean over all ways to draw them.
+    these differences does not count; it takes three columns. Of fresh people, as many as the
+    release has records (m), at most m/n times as many would be lookalikes as there are people whose
+    nearest other person is closer than `ratio` times the second nearest; the proof is in the
+    documentation. The same holds among the most isolated people. If the release has more records
+    than there are people, as many records as people are looked at as well: the mean over all ways
+    to draw them.
 
-    Of a large table, everybody is compared by equality: in all columns, and in all but one.
+    Of a large table, everybody is compared by equality: in all columns, and in all but one. A
+    release is read in several ways, of which the documentation tells: also by the better half of
+    the columns, and by those that hang together as in the original if others do no longer.
 
     Examples
     --------
@@ -203,9 +210,12 @@ def lookalikes_of(
     }
     beside, of_control = told.control, {}
     if beside is not None and told.outside is not None:
+        against = [way.control for way in ways if way.control]
+        shared = _shared(ways, [one.p_value for one in against])
         beside = replace(
             beside,
-            p_value=min(_shared(ways, [way.control.p_value for way in ways if way.control])),
+            p_value=min(shared),
+            worst=against[int(np.argmin(shared))].worst,
             power=plain[0].control.power if plain and plain[0].control else math.nan,
         )
         of_control = _distances(told.outside, looked_at)
@@ -251,19 +261,23 @@ class _Reading:
         Columns that are read as a code.
     half : bool
         Whether the better half of the columns counts, for each person and record.
+    linked : bool
+        Whether only columns count that hang together as in the original.
     """
 
     synthetic: PlacedTable
     proves: bool = False
     recoded: tuple[str, ...] = ()
     half: bool = False
+    linked: bool = False
 
 
 def _readings(original: PlacedTable, synthetic: PlacedTable) -> list[_Reading]:
     """Return the ways to read a release; just one if its columns hold what the original's do.
 
     A copy does not look alike in a column whose values have other names or another scale, so that
-    such columns would hide it. They are left out, and also read as a code.
+    such columns would hide it. They are left out, and also read as a code. So would columns that
+    were cut loose from the others: there may be a copy in the rest.
     """
     renamed = renamed_columns(original, synthetic)
     unlike = [name for name in unlike_columns(original, synthetic) if name not in renamed]
@@ -272,8 +286,10 @@ def _readings(original: PlacedTable, synthetic: PlacedTable) -> list[_Reading]:
     found = []
     if known:
         found.append(_Reading(synthetic.select(known), proves=True))
-    if len(names) >= FEWEST_HALVED:
-        found.append(_Reading(synthetic.select(names), half=True))
+    if len(telling := _telling(original.select(names))) >= FEWEST_HALVED:
+        found.append(_Reading(synthetic.select(telling), half=True))
+    groups = linked_groups(original.select(known), synthetic.select(known))
+    found += [_Reading(synthetic.select(group), linked=True) for group in groups]
     if unlike:
         found.append(_Reading(synthetic.select(names)))
     numbers = original.columns[: original.numeric]
@@ -282,12 +298,19 @@ def _readings(original: PlacedTable, synthetic: PlacedTable) -> list[_Reading]:
     codes = tuple(
         dict.fromkeys([*unlike, *scaled, *(name for name in renamed if name not in numbers)])
     )
-    if codes and len(names) + len(codes) >= FEWEST_HALVED:
+    if codes and len({*names, *codes}) >= FEWEST_HALVED:
         whole = synthetic.select([*names, *codes])
         base = original.select(whole.columns)
         flips = (False, True) if set(codes) & set(numbers) else (False,)
         found += [_Reading(recoded(base, whole, codes, flip=flip), recoded=codes) for flip in flips]
     return found
+
+
+def _telling(original: PlacedTable) -> list[str]:
+    """Return the columns of which no value is shared by nearly all; see `NEARLY_ALL`."""
+    most = [np.unique(values, return_counts=True)[1].max() for values in original.values]
+    shares = zip(original.columns, most, strict=True)
+    return [name for name, people in shares if people <= NEARLY_ALL * original.rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -440,6 +463,11 @@ def _notes(columns: Sequence[str], told: _Way, released: int) -> list[str]:
             f"The release holds other values than the original, or quite other shares of them, in "
             f"{quoted(codes)}: numbers were compared by their ranks, and texts by how frequent "
             "they are."
+        )
+    if told.reading.linked:
+        notes.append(
+            "Only columns were compared that hang together in the release as they do in the "
+            "original; others were cut loose."
         )
     if absent := [name for name in columns if name not in comparison.original.columns]:
         notes.append(f"Not compared: {quoted(absent)}.")

@@ -19,6 +19,33 @@ _PLANTINGS = 400
 
 
 @dataclass(frozen=True)
+class ControlLook:
+    """One comparison of people in the data with control records.
+
+    Parameters
+    ----------
+    distance : str
+        By which distance.
+    isolated : float
+        The share of the people in the data that were looked at, the most isolated.
+    people, found : int
+        How many of the people in the data that are, and how many of them have a lookalike.
+    control_people, control_found : int
+        The same of the control records that are as isolated.
+    p_value : float
+        Of this look by itself.
+    """
+
+    distance: str
+    isolated: float
+    people: int
+    found: int
+    control_people: int
+    control_found: int
+    p_value: float
+
+
+@dataclass(frozen=True)
 class ControlLookalikes:
     """How many people who are not in the data have a lookalike.
 
@@ -34,9 +61,11 @@ class ControlLookalikes:
         The share of people in the data who have one, less this one.
     p_value : float
         Of the largest difference over all looks, if it made no difference who is in the data.
+    worst : ControlLook
+        The look with the smallest p-value.
     power : float
-        The smallest share of people whose copies would have been seen by this comparison, 99 times
-        of 100; nan if not even copies of everybody would.
+        The smallest share of people whose whole records would have been seen by this comparison,
+        had they been copied, 99 times of 100; nan if not even copies of everybody would.
     """
 
     people: int
@@ -44,6 +73,7 @@ class ControlLookalikes:
     share: float
     difference: float
     p_value: float
+    worst: ControlLook
     power: float = math.nan
 
 
@@ -91,8 +121,28 @@ def compare_with_control(
         share,
         float(own.mean()) - share,
         min(corrected, smallest * p_values.shape[1], 1.0),
+        _look(int(p_values.argmin()), smallest, families, kinds, (inside, outside)),
         _smallest_share_seen(families, kinds, inside, outside) if power else math.nan,
     )
+
+
+def _look(
+    number: int,
+    p_value: float,
+    families: Mapping[str, Family],
+    kinds: list[Kind],
+    flags: tuple[NDArray[np.int64], NDArray[np.int64]],
+) -> ControlLook:
+    """Return one of all looks, which go by distance, and from everybody to the most isolated."""
+    looks = [(place, cut) for place, k in enumerate(kinds) for cut in range(len(families[k].cuts))]
+    place, cut = looks[number]
+    (people, found), (others, of_others) = (
+        (int(looked_at.sum()), int(held[looked_at, 2 * place + 1].sum()))
+        for held in flags
+        for looked_at in [held[:, 2 * place] >= cut]
+    )
+    isolated = people / len(flags[0])
+    return ControlLook(kinds[place], isolated, people, found, others, of_others, p_value)
 
 
 def _smallest_share_seen(

@@ -30,6 +30,9 @@ SAMPLED_RECORDS = 5_000
 
 EXACT = {"equal": "entirely", "all but one": "but_one"}
 """Rules that need no distance, and what they count."""
+FEWEST_TRIMMED = 3
+"""With fewer columns, what is left without one is a single column: any release that repeats single
+values, as independent draws do, would hold lookalikes by it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +81,15 @@ def near_to(
 ) -> dict[Kind, Near]:
     """Return what is near to people; `own` are their rows in the original, if they are in it.
 
-    The distances are the whole and the trimmed one, or that of the better half of the columns.
+    The distances are the whole and, from three columns on, the trimmed one, or that of the better
+    half of the columns.
     """
     rounding = 2 * people.numeric / UNIT
     if half:
         distances, rows = nearest_by_half(people, synthetic)
         others, _ = nearest_by_half(people, original, count=2, own=own)
         return {"half": Near(distances[:, 0], rows[:, 0], others[:, 0], others[:, 1], rounding)}
-    kinds = KINDS if len(people.columns) > 1 else KINDS[:1]
+    kinds = KINDS if len(people.columns) >= FEWEST_TRIMMED else KINDS[:1]
     between = nearest_by_both(people, original, counts=dict.fromkeys(kinds, 2), own=own)
     records = nearest_by_both(people, synthetic, counts=dict.fromkeys(kinds, 1))
     return {
@@ -194,7 +198,8 @@ class Comparison:
 
     def _by_equality(self, rate: float) -> Sequence[Family]:
         found = []
-        for name, counted in EXACT.items():
+        rules = list(EXACT.items())
+        for name, counted in rules if len(self.original.columns) >= FEWEST_TRIMMED else rules[:1]:
             records = getattr(self.equals, counted)
             people = getattr(self.equal_people, counted)
             alone = people == 1

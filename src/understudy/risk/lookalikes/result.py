@@ -14,7 +14,7 @@ from understudy.data.frames import Backend, Frame
 from understudy.results import Line, Result
 from understudy.risk.lookalikes.control import ControlLookalikes
 from understudy.risk.lookalikes.looks import LEVEL
-from understudy.wording import p_value, percent
+from understudy.wording import mean_count, p_value, percent
 
 TITLE = "Lookalikes"
 MEANING = "people to whom a synthetic record is much closer than the next person"
@@ -111,8 +111,9 @@ class Lookalikes(Result):
     p_value : float
         Of as much as was found, if the release were fresh people; corrected for all looks.
     power : float
-        The smallest share of people whose copies would have been seen, had they been in the
-        release, 99 times of 100; nan if not even copies of everybody would.
+        The smallest share of people whose whole records would have been seen, had they been copied
+        into the release, 99 times of 100; nan if not even copies of everybody would. It says
+        nothing about copies of some columns only.
     worst : Look
         The look with the smallest p-value.
     looks : tuple of Look
@@ -211,9 +212,9 @@ class Lookalikes(Result):
         """Return the result in a few sentences."""
         sampled = f", drawn from {self.records:,}," if self.people < self.records else ""
         text = (
-            f"{_number(self.found)} of {self.people:,} people{sampled} have a "
+            f"{mean_count(self.found)} of {self.people:,} people{sampled} have a "
             f"lookalike: a synthetic record much closer to them than the next person is. Fresh "
-            f"people would make it at most {_number(self.expected)}. {self._verdict()}"
+            f"people would make it at most {mean_count(self.expected)}. {self._verdict()}"
         )
         if self.control is not None:
             text += (
@@ -222,6 +223,13 @@ class Lookalikes(Result):
                 f"{percent(self.control.share + self.control.difference)}; "
                 f"{p_value(self.control.p_value)})."
             )
+            worst = self.control.worst
+            if self.control.p_value < LEVEL and worst.isolated < 1:
+                text += (
+                    f" Most telling: {worst.found:,} of the {worst.people:,} most isolated people "
+                    f"in the data, and {worst.control_found:,} of {worst.control_people:,} others "
+                    "as isolated."
+                )
         return text
 
     def _verdict(self) -> str:
@@ -230,17 +238,13 @@ class Lookalikes(Result):
             where = (
                 ""
                 if look.isolated == 1
-                else f" Most telling: {_number(look.found)} of the {look.people:,} most isolated "
-                f"people, where {_number(look.expected)} would be expected."
+                else f" Most telling: {mean_count(look.found)} of the {look.people:,} most "
+                f"isolated people, where {mean_count(look.expected)} would be expected."
             )
             return f"That is more than chance explains ({p_value(self.p_value)}).{where}"
         if math.isnan(self.power):
             return f"That is no more than chance explains. {self.reasons['power']}"
         return (
-            f"That is no more than chance explains ({p_value(self.p_value)}). Copies of "
+            f"That is no more than chance explains ({p_value(self.p_value)}). Whole copies of "
             f"{percent(self.power)} of the people or more would have been seen."
         )
-
-
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 or value == round(value) else f"{value:.1f}"

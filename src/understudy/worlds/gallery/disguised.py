@@ -107,6 +107,22 @@ def _third(setting: Setting) -> Release:
 
 
 @SHELF.add(
+    "all numbers cut loose",
+    "everybody is in it, but for the numbers",
+    "numbers",
+    "words",
+    "wide",
+)
+def _loose_numbers(setting: Setting) -> Release:
+    return setting.shuffled(setting.permuted(setting.original, setting.numbers))
+
+
+@SHELF.add("all text cut loose", "everybody is in it, but for text", "numbers", "words", "wide")
+def _loose_words(setting: Setting) -> Release:
+    return setting.shuffled(setting.permuted(setting.original, setting.words))
+
+
+@SHELF.add(
     "sensitive value in columns of zeros and ones",
     "everybody's keys with a column for each sensitive value; all else made up",
     "coarse secret",
@@ -115,3 +131,24 @@ def _ones(setting: Setting) -> Release:
     made_up = setting.independent().with_columns(setting.original.select(setting.keys))
     codes = setting.original[setting.sensitive].cast(pl.String).rename("is").to_dummies()
     return setting.shuffled(made_up.hstack(codes))
+
+
+@SHELF.add("records beside made-up ones", "everybody is in it, in columns such as 'age_true'")
+def _beside(setting: Setting) -> Release:
+    true = setting.original.rename(lambda name: f"{name}_true")
+    return setting.shuffled(setting.independent().hstack(true))
+
+
+@SHELF.add(
+    "records under other names beside made-up ones", "everybody is in it, in columns such as 'v1'"
+)
+def _beside_renamed(setting: Setting) -> Release:
+    names = {name: f"v{place}" for place, name in enumerate(setting.original.columns)}
+    return setting.shuffled(setting.independent().hstack(setting.original.rename(names)))
+
+
+@SHELF.add("records in one column beside made-up ones", "everybody is in it, in one column", "wide")
+def _beside_joined(setting: Setting) -> Release:
+    parts = [pl.col(name).cast(pl.String).fill_null("") for name in setting.original.columns]
+    true = setting.original.select(pl.concat_str(parts, separator="|").alias("all"))
+    return setting.shuffled(setting.independent().hstack(true))

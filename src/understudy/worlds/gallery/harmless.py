@@ -123,6 +123,18 @@ def _units(setting: Setting) -> Release:
     return rescaled(setting, setting.fresh)
 
 
+@SHELF.add("fresh people, numbers as ranks", "nobody in the data is in it", "numbers")
+def _ranks(setting: Setting) -> Release:
+    return setting.fresh.with_columns(pl.col(setting.numbers).rank())
+
+
+@SHELF.add(
+    "fresh people, all numbers cut loose", "nobody in the data is in it", "numbers", "words", "wide"
+)
+def _loose_numbers(setting: Setting) -> Release:
+    return setting.permuted(setting.fresh, setting.numbers)
+
+
 @SHELF.add("fresh people, values exchanged", "nobody in the data is in it", "words")
 def _exchanged(setting: Setting) -> Release:
     return exchanged(setting, setting.fresh)
@@ -131,6 +143,12 @@ def _exchanged(setting: Setting) -> Release:
 @SHELF.add("fresh people, columns joined in one", "nobody in the data is in it", "others", "wide")
 def _joined(setting: Setting) -> Release:
     return joined(setting, setting.fresh)
+
+
+@SHELF.add("fresh people beside others", "nobody in the data is in it, under two sets of names")
+def _beside(setting: Setting) -> Release:
+    others = setting.shuffled(setting.fresh).rename(lambda name: f"{name}_2")
+    return setting.fresh.hstack(others)
 
 
 @SHELF.add("a third of the fresh people", "nobody in the data is in a short release")

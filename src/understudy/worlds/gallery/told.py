@@ -170,6 +170,19 @@ def _off(setting: Setting) -> Release:
     return setting.shuffled(noisy(setting, held, [setting.sensitive], 0.01))
 
 
+@SHELF.add(
+    "sensitive numbers exchanged by rank",
+    "everybody's keys with the value that is half of the ranks away",
+    "numeric secret",
+)
+def _exchanged(setting: Setting) -> Release:
+    held = _kept(setting, [*setting.keys, setting.sensitive])
+    values = held[setting.sensitive]
+    ranks = values.rank("ordinal").to_numpy() - 1
+    moved = values.sort()[(ranks + setting.rows // 2) % setting.rows]
+    return setting.shuffled(held.with_columns(moved.alias(setting.sensitive)))
+
+
 @SHELF.add("sensitive values in their rows", "rows stand in the original's order; all else made up")
 def _in_their_rows(setting: Setting) -> Release:
     return setting.independent().with_columns(setting.original[setting.sensitive])
