@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
 
 from understudy.errors import ParameterError
 from understudy.risk import own_values
+from understudy.risk.own_values import own_place_p_value
 
 PEOPLE = 200
 
@@ -83,19 +86,153 @@ def test_records_that_hold_what_is_true_of_their_owners(column):
     assert np.isnan(mark.kept_p_value)
 
 
-def test_rows_in_the_original_order():
-    told = FRESH.with_columns(ORIGINAL["ill"])
-    marks = found(ORIGINAL, told)
-    assert marks["row number"].aligned_p_value < 1e-4
-    assert "row number" not in found(ORIGINAL, told[:-1])
-    shuffled = told.sample(fraction=1, shuffle=True, seed=1)
-    assert found(ORIGINAL, shuffled)["row number"].aligned_p_value > 0.001
+TOLD = FRESH.with_columns(ORIGINAL["ill"])
 
 
-def test_sorted_tables_agree_by_themselves():
-    assert found(ORIGINAL.sort("age"), FRESH.sort("age"))["row number"].aligned_p_value > 0.01
-    aged = ORIGINAL.select("age").sort("age"), FRESH.select("age").sort("age")
-    assert np.isnan(found(*aged, columns=())["row number"].aligned_p_value)
+@pytest.mark.parametrize(
+    "release",
+    [
+        TOLD,
+        TOLD[:-1],
+        TOLD[1:],
+        pl.concat([TOLD[:90], TOLD[91:]]),
+        pl.concat([TOLD[:130], TOLD[131:]]),
+        pl.concat([FRESH[:5], TOLD]),
+        pl.concat([TOLD, FRESH]),
+        TOLD[::-1],
+        TOLD[::-1][3:],
+        TOLD[:100],
+        # Three of four people; of 200, half would be seen in about half of the releases only.
+        pl.concat([TOLD[:150], FRESH[150:]]),
+    ],
+)
+def test_rows_in_the_original_order(release):
+    assert found(ORIGINAL, release)["row number"].aligned_p_value < 1e-3
+    shuffled = release.sample(fraction=1, shuffle=True, seed=1)
+    assert found(ORIGINAL, shuffled)["row number"].aligned_p_value > 0.05
+
+
+def test_rows_of_people_who_belong_together():
+    # Fifty people, four rows each: what is true of a person is true of neighbours too.
+    people = np.repeat(np.arange(PEOPLE // 4), 4)
+    told = FRESH.with_columns(ORIGINAL["ill"][people])
+    original = ORIGINAL.with_columns(ORIGINAL["ill"][people])
+    assert found(original, told)["row number"].aligned_p_value < 1e-3
+
+
+def test_short_tables_have_no_rows_to_compare():
+    assert "row number" in found(ORIGINAL[:20], FRESH[:20])
+    assert "row number" not in found(ORIGINAL[:19], FRESH[:19])
+    # Of unequal length, each half is looked at by itself.
+    assert "row number" in found(ORIGINAL[:40], FRESH[:41])
+    assert "row number" not in found(ORIGINAL[:39], FRESH[:41])
+
+
+def test_constant_columns_tell_nothing():
+    same = pl.DataFrame({"a": [1] * PEOPLE, "b": ["x"] * PEOPLE})
+    assert found(same, same, columns=())["row number"].aligned_p_value == 1
+
+
+def ages(rng):
+    """Return people by age, with columns that go with it, more or less."""
+    age = np.sort(rng.integers(20, 80, PEOPLE))
+    likely = age / 100
+    return pl.DataFrame(
+        {
+            "age": age,
+            "ill": rng.random(PEOPLE) < likely,
+            "sex": rng.choice(["f", "m"], PEOPLE),
+            **{
+                f"x{number}": (share * likely + rng.normal(0, 0.2, PEOPLE)).round(2)
+                for number, share in enumerate((0.2, 0.4, 1.0))
+            },
+        }
+    )
+
+
+def by_all(rng):
+    """Return people by all of their columns, each in the order of the one before."""
+    drawn = {name: rng.integers(0, 4, PEOPLE) for name in "abcd"}
+    return pl.DataFrame(drawn).sort(list("abcd"))
+
+
+def visits(rng):
+    """Return four visits of each of fifty people, with what differs by person and by visit."""
+    person, visit = np.divmod(np.arange(PEOPLE), 4)
+    return pl.DataFrame(
+        {
+            "visit": visit,
+            "region": rng.choice(list("abcdefgh"), PEOPLE)[person],
+            "pressure": rng.normal(size=PEOPLE)[person] + visit + rng.normal(size=PEOPLE),
+        }
+    )
+
+
+def days(rng):
+    """Return days in a row, with what differs by weekday and by season."""
+    day = np.arange(PEOPLE)
+    weekend, season = day % 7 > 4, np.cos(day / 58)
+    return pl.DataFrame(
+        {"day": day, "weekday": day % 7, "sold": season + weekend + rng.normal(size=PEOPLE)}
+    )
+
+
+@pytest.mark.parametrize("people", [ages, by_all, visits, days])
+def test_files_in_the_same_order_agree_by_themselves(people):
+    rng = np.random.default_rng(8)
+    values = [
+        found(people(rng), people(rng), columns=())["row number"].aligned_p_value for _ in range(10)
+    ]
+    # At 5%, no more than two of ten in 99 of 100 cases.
+    assert sum(value < 0.05 for value in values) <= 2
+    assert min(values) > 0.001
+
+
+def test_people_numbered_in_the_order_of_the_file():
+    rng = np.random.default_rng(9)
+    # As text, 10 comes before 2: their rows tell what the order of the numbers does not.
+    original, fresh = (ages(rng).with_columns(name=pl.Series(range(PEOPLE))) for _ in range(2))
+    assert found(original, fresh)["name"].aligned_p_value > 0.05
+    told = fresh.with_columns(original["ill"]).sample(fraction=1, shuffle=True, seed=1)
+    assert found(original, told)["name"].aligned_p_value < 1e-3
+
+
+def test_how_far_the_own_place_stands_out():
+    # By definition, without arrays: 6 stretches of 5 people, 10 places, of which 6 is the own.
+    rng = np.random.default_rng(10)
+    unlike = rng.random((6, 5, 13))
+    places = (np.arange(30).reshape(6, 5, 1) + np.arange(-6, 7)) % 30
+    unlike[:, :, 6] *= 0.4
+    flat = {(i, lag): -unlike[i // 5, i % 5, lag] for i in range(30) for lag in range(13)}
+    of_record = {
+        j: np.mean([value for (i, lag), value in flat.items() if (i + lag - 6) % 30 == j])
+        for j in range(30)
+    }
+    rest = {(i, lag): value - of_record[(i + lag - 6) % 30] for (i, lag), value in flat.items()}
+    of_person = {i: np.mean([rest[i, lag] for lag in range(13)]) for i in range(30)}
+    alike = {(i, lag): value - of_person[i] for (i, lag), value in rest.items()}
+    scores, errors, stretches = {}, {}, {}
+    for lag in range(3, 10):
+        beyond = []
+        for stretch in range(6):
+            mean = {
+                near: np.mean([alike[i, near] for i in range(5 * stretch, 5 * stretch + 5)])
+                for near in range(lag - 3, lag + 4)
+            }
+            beyond.append(mean[lag] - np.mean([mean[near] for near in mean if near != lag]))
+        scores[lag] = np.mean(beyond)
+        stretches[lag] = np.var(beyond, ddof=1) / 6
+        errors[lag] = np.var([alike[i, lag] for i in range(30)]) / 30
+    least = max(
+        np.mean([stretches[lag] for lag in range(3, 10) if lag != 6]),
+        np.mean([errors[lag] for lag in range(3, 10)]),
+    )
+    scores = {lag: scores[lag] / max(errors[lag], least) ** 0.5 for lag in scores}
+    others = [score for lag, score in scores.items() if lag != 6]
+    gap = (scores[6] - max(others)) / max(1, np.std(others))
+    by_chance = 0.5 * math.erfc(gap / 2**0.5)
+    assert 1e-9 < by_chance < 0.01
+    assert own_place_p_value(unlike, places) == pytest.approx(by_chance)
 
 
 def test_what_the_value_itself_tells_is_no_sign():

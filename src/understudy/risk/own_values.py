@@ -9,7 +9,7 @@ may the order of the rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -24,7 +24,7 @@ from understudy.data.schema import Schema
 from understudy.errors import ParameterError, unknown_columns
 from understudy.learning.mixed_distance import UNIT, place_together
 from understudy.results import Line, Result
-from understudy.risk.compared_tables import ORIGINAL, drawn_rows, named_tables, without_others
+from understudy.risk.compared_tables import ORIGINAL, named_tables, without_others
 from understudy.risk.lookalikes.looks import tail
 from understudy.wording import p_value, quoted
 
@@ -36,10 +36,14 @@ OWN = ("identifier", "text")
 DENSE, STEMS = 0.01, 0.01
 """Numbers that fill this share of their range can be counted up by anybody, such as 1, 2, 3; so
 can texts that are the same but for their numbers, if they have at most this share of stems."""
-FEWEST, MOST_PAIRS, SHUFFLES = 20, 1_000, 999
-"""So many pairs are needed, and compared at most; and so often they are paired anew."""
-_FEW_SHUFFLES, _PLAINLY = 50, 3.5
-"""So often to tell whether neighbours are alike; from so many standard deviations on they are."""
+FEWEST, MOST_PAIRS = 20, 1_000
+"""So many pairs are needed, and compared at most."""
+STRETCHES, SHORTEST = 25, 4
+"""They are compared in so many stretches of neighbours, or fewer that are at least so long."""
+LAGS, AROUND = 60, 3
+"""People are compared with records up to so many places away (there may be 52 weeks or 60 minutes
+to a person); and each place with so many on both sides of it."""
+_NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class Mark:
         Of as many or more, by chance; nan where anybody could make such values up.
     aligned_p_value : float
         Of the records with these values being as much like their owners, by chance; nan where there
-        are too few, or where both tables are sorted.
+        are too few.
     """
 
     column: str
@@ -92,7 +96,7 @@ class OwnValues(Result):
     records : int
         Size of the original.
     marks : tuple of Mark
-        Columns of own values, and the row number where tables are of the same size.
+        Columns of own values, and the row number.
     p_value : float
         The smallest of all, for having looked at all of them; nan if nothing could be tested.
     """
@@ -132,7 +136,7 @@ class OwnValues(Result):
             f"{'more' if aligned <= LEVEL else 'no more'} alike than others ({p_value(aligned)})."
         )
         if one.column == ROWS:
-            return f"Records in the same row of both tables are {alike}"
+            return f"Records in the same row of both tables, from either end, are {alike}"
         found = (
             f"Of {one.people:,} people with a value of {quoted([one.column])} of their own, the "
             f"release holds those of {one.kept:,}; by chance it would hold those of "
@@ -162,7 +166,7 @@ def own_values(
     columns : sequence of str, optional
         Columns of own values; by default those that the schema takes for identifiers or texts.
     random_state : int
-        Decides which pairs are compared where there are many, and how they are paired anew.
+        Decides which pairs are compared where there are many.
 
     Returns
     -------
@@ -181,9 +185,15 @@ def own_values(
     may be made up anew, and is not tested so.
 
     Records are *aligned* with people if those of the same value, or of the same row, are more alike
-    than others in any of the other columns. The pairs are shuffled 999 times, and the largest
-    deviation of a column is compared with those that come of it. If both tables are sorted by a
-    column, rows and running numbers agree by themselves, and nothing is tested.
+    than others in any of the other columns. If both tables are sorted, or hold several rows a
+    person, rows and running numbers agree by themselves, and so do rows nearby. So each person is
+    compared with the records up to 60 places away as well. A place scores by how much more alike
+    its pairs are than those of the three places on both sides of it, in standard errors. The own
+    place counts by how far it is beyond the best of all others, as a normal deviate; for having
+    looked at several columns, the p-value is multiplied by their number.
+
+    Rows are counted from the top. If the release has more or fewer, its first half is counted from
+    the top and its last half from the end. It may also stand upside down.
 
     Examples
     --------
@@ -245,45 +255,40 @@ def _marks(
             rate = len(release) / max(len(original), 1)
             by_chance = tail(np.array([float(mark.kept)]), np.array([mark.expected]), rate)
             mark = replace(mark, kept_p_value=float(by_chance[0]))
-        linked = tuple(pairs[side].to_numpy() for side in ("row", "row_right"))
-        free = _not_told_by(original, _orders(people), others, rng)
-        aligned = _aligned((original, release), free, (linked[0], linked[1]), rng)
+        aligned = _aligned((original, release), others, _looks_at_pairs(pairs), rng)
         found.append(replace(mark, aligned_p_value=aligned))
-    if len(original) == len(release):
-        rows = np.arange(len(original))
-        free = _not_told_by(original, [rows], others, rng)
-        aligned = _aligned((original, release), free, (rows, rows), rng)
-        found.append(Mark(ROWS, len(rows), 0, 0.0, aligned_p_value=aligned))
+    if looks := _looks_at_rows(len(original), len(release)):
+        aligned = _aligned((original, release), others, looks, rng)
+        found.append(Mark(ROWS, len(original), 0, 0.0, aligned_p_value=aligned))
     return found
 
 
-def _orders(people: pl.DataFrame) -> list[NDArray[np.int64]]:
-    """Return the rows in the order of their values, read from the front and from the back."""
-    backwards = people.with_columns(pl.col("value").str.reverse())
-    return [table.sort("value")["row"].to_numpy() for table in (people, backwards)]
+def _looks_at_pairs(pairs: pl.DataFrame) -> list[list[_Line]]:
+    """Return pairs in the order of the original's rows, and of their values.
 
-
-def _not_told_by(
-    original: EncodedTable,
-    orders: Sequence[NDArray[np.int64]],
-    columns: Sequence[str],
-    rng: np.random.Generator,
-) -> list[str]:
-    """Return the columns that the place in an order does not tell.
-
-    A flight number tells the airline, and a file may be in the order of time. Then records at the
-    same place are alike in any table, as those at the next place are in the original.
+    A flight number tells the airline by how it begins, and other numbers tell something by how they
+    end; and people may be numbered in the order of the file.
     """
-    told: set[str] = set()
-    for order in orders:
-        if not columns or len(order) <= FEWEST:
-            continue
-        places = drawn_rows(len(order) - 1, MOST_PAIRS, rng)
-        compared = _Pairs.of((original, original), columns, (order[places], order[places + 1]))
-        found, mean, scale = compared.against_chance(rng)
-        beyond = (mean - found) / scale > _PLAINLY
-        told |= {name for name, is_told in zip(compared.columns, beyond, strict=True) if is_told}
-    return [name for name in columns if name not in told]
+    if pairs.height < FEWEST:
+        return []
+    backwards = pairs.with_columns(pl.col("value").str.reverse())
+    ordered = [pairs.sort("row"), pairs.sort("value"), backwards.sort("value")]
+    return [[_Line(one["row"].to_numpy(), one["row_right"].to_numpy()) for one in ordered]]
+
+
+def _looks_at_rows(people: int, records: int) -> list[list[_Line]]:
+    """Return the rows of both files side by side; the release may also stand upside down.
+
+    If rows were dropped or added somewhere, those above still stand at the same place from the top,
+    and those below from the end. So the halves of files of unequal length are looked at apart.
+    """
+    rows, line = np.arange(people), np.arange(records)
+    parts = [_Line(rows, line)]
+    if people != records:
+        half = min(people, records) // 2
+        parts = [_Line(rows[:half], line), _Line(rows[people - half :], line, records - half)]
+    parts = [part for part in parts if len(part.people) >= FEWEST]
+    return [[one] for part in parts for one in (part, replace(part, records=line[::-1]))]
 
 
 def _single(column: EncodedColumn) -> pl.DataFrame:
@@ -317,70 +322,137 @@ def _can_be_made_up(values: pl.Series) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _Pairs:
-    """Pairs of records, and how unlike they are in each column."""
+class _Line:
+    """People in an order, and the line of records in which each has a place.
 
-    columns: tuple[str, ...]
-    ours: NDArray[np.int32]
-    theirs: NDArray[np.int32]
-    numeric: int
+    Parameters
+    ----------
+    people : ndarray of int
+        Rows of the original, in the order.
+    records : ndarray of int
+        Rows of the release, in the order. The last is followed by the first.
+    first : int
+        Where in the line the first person stands; the next person stands at the next place.
+    """
 
-    @classmethod
-    def of(
-        cls,
+    people: NDArray[np.int64]
+    records: NDArray[np.int64]
+    first: int = 0
+
+    @property
+    def lags(self) -> NDArray[np.int64]:
+        """How far from their own place people are compared with records."""
+        most = min(LAGS, len(self.records) // 2 - AROUND - 1) + AROUND
+        return np.arange(-most, most + 1)
+
+    def stretches(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Return the people to compare, by number: a row for each stretch of neighbours.
+
+        They lie evenly in the line. If not all people are compared, chance decides where in its
+        part of the line each begins.
+        """
+        count = min(STRETCHES, len(self.people) // SHORTEST)
+        part = len(self.people) // count
+        size = min(part, MOST_PAIRS // STRETCHES)
+        begins = np.arange(count) * part + rng.integers(part - size + 1, size=count)
+        return begins[:, None] + np.arange(size)
+
+    def unlike(
+        self,
         tables: tuple[EncodedTable, EncodedTable],
         columns: Sequence[str],
-        rows: tuple[NDArray[np.int64], NDArray[np.int64]],
-    ) -> _Pairs:
+        rng: np.random.Generator,
+    ) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.int64]]]:
+        """Yield how unlike people are to the records around their places, column by column.
+
+        With each column goes an array by stretch, person and lag, and the place of each record.
+        """
+        chosen = self.stretches(rng)
+        places = (chosen[:, :, None] + self.first + self.lags) % len(self.records)
         # Only those that are compared are placed: the tables may be long.
-        taken = [table.take(chosen) for table, chosen in zip(tables, rows, strict=True)]
+        used, where = np.unique(places, return_inverse=True)
+        taken = tables[0].take(self.people[chosen.ravel()]), tables[1].take(self.records[used])
         placed = place_together({"original": taken[0], "release": taken[1]}, columns)
         ours, theirs = placed.values()
-        return cls(ours.columns, ours.values, theirs.values, ours.numeric)
-
-    def unlike(self, order: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the mean difference in each column, if they were paired in another order."""
-        other, numeric = self.theirs[:, order], self.numeric
-        sizes = np.minimum(np.abs(self.ours[:numeric] - other[:numeric]), UNIT).mean(axis=1) / UNIT
-        return np.concatenate([sizes, (self.ours[numeric:] != other[numeric:]).mean(axis=1)])
-
-    def shuffled(self, rng: np.random.Generator, times: int) -> NDArray[np.float64]:
-        """Return the same for pairs at random, many times."""
-        count = self.ours.shape[1]
-        return np.array([self.unlike(rng.permutation(count)) for _ in range(times)])
-
-    def against_chance(
-        self, rng: np.random.Generator
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return how unlike the pairs are, and mean and spread of pairs at random."""
-        drawn = self.shuffled(rng, _FEW_SHUFFLES)
-        return self.unlike(np.arange(self.ours.shape[1])), drawn.mean(axis=0), _spread(drawn)
+        where = where.reshape(places.shape)
+        for number, name in enumerate(ours.columns):
+            mine = ours.values[number].reshape(chosen.shape)[:, :, None]
+            other = theirs.values[number][where]
+            if number < ours.numeric:
+                yield name, np.minimum(np.abs(mine - other), UNIT) / UNIT, where
+            else:
+                yield name, (mine != other).astype(float), where
 
 
-def _spread(shuffled: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the standard deviation of each column; a column that never differs tells nothing."""
-    spread = shuffled.std(axis=0)
-    return np.where(spread > 0, spread, np.inf)
+def _standing_out(
+    tables: tuple[EncodedTable, EncodedTable],
+    columns: Sequence[str],
+    line: _Line,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Return for each column how often people are by chance so much more like their own record."""
+    found = {
+        name: own_place_p_value(unlike, places)
+        for name, unlike, places in line.unlike(tables, columns, rng)
+    }
+    return np.array([found[name] for name in columns])
+
+
+def own_place_p_value(unlike: NDArray[np.float64], places: NDArray[np.int64]) -> float:
+    """Return how often the own place stands out so far among those around it, by chance.
+
+    Whatever order both files are in, records at places nearby are nearly as much alike, or as
+    often. So a place is judged by how much more alike it is than those next to it, and the own
+    place by how far this is beyond that of all other places.
+    """
+    alike = _without_margins(-unlike, places)
+    by_stretch = alike.mean(axis=1)
+    width = 2 * AROUND + 1
+    near = np.lib.stride_tricks.sliding_window_view(by_stretch, width, axis=1).mean(axis=2)
+    beyond = (by_stretch[:, AROUND:-AROUND] - near) * width / (width - 1)
+    own = beyond.shape[1] // 2
+    others = np.arange(beyond.shape[1]) != own
+    # Neighbours may belong together, so that stretches vary more than their pairs would make them;
+    # and a few rare values that agree at one place are no more than a few.
+    of_stretches = beyond[:, others].var(axis=0, ddof=1).mean() / len(beyond)
+    of_pairs = alike[:, :, AROUND:-AROUND].var(axis=(0, 1)) / (alike.shape[0] * alike.shape[1])
+    least = max(of_stretches, of_pairs.mean())
+    if least < _NOTHING:
+        return 1.0
+    score = beyond.mean(axis=0) / np.sqrt(np.maximum(of_pairs, least))
+    # That the own place is the best of all is no sign yet: two files in the same order may make it
+    # so. It counts by how much.
+    best, spread = score[others].max(), score[others].std()
+    return float(norm.sf((score[own] - best) / max(1.0, spread)))
+
+
+def _without_margins(alike: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return how much more alike pairs are than both of them are to others.
+
+    People with frequent values are like many, at any place: that tells nothing, but would make rare
+    values that agree look like chance.
+    """
+    times = np.bincount(places.ravel())
+    of_record = np.bincount(places.ravel(), alike.ravel()) / times
+    rest = alike - of_record[places]
+    return np.asarray(rest - rest.mean(axis=2, keepdims=True))
 
 
 def _aligned(
     tables: tuple[EncodedTable, EncodedTable],
     columns: Sequence[str],
-    pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
+    looks: Sequence[Sequence[_Line]],
     rng: np.random.Generator,
 ) -> float:
-    """Return how often pairs at random are as much alike in any column."""
-    if not columns or len(pairs[0]) < FEWEST:
+    """Return how often people are by chance so much more like their own records in any column.
+
+    Each look pairs people with records, and sets the pairs in one or several orders. What any of
+    its orders explains, the pairs do not tell.
+    """
+    if not columns or not looks:
         return math.nan
-    chosen = drawn_rows(len(pairs[0]), MOST_PAIRS, rng)
-    compared = _Pairs.of(tables, columns, (pairs[0][chosen], pairs[1][chosen]))
-    found = compared.unlike(np.arange(len(chosen)))
-    shuffled = compared.shuffled(rng, SHUFFLES)
-    scale, mean = _spread(shuffled), shuffled.mean(axis=0)
-    most = ((mean - found) / scale).max()
-    by_chance = ((mean - shuffled) / scale).max(axis=1)
-    above = np.count_nonzero(by_chance >= most - 1e-12)
-    if above:
-        return float((1 + above) / (1 + SHUFFLES))
-    # Beyond all that shuffling gave: as the sum of many pairs, it is nearly normal.
-    return float(min(1 / (1 + SHUFFLES), len(found) * norm.sf(most)))
+    found = [
+        np.max([_standing_out(tables, columns, line, rng) for line in look], axis=0).min()
+        for look in looks
+    ]
+    return float(min(1.0, min(found) * len(columns) * len(looks)))

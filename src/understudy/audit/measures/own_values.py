@@ -69,6 +69,7 @@ MEASURE = Measure(
         "Columns in which nearly everybody has a value of their own, such as names, are not "
         "compared otherwise. If the release holds more of these values than fresh people would, "
         "their owners were in the data. And if the records with these values, or in the same row "
-        "of the file, are more like their owners than like others, they tell all that is in them.",
+        "of the file, are more like their owners than records nearby are, they tell all that is in "
+        "them.",
     ),
 )

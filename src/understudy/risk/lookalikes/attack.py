@@ -37,6 +37,7 @@ from understudy.risk.lookalikes.neighbours import (
     Comparison,
     Near,
     near_to,
+    rank_step,
 )
 from understudy.risk.lookalikes.result import Closeness, Look, Lookalikes
 from understudy.risk.renamed import ranked, recoded, renamed_columns, unlike_columns
@@ -334,13 +335,14 @@ class _Way:
     ) -> _Way:
         half, columns = reading.half, reading.synthetic.columns
         base = ranked(original.select(columns), original.select(columns), reading.recoded)
-        comparison = Comparison.of(base, reading.synthetic, rows, ratio, half=half)
+        step = rank_step(base, reading.recoded)
+        comparison = Comparison.of(base, reading.synthetic, rows, ratio, half=half, step=step)
         families = tuple(comparison.families())
         way = cls(reading, comparison, families, None, None)
         if others is None:
             return way
         outside = ranked(others.select(columns), original.select(columns), reading.recoded)
-        near = near_to(outside, base, reading.synthetic, half=half)
+        near = near_to(outside, base, reading.synthetic, half=half, step=step)
         full = {family.name: family for family in families if family.rate == comparison.rate}
         beside = compare_with_control(
             full, near, ratio, way.everybody.distance, power=reading.proves

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +49,8 @@ class Near:
         To the nearest and second nearest other person of the original.
     rounding : float
         What is nearer by no more than this is as near.
+    step : float
+        What a synthetic record is taken to be farther away than it seems: see `rank_step`.
     """
 
     record: NDArray[np.float64]
@@ -57,10 +59,12 @@ class Near:
     second: NDArray[np.float64]
 
     rounding: float
+    step: float = 0.0
 
     def limits(self, ratio: float) -> NDArray[np.float64]:
         """Return how near a lookalike of each person must be."""
-        return ratio * np.where(np.isfinite(self.person), self.person, 0.0) - self.rounding
+        nearest = np.where(np.isfinite(self.person), self.person, 0.0)
+        return ratio * nearest - self.rounding - self.step
 
     def found(self, ratio: float) -> NDArray[np.bool_]:
         """Return who has a lookalike: a synthetic record much nearer than the next person."""
@@ -71,6 +75,29 @@ class Near:
         return self.person < ratio * self.second - self.rounding
 
 
+def rank_step(original: PlacedTable, columns: Collection[str]) -> float:
+    """Return the distance that two people keep in columns in which their exact ranks count.
+
+    Two people have different ranks where nearly everybody has a number of their own, but a fresh
+    one can have anybody's, since it has a rank among others. So it counts as one rank farther away.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from understudy.learning.mixed_distance import place_together
+    >>> people = pl.DataFrame({"pay": np.arange(50) ** 2, "rooms": [1, 2] * 25})
+    >>> placed = place_together({"original": people}, people.columns)["original"]
+    >>> rank_step(placed, ["pay", "rooms"])
+    0.02
+    """
+    fine = [
+        2 * len(np.unique(values)) > original.rows
+        for name, values in zip(original.columns[: original.numeric], original.values, strict=False)
+        if name in columns
+    ]
+    return sum(fine) / original.rows
+
+
 def near_to(
     people: PlacedTable,
     original: PlacedTable,
@@ -78,6 +105,7 @@ def near_to(
     own: NDArray[np.int64] | None = None,
     *,
     half: bool = False,
+    step: float = 0.0,
 ) -> dict[Kind, Near]:
     """Return what is near to people; `own` are their rows in the original, if they are in it.
 
@@ -99,6 +127,7 @@ def near_to(
             between[kind][0][:, 0],
             between[kind][0][:, 1],
             rounding,
+            step,
         )
         for kind in kinds
     }
@@ -140,9 +169,10 @@ class Comparison:
         ratio: float,
         *,
         half: bool = False,
+        step: float = 0.0,
     ) -> Comparison:
         """Compare some people with all records, and everybody by equality."""
-        near = near_to(original.take(rows), original, synthetic, rows, half=half)
+        near = near_to(original.take(rows), original, synthetic, rows, half=half, step=step)
         return cls(
             original,
             synthetic,

@@ -183,6 +183,36 @@ def _exchanged(setting: Setting) -> Release:
     return setting.shuffled(held.with_columns(moved.alias(setting.sensitive)))
 
 
+def _in_order(setting: Setting) -> pl.DataFrame:
+    """Return records that were made up, with the sensitive values in the original's order."""
+    return setting.independent().with_columns(setting.original[setting.sensitive])
+
+
 @SHELF.add("sensitive values in their rows", "rows stand in the original's order; all else made up")
 def _in_their_rows(setting: Setting) -> Release:
-    return setting.independent().with_columns(setting.original[setting.sensitive])
+    return _in_order(setting)
+
+
+@SHELF.add(
+    "sensitive values in their rows, one row dropped",
+    "rows stand in the original's order, but for one in the middle; all else made up",
+)
+def _row_dropped(setting: Setting) -> Release:
+    held, place = _in_order(setting), setting.rows // 2
+    return pl.concat([held.head(place), held.slice(place + 1)])
+
+
+@SHELF.add(
+    "sensitive values in their rows, others on top",
+    "rows stand in the original's order below ten that are made up; all else made up",
+)
+def _rows_on_top(setting: Setting) -> Release:
+    return pl.concat([setting.independent(10), _in_order(setting)])
+
+
+@SHELF.add(
+    "sensitive values in their rows, upside down",
+    "rows stand in the original's order from the end to the top; all else made up",
+)
+def _upside_down(setting: Setting) -> Release:
+    return _in_order(setting).reverse()
