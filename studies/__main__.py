@@ -26,6 +26,7 @@ from studies.gallery import MeasuresName, gallery_markdown
 from studies.lookalikes import lookalikes_markdown
 from studies.marginals import TableName, marginals, marginals_markdown
 from studies.networks import Coding, utility_adult, utility_cmc
+from studies.smoothing import smoothing_markdown
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError, UnderstudyError
 from understudy.progress import reporting
@@ -42,7 +43,8 @@ EVERYTHING = {
     "marginals-sd2011.md": "marginals sd2011",
     "marginals-adult.md": "marginals adult",
     "lookalikes.md": "lookalikes",
-    "gallery.md": "gallery --tables clinic,ballot,cmc",
+    "gallery.md": "gallery --tables clinic,ballot,cmc --processes 2",
+    "smoothing.md": "smoothing --processes 2",
     "sd2011-disclosure.md": "sd2011-disclosure --seeds 100",
     "utility-cmc.md": "utility-cmc --processes 2",
     "utility-adult-k3.md": (
@@ -151,6 +153,21 @@ def print_gallery(
             kinds=[name.strip() for name in kinds.split(";") if name.strip()] or None,
             seed=seed,
             processes=processes,
+        )
+    typer.echo(text)
+
+
+@app.command("smoothing")
+def print_smoothing(
+    splits: Annotated[int, typer.Option(min=1, help="Random halves of each table.")] = 10,
+    tables: Annotated[str, typer.Option(help="Tables, separated by commas; all if empty.")] = "",
+    seed: Seed = 0,
+    processes: Processes = 1,
+) -> None:
+    """Set networks and trees with smoothing beside those without, by fresh people and attacks."""
+    with _progress():
+        text = smoothing_markdown(
+            splits, tables=_names(tables) or None, processes=processes, seed=seed
         )
     typer.echo(text)
 

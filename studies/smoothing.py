@@ -47,7 +47,7 @@ TABLES = (
     Table("SD2011", lambda: fetch("sd2011"), 1000, "edu"),
     Table("fertility", lambda: fetch("fertility"), 50, "diagnosis"),
     Table(
-        "credit card, simulated",
+        "credit card",
         lambda: cast("pl.DataFrame", simulate("credit_card", 6000)),
         3000,
         "Class",
@@ -55,10 +55,12 @@ TABLES = (
 )
 
 MODELS: dict[str, Callable[[int], Synthesizer]] = {
-    "greedy, 1 parent": lambda seed: BayesNet(1, smoothing=0, random_state=seed),
-    "greedy, 2 parents": lambda seed: BayesNet(2, smoothing=0, random_state=seed),
-    "greedy, 3 parents": lambda seed: BayesNet(3, smoothing=0, random_state=seed),
-    "greedy, 3 parents, smoothed": lambda seed: BayesNet(3, smoothing="auto", random_state=seed),
+    "greedy, 1 parent": lambda seed: BayesNet(1, "greedy", smoothing=0, random_state=seed),
+    "greedy, 2 parents": lambda seed: BayesNet(2, "greedy", smoothing=0, random_state=seed),
+    "greedy, 3 parents": lambda seed: BayesNet(3, "greedy", smoothing=0, random_state=seed),
+    "greedy, 3 parents, smoothed": lambda seed: BayesNet(
+        3, "greedy", smoothing="auto", random_state=seed
+    ),
     "genetic, 3 parents": lambda seed: BayesNet(3, "genetic", smoothing=0, random_state=seed),
     "genetic, 3 parents, smoothed": lambda seed: BayesNet(
         3, "genetic", smoothing="auto", random_state=seed

@@ -26,7 +26,7 @@ def original(people):
 
 @pytest.fixture(scope="module")
 def model(original):
-    return BayesNet(2, random_state=1).fit(original)
+    return BayesNet(2, "greedy", smoothing=0, random_state=1).fit(original)
 
 
 def figures(found):
