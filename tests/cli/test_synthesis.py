@@ -12,6 +12,9 @@ from understudy.synthesis import METHODS
 SAID = [
     ("bayes", {"parents": 2, "structure": "genetic", "generations": 9, "root": "age"}),
     ("bayes", {"protect": {"income": "job", "a:b": None}}),
+    ("bayes", {"smoothing": "auto", "min_count": 3, "structure": "predictive"}),
+    ("bayes", {"smoothing": 0.0}),
+    ("bayes", {"smoothing": 2.5}),
     ("cart", {"minbucket": 50, "cp": 0.0123456789, "max_predictors": 3}),
     ("cart", {"visit_sequence": ["age", "sex"], "keep": ["job"], "strata": ["x", "y"]}),
     ("cart", {"proper": True, "rules": ["if a == 1 then b = 2", "if a > 1 then b = 3"]}),
@@ -40,10 +43,10 @@ def test_every_parameter_with_an_option_is_one_of_a_synthesizer():
     given = MethodOptions(
         parents=1, structure="greedy", root="a", generations=1, threads=1, protect=["a:b"],
         minbucket=1, cp=0.0, visit="a", keep="a", strata="a", proper=True, rule=["r"],
-        max_predictors=1, smoothing="density", decode="uniform",
+        max_predictors=1, smoothing="density", decode="uniform", min_count=1,
     )  # fmt: skip
     known = {name for method in METHODS.values() for name in method.parameter_names()}
-    assert len(given.parameters()) == 16
+    assert len(given.parameters()) == 17
     assert set(given.parameters()) <= known
     assert MethodOptions().parameters() == {}
 
@@ -56,6 +59,7 @@ def test_every_parameter_with_an_option_is_one_of_a_synthesizer():
         ({"keep": {"a": 1}}, ("keep",)),
         ({"rules": [...]}, ("rules",)),
         ({"protect": ...}, ("protect",)),
+        ({"smoothing": {"age": 5.0}}, ("smoothing",)),
         ({"random_state": 3, "threads": 2, "root": None}, ()),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from understudy import BayesNet, Cart, Independent
 from understudy.errors import ParameterError
-from understudy.synthesis.settings import Settings
+from understudy.synthesis.settings import Settings, settings_of
 
 
 def test_single_columns_count_more_than_all_and_what_is_given_more_than_the_file(tmp_path):
@@ -48,3 +48,13 @@ def test_a_folder_or_bytes_are_no_settings(tmp_path):
     (tmp_path / "b.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ParameterError, match="is not a TOML file"):
         Settings.load(tmp_path / "b.toml")
+
+
+def test_settings_for_all_for_some_and_for_the_others():
+    assert settings_of(7, "ab", 5, "minbucket") == {"a": 7, "b": 7}
+    assert settings_of({"a": 9}, "ab", 5, "minbucket") == {"a": 9, "b": 5}
+    assert settings_of({"a": 9, "*": 2}, "ab", 5, "minbucket") == {"a": 9, "b": 2}
+    # A column may itself be called "*".
+    assert settings_of({"*": 2}, ["a", "*"], 5, "minbucket") == {"a": 2, "*": 2}
+    with pytest.raises(ParameterError, match=r"minbucket: 'agee' is not .* Did you mean 'age'"):
+        settings_of({"agee": 2}, ["age"], 5, "minbucket")

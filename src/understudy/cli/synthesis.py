@@ -90,6 +90,14 @@ def _say_protection(value: Any) -> list[str]:  # noqa: ANN401
     return [f"{one}:{target if target and ':' not in target else ''}" for one, target in pairs]
 
 
+def _read_number(text: str) -> str | float:
+    """Return the number that was typed, or the text if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 _PLAIN = Form(lambda value: value, _say_plain)
 _NAMES = Form(options.split_names, _say_names)
 _FLAG = Form(lambda given: given or None, lambda value: [""] if value is True else [])
@@ -113,8 +121,21 @@ class MethodOptions:
         _bayes("Maximum number of columns that a column depends on.", default="3", min=0),
     ] = None
     structure: Annotated[
-        Literal["greedy", "genetic", "optimal"] | None,
-        _bayes("How to find the network.", default="greedy"),
+        Literal["greedy", "predictive", "genetic", "optimal"] | None,
+        _bayes(
+            "How to find the network. predictive: as many parents for each column as help to "
+            "describe records that are left out.",
+            default="greedy",
+        ),
+    ] = None
+    min_count: Annotated[
+        int | None,
+        _bayes(
+            "Do not use combinations of values that fewer records have, but those of fewer "
+            "columns.",
+            default="1",
+            min=1,
+        ),
     ] = None
     root: Annotated[
         str | None, _bayes("The column that the network starts with.", default="drawn")
@@ -175,13 +196,15 @@ class MethodOptions:
         ),
     ] = None
     smoothing: Annotated[
-        Literal["interpolate", "density"] | None,
+        str | None,
         option(
-            "Move numbers away from the original ones: up to halfway to their neighbours, or by "
-            "normal noise.",
-            panel="Numbers as in the original (--method cart and copula)",
-            default="off",
+            "bayes: auto, or how many records a larger group lends to a smaller one (0: none), so "
+            "that nobody's values come back for certain. cart and copula: interpolate or density, "
+            "to move numbers up to halfway to their neighbours, or by normal noise.",
+            panel="Smoothing (--method bayes, cart and copula)",
+            default="auto for bayes, off for the others",
         ),
+        Form(_read_number, _say_plain),
     ] = None
     decode: Annotated[
         Literal["interpolate", "uniform"] | None,

@@ -95,7 +95,7 @@ def model_summary(model: Synthesizer) -> Group:
 
 
 def _network_summary(model: BayesNet) -> Iterator[RenderableType]:
-    """Yield the edges of a network with what they tell, what protection leaves, and the search."""
+    """Yield the edges of a network with what they tell, smoothing, protection, and the search."""
     table = Table(
         title=f"Network: {len(model.network_.edges)} edges",
         title_justify="left",
@@ -103,12 +103,19 @@ def _network_summary(model: BayesNet) -> Iterator[RenderableType]:
     )
     table.add_column("column", overflow="fold")
     table.add_column("depends on (what each alone says about it, in bits)", overflow="fold")
+    strengths = model.smoothing_
+    smoothed = [one.shrinkage for one in model.tables_.values() if one.shrinkage is not None]
+    if smoothed:
+        table.add_column("smoothed by (records)", overflow="fold")
     told: dict[str, list[str]] = {name: [] for name in model.network_.names}
     for parent, child, bits in model.edge_information():
         told[child].append(f"{parent} ({bits:.3f})")
     for name, found in told.items():
-        table.add_row(Text(name), Text(", ".join(found) or "-"))
+        own = [", ".join(map(_strength, strengths[name]))] if smoothed else []
+        table.add_row(Text(name), Text(", ".join(found) or "-"), *own)
     yield table
+    if smoothed:
+        yield Text(_smoothing_in_words(smoothed[0].min_count))
     for sensitive, paths in model.residual_paths().items():
         if not paths:
             yield Text(f"{sensitive!r} is protected: it is independent of every other column.")
@@ -129,6 +136,20 @@ def _network_summary(model: BayesNet) -> Iterator[RenderableType]:
         yield Text(
             f"Optimal search: {total:.3f} bits; no network has more than {model.bound_:.3f}."
         )
+
+
+def _strength(records: float) -> str:
+    return f"{records:,.1f}" if records < 10 else f"{records:,.0f}"
+
+
+def _smoothing_in_words(least: int) -> str:
+    """Return what the strengths of smoothing in the table of a network mean."""
+    few = f" Groups of fewer than {least:,} records are not used." if least > 1 else ""
+    return (
+        "Smoothing: each group of records with the same values in some columns borrows from the "
+        "group with one column fewer, as if that added so many records: the first number is for "
+        f"all records, the next for those with the same value in the first column, and so on.{few}"
+    )
 
 
 _PREDICTORS_SHOWN = 4

@@ -64,6 +64,9 @@ class Synthesizer(Parametrized, ABC):
     exact: ClassVar[bool] = False
     """Whether it works on the numbers themselves, each with its own code, and not on bins."""
 
+    former_params: ClassVar[Mapping[str, Any]] = {}
+    """What a model file means that does not name some parameters, since it is older than these."""
+
     decode: Decoding = "interpolate"
 
     codec_: Codec
@@ -420,7 +423,7 @@ class Synthesizer(Parametrized, ABC):
                 f"{path} holds a model of {found.__name__}, not of {cls.__name__}."
             )
         try:
-            model = found(**header["params"])
+            model = found(**{**found.former_params, **header["params"]})
             own = {k: a for k, a in arrays.items() if not k.startswith(_CODEC)}
             values = {k.removeprefix(_CODEC): a for k, a in arrays.items() if k not in own}
             model.codec_ = Codec.from_plain(header["codec"], values)

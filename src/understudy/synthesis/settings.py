@@ -14,13 +14,19 @@ holds those that one column has for itself::
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
-from understudy.errors import ParameterError, did_you_mean
+from understudy.errors import ParameterError, did_you_mean, unknown_columns
 from understudy.toml_file import read_toml
+
+Setting = TypeVar("Setting")
+PerColumn: TypeAlias = Setting | Mapping[str, Setting]
+
+OTHERS = "*"
+"""In a mapping of settings, stands for all columns that it does not name."""
 
 _COLUMNS = "columns"
 
@@ -116,7 +122,7 @@ class Settings:
         for name in method.per_column:
             ours, theirs = self.overall.get(name), given.get(name)
             if isinstance(ours, Mapping) and theirs is not None and name != "predictors":
-                found[name] = {**ours, "*": theirs}
+                found[name] = {**ours, OTHERS: theirs}
         single: dict[str, dict[str, Any]] = {}
         for column, own in self.columns.items():
             for name, value in own.items():
@@ -125,7 +131,7 @@ class Settings:
             # Both forms may be used together.
             others = found.get(name)
             if not isinstance(others, Mapping):
-                others = {} if others is None else {"*": others}
+                others = {} if others is None else {OTHERS: others}
             found[name] = {**others, **values}
         return found
 
@@ -142,3 +148,22 @@ class Settings:
                         f"Parameters of {method.__name__} that can: {allowed}."
                         f"{did_you_mean(name, method.per_column)}"
                     )
+
+
+def settings_of(
+    setting: PerColumn[Setting], names: Sequence[str], standard: Setting, argument: str
+) -> dict[str, Setting]:
+    """Return the setting of each column, from one for all or a mapping.
+
+    Examples
+    --------
+    >>> settings_of({"age": 10, "*": 7}, ["age", "sex"], 5, "minbucket")
+    {'age': 10, 'sex': 7}
+    """
+    if not isinstance(setting, Mapping):
+        return dict.fromkeys(names, setting)
+    named = [name for name in setting if name != OTHERS or OTHERS in names]
+    if problems := unknown_columns(named, names):
+        raise ParameterError(f"{argument}: {' '.join(problems)}")
+    others = setting.get(OTHERS, standard)
+    return {name: setting.get(name, others) for name in names}

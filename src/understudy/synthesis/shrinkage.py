@@ -267,7 +267,9 @@ class LeftOut:
         from understudy.synthesis.kernels import left_out_shares
 
         level = _Level.of(self, self.levels)
-        chosen = level.best_strength() if strength is None else strength
+        chosen = strength
+        if chosen is None:
+            chosen, _ = best_strength(level.counts, level.shares, self.least)
         left_out_shares(level.counts, chosen, self.least, level.shares)
         inside = level.cell_of >= 0
         self.shares = np.where(inside, level.shares[level.cell_of], self.shares)
@@ -282,7 +284,6 @@ class _Level:
     cell_of: Positions
     counts: tuple[Positions, Positions]
     shares: Probabilities
-    least: int
 
     @classmethod
     def of(cls, left_out: LeftOut, level: int) -> _Level:
@@ -299,32 +300,45 @@ class _Level:
         first = first[:found]
         totals = rows.lengths[rows.bounds[level] + number[first]]
         shares = left_out.shares[first]
-        return cls(cell_of, (joint[:found], totals), shares, left_out.least)
+        return cls(cell_of, (joint[:found], totals), shares)
 
-    def best_strength(self) -> float:
-        """Return the strength with the largest likelihood; of equally good ones the largest.
 
-        Rows of which nobody is left when a record is left out say nothing: the row above counts.
-        """
-        tried, totals = _COARSE, self._totals(_COARSE)
-        for step in _FINER:
-            middle = _best(tried, totals)
-            finer = np.array([middle / step, middle * step])
-            finer = finer[(finer > LEAST_STRENGTH) & (finer < _COARSE[-1])]
-            tried, totals = np.append(tried, finer), np.append(totals, self._totals(finer))
-        return _best(tried, totals)
+def best_strength(
+    counts: tuple[Positions, Positions], shares: Probabilities, least: int
+) -> tuple[float, float]:
+    """Return the strength with the largest likelihood of left-out records, and this, in nats.
 
-    def _totals(self, strengths: Probabilities) -> Probabilities:
-        """Return the log likelihood for each of some strengths, in nats a record."""
-        from understudy.synthesis.kernels import left_out_totals
+    Of equally good ones it is the largest: rows of which nobody is left when a record is left out
+    say nothing, so the row above counts.
 
+    Parameters
+    ----------
+    counts : tuple of two ndarray of int64
+        How many records each cell has (those of a row with one value), and its row.
+    shares : ndarray of float64
+        The probability of the cell's value in the row above.
+    least : int
+        The fewest records of a row that is used.
+    """
+    from understudy.synthesis.kernels import left_out_totals
+
+    def totals_of(strengths: Probabilities) -> Probabilities:
         totals = np.zeros(len(strengths))
-        left_out_totals(self.counts, self.shares, strengths, self.least, totals)
-        return totals / max(int(self.counts[0].sum()), 1)
+        left_out_totals(counts, shares, strengths, least, totals)
+        return totals
+
+    same = _SAME * int(counts[0].sum())
+    tried, totals = _COARSE, totals_of(_COARSE)
+    for step in _FINER:
+        middle = _best(tried, totals, same)
+        finer = np.array([middle / step, middle * step])
+        finer = finer[(finer > LEAST_STRENGTH) & (finer < _COARSE[-1])]
+        tried, totals = np.append(tried, finer), np.append(totals, totals_of(finer))
+    return _best(tried, totals, same), float(totals.max())
 
 
-def _best(strengths: Probabilities, totals: Probabilities) -> float:
-    return float(strengths[totals >= totals.max() - _SAME].max())
+def _best(strengths: Probabilities, totals: Probabilities, same: float) -> float:
+    return float(strengths[totals >= totals.max() - same].max())
 
 
 def fit_strengths(

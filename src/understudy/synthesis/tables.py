@@ -332,6 +332,11 @@ class ConditionalTable:
         min_count : int
             The fewest records of a range that is used.
 
+        Raises
+        ------
+        ValueError
+            If there are not as many strengths as levels, or some cannot be.
+
         Examples
         --------
         >>> coded = Coded.from_arrays({"sex": [0, 1, 1, 1], "smokes": [1, 0, 1, 1]})
@@ -346,6 +351,9 @@ class ConditionalTable:
         base = np.full(self.cardinality, 1 / self.cardinality)
         if strengths is None:
             strengths = fit_strengths(self.nested, self.donors, base, min_count)
+        fits = strengths.shape == (len(self.ranges.sizes) + 1,)
+        if not fits or not np.isfinite(strengths).all() or strengths.min() < 0 or min_count < 1:
+            raise ValueError("strengths of smoothing that do not fit the table")
         return replace(self, shrinkage=Shrinkage(strengths, base, min_count))
 
     @cached_property

@@ -13,7 +13,7 @@ from understudy import BayesNet, Coded, Synthesizer, load, scan, write
 from understudy.counting import joint_counts, mutual_information
 from understudy.errors import ParameterError
 
-SEARCHES = ("greedy", "genetic", "optimal")
+SEARCHES = ("greedy", "predictive", "genetic", "optimal")
 KEYS = ("age", "education", "children", "religion", "working")
 
 
@@ -239,7 +239,10 @@ class TestFiles:
     [
         ({"parents": -1}, "parents must be a whole number from 0; got -1"),
         ({"parents": 1.5}, "parents must be a whole number from 0; got 1.5"),
-        ({"structure": "magic"}, "greedy, genetic, optimal, a list of edges .* got 'magic'"),
+        (
+            {"structure": "magic"},
+            "greedy, predictive, genetic, optimal, a list of edges.* got 'magic'",
+        ),
         ({"population": 0}, "population must be a whole number from 1"),
         ({"elite": 0}, "elite must be a whole number from 1; got 0"),
         ({"elite": 300}, "elite must be at most the population of 200; got 300"),
@@ -286,6 +289,7 @@ def test_trivial_tables(frame, structure):
 
 def test_which_searches_draw_at_random():
     drawn = {structure: BayesNet(structure=structure).random_fit for structure in SEARCHES}
-    assert drawn == {"greedy": None, "genetic": "search", "optimal": "search"}
+    random = {"genetic": "search", "optimal": "search"}
+    assert drawn == {"greedy": None, "predictive": None} | random
     assert BayesNet(structure=[("age", "method")]).random_fit is None
     assert BayesNet(structure=nx.DiGraph([("age", "method")])).random_fit is None

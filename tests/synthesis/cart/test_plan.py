@@ -19,7 +19,6 @@ from understudy.synthesis.cart.plan import (
     Wishes,
     check_settings,
     keep_most_telling,
-    settings_of,
 )
 from understudy.synthesis.cart.rules import read_rules
 
@@ -124,12 +123,7 @@ def test_a_protected_column_is_drawn_from_its_target_and_predicts_nothing():
     assert predictors(protect={"a": "d"}, strata=["d"]) == {"a": [], "b": [], "c": ["b"]}
 
 
-def test_settings_for_all_for_some_and_for_the_others():
-    assert settings_of(7, "ab", 5, "minbucket") == {"a": 7, "b": 7}
-    assert settings_of({"a": 9}, "ab", 5, "minbucket") == {"a": 9, "b": 5}
-    assert settings_of({"a": 9, "*": 2}, "ab", 5, "minbucket") == {"a": 9, "b": 2}
-    # A column may itself be called "*".
-    assert settings_of({"*": 2}, ["a", "*"], 5, "minbucket") == {"a": 2, "*": 2}
+def test_settings_of_single_steps():
     steps = plan(minbucket={"c": 50, "*": 10}, cp={"b": 0.5}).steps
     assert [step.minbucket for step in steps] == [10, 10, 50, 10]
     assert [step.cp for step in steps] == [1e-8, 0.5, 1e-8, 1e-8]

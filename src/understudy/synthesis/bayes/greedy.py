@@ -116,7 +116,7 @@ def greedy_search(
     placed: list[int] = []
     scorings = 0
     for _ in track(range(len(constraints)), "Placing attributes"):
-        placed.append(_next(constraints, placed, [score for _, score, _ in best], rng))
+        placed.append(next_attribute(constraints, placed, [score for _, score, _ in best], rng))
         for parents, child, score in scorer.scores(placed[-1], _new_families(constraints, placed)):
             best[child] = min(best[child], (-len(parents), -score, parents))
             scorings += 1
@@ -124,7 +124,7 @@ def greedy_search(
     return GreedyResult(structure, scorings)
 
 
-def _next(
+def next_attribute(
     constraints: Constraints, placed: Sequence[int], losses: Sequence[int], rng: np.random.Generator
 ) -> int:
     """Return the attribute to place next: the one with the least loss, the first one of several."""

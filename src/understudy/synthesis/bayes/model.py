@@ -25,25 +25,40 @@ from understudy.progress import track
 from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
 from understudy.synthesis.bayes.network import Edge, Network, read_graph, residual_paths
+from understudy.synthesis.bayes.smoothing import AUTO, Smoothing, check_smoothing, smooth
 from understudy.synthesis.blocks import Block, RandomState
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
+from understudy.synthesis.settings import PerColumn, settings_of
 from understudy.synthesis.tables import ConditionalTable
 
 if TYPE_CHECKING:
     import networkx as nx
 
-Search = Literal["greedy", "genetic", "optimal"]
+Search = Literal["greedy", "predictive", "genetic", "optimal"]
+
+_NEED_MEMORY = ("greedy", "predictive")
+"""Searches that go through the records for each set of parents."""
 
 
 class BayesNet(Synthesizer):
-    """Draws each column given a few others, along a network that it learns or is given.
+    r"""Draws each column given a few others, along a network that it learns or is given.
 
     Parameters
     ----------
     parents : int
         The largest number of parents of a column: more keep more of the data, and disclose more.
-    structure : {"greedy", "genetic", "optimal"}, list of edges, or networkx.DiGraph
-        How the network is found, or the network itself, as edges (parent, child).
+    structure : {"greedy", "predictive", "genetic", "optimal"}, list, mapping or networkx.DiGraph
+        How the network is found, or the network itself: a list of edges (parent, child), or the
+        parents of each column, which then stay in their order.
+    smoothing : "auto", float, sequence of float, or mapping
+        How far each distribution is drawn towards the one with a parent fewer, as a number of
+        records that this one is worth; 0 draws from the records as they are. ``"auto"`` finds the
+        number for each column and number of parents with which records are described best that
+        are left out. A sequence has a number for each number of parents, from none on; a mapping
+        has any of these by column (``"*"`` stands for the others).
+    min_count : int
+        Combinations of parents' values that fewer records have are not used: the parents that
+        tell least are dropped.
     order : sequence of str, optional
         All columns in the order in which they are to be drawn.
     required, forbidden : list of edges, optional
@@ -67,7 +82,8 @@ class BayesNet(Synthesizer):
     Attributes
     ----------
     network_ : Network
-        The columns in the order of drawing, and their parents, the most informative first.
+        The columns in the order of drawing, and their parents, the most informative first (in the
+        order in which they were chosen, if the search is predictive).
     information_ : ndarray
         Mutual information of all pairs of columns, in bits; entropies on the diagonal.
     history_ : SearchHistory or None
@@ -76,11 +92,25 @@ class BayesNet(Synthesizer):
         An upper bound, in bits, for the sum of information over the edges of any network.
     tables_ : dict from str to ConditionalTable
         The distribution of each column given its parents.
+    smoothing_ : dict from str to ndarray
+        The strength of smoothing of each column, for each number of parents from none on.
 
     Notes
     -----
-    The greedy search is that of PrivBayes [1]_ without noise. A combination of parents' values
+    The greedy search is that of PrivBayes [1]_ without noise. The predictive search adds parents
+    to a column, the best one first, as long as records that are left out are described better: it
+    decides how many, up to `parents`. A combination of parents' values
     that no record has falls back on fewer parents, the least informative dropped first.
+
+    With smoothing, a column's value v has, given its first j parents,
+
+    .. math:: p_j(v) = \frac{N_j(v) + \alpha_j \, p_{j-1}(v)}{N_j + \alpha_j}
+
+    where :math:`N_j` records have these parents' values and :math:`N_j(v)` of them have v too. Of a
+    column without parents, all codes are equally likely at first: :math:`p_{-1}` is uniform. So
+    every value is possible in every combination. The automatic strengths have the largest
+    likelihood of all records, each under the counts of the others, for no parent first, and then
+    for one parent after the other. They are at least half a record.
 
     References
     ----------
@@ -97,6 +127,8 @@ class BayesNet(Synthesizer):
     """
 
     method: ClassVar[str] = "bayes"
+    per_column: ClassVar[tuple[str, ...]] = ("smoothing",)
+    former_params: ClassVar[Mapping[str, Any]] = {"smoothing": 0, "min_count": 1}
 
     network_: Network
     information_: NDArray[np.float64]
@@ -107,8 +139,12 @@ class BayesNet(Synthesizer):
     def __init__(  # noqa: PLR0913  # each part of the method can be given by the user
         self,
         parents: int = 3,
-        structure: Search | Sequence[Edge] | nx.DiGraph[str] = "greedy",
+        structure: Search | Sequence[Edge] | Mapping[str, Sequence[str]] | nx.DiGraph[str] = (
+            "greedy"
+        ),
         *,
+        smoothing: PerColumn[Smoothing] = 0,
+        min_count: int = 1,
         order: Sequence[str] | None = None,
         required: Sequence[Edge] | None = None,
         forbidden: Sequence[Edge] | None = None,
@@ -124,6 +160,8 @@ class BayesNet(Synthesizer):
     ) -> None:
         self.parents = parents
         self.structure = structure
+        self.smoothing = smoothing
+        self.min_count = min_count
         self.order = order
         self.required = required
         self.forbidden = forbidden
@@ -139,8 +177,10 @@ class BayesNet(Synthesizer):
 
     def _check_params(self) -> None:
         super()._check_params()
-        for name, least in (("parents", 0), ("population", 1), ("elite", 1), ("generations", 0)):
-            check_whole(name, getattr(self, name), least)
+        least = {"parents": 0, "min_count": 1, "population": 1, "elite": 1, "generations": 0}
+        for name, fewest in least.items():
+            check_whole(name, getattr(self, name), fewest)
+        check_smoothing(self.smoothing)
         if self.elite > self.population:
             raise ParameterError(
                 f"elite must be at most the population of {self.population}; got {self.elite}."
@@ -148,7 +188,7 @@ class BayesNet(Synthesizer):
         if self.mutation_rate is not None and not 0 <= self.mutation_rate <= 1:
             raise ParameterError(f"mutation_rate must lie in [0, 1]; got {self.mutation_rate!r}.")
         if isinstance(self.structure, str):
-            also = ", a list of edges or a networkx.DiGraph"
+            also = ", a list of edges, a mapping or a networkx.DiGraph"
             check_choice("structure", self.structure, get_args(Search), also)
 
     def _engine(self) -> LocalEngine:
@@ -167,12 +207,21 @@ class BayesNet(Synthesizer):
         )
         if not isinstance(self.structure, str):
             constraints.check(read_graph(self.structure, names, order=self.order))
-        elif self.structure == "greedy" and not isinstance(source, Coded):
+        elif self.structure in _NEED_MEMORY and not isinstance(source, Coded):
             raise ParameterError(self._memory_needed())
         self.information_ = pairwise_information(source, engine=self._engine())
         self.history_, self.bound_ = None, None
-        self.network_ = self._most_telling_first(self._search(source, constraints, rng))
+        self.network_ = self._search(source, constraints, rng)
+        if self.structure != "predictive" and not isinstance(self.structure, Mapping):
+            self.network_ = self._most_telling_first(self.network_)
         self.tables_ = self._count_tables(source)
+        settings = self._smoothing_by_column()
+        for name in track(self.network_.names, "Smoothing tables"):
+            table = self.tables_[name]
+            self.tables_[name] = smooth(table, settings[name], self.min_count, name)
+
+    def _smoothing_by_column(self) -> dict[str, Smoothing]:
+        return settings_of(self.smoothing, self.codec_.names, AUTO, "smoothing")
 
     def _most_telling_first(self, network: Network) -> Network:
         """Return the network with each column's parents in the order of what they tell of it."""
@@ -188,9 +237,9 @@ class BayesNet(Synthesizer):
         size = sum(np.min_scalar_type(max(c - 1, 0)).itemsize for c in self.codec_.cardinalities)
         need = size * self.n_rows_ / 2**20
         return (
-            f"The greedy search needs the codes of all records in memory, here {need:,.1f} MiB. "
-            "Read the table whole, or choose structure='genetic' or 'optimal', which make two "
-            "passes over the file."
+            f"The {self.structure} search needs the codes of all records in memory, here "
+            f"{need:,.1f} MiB. Read the table whole, or choose structure='genetic' or 'optimal', "
+            "which make two passes over the file."
         )
 
     def _search(
@@ -202,6 +251,12 @@ class BayesNet(Synthesizer):
             from understudy.synthesis.bayes.greedy import greedy_search
 
             structure = greedy_search(source, constraints, rng, engine=self._engine()).structure
+        elif self.structure == "predictive" and isinstance(source, Coded):
+            from understudy.synthesis.bayes.predictive import predictive_search
+
+            structure = predictive_search(
+                source, constraints, rng, min_count=self.min_count, engine=self._engine()
+            )
         elif self.structure == "optimal":
             from understudy.synthesis.bayes.optimal import optimal_search
 
@@ -254,10 +309,10 @@ class BayesNet(Synthesizer):
     def refit(self, coded: Coded) -> Self:
         """Return a synthesizer with the same parameters and coding, fitted to other records.
 
-        A greedy search of which nothing else is known begins at least at the same root.
+        A search that draws its root, of which nothing else is known, begins at least at the same.
         """
         self._require_fit()
-        free = self.structure == "greedy" and not self.protect and self.order is None
+        free = self.structure in _NEED_MEMORY and not self.protect and self.order is None
         if self.fit_is_known or not free:
             return super().refit(coded)
         rooted = copy(self)
@@ -266,13 +321,35 @@ class BayesNet(Synthesizer):
 
     @property
     def structure_varies(self) -> bool:
-        """Whether other records may give another network, or another order of a column's parents.
+        """Whether other records may give another network, order of parents, or smoothing.
 
         Of several parents, what each tells decides which is dropped first.
         """
         self._require_fit()
+        automatic = any(isinstance(one, str) for one in self._smoothing_by_column().values())
+        if automatic or isinstance(self.structure, str):
+            return True
         several = any(len(parents) > 1 for parents in self.network_.parents.values())
-        return isinstance(self.structure, str) or several
+        return several and not isinstance(self.structure, Mapping)
+
+    @property
+    def smoothing_(self) -> dict[str, NDArray[np.float64]]:
+        """The strength of smoothing of each column, for each number of parents from none on.
+
+        Examples
+        --------
+        >>> from understudy import load
+        >>> survey = load("cmc").select("age", "children")
+        >>> model = BayesNet(structure=[("age", "children")], smoothing=5).fit(survey)
+        >>> model.smoothing_
+        {'age': array([5.]), 'children': array([5., 5.])}
+        """
+        self._require_fit()
+        found = {}
+        for name, table in self.tables_.items():
+            none = np.zeros(len(table.ranges.sizes) + 1)
+            found[name] = none if table.shrinkage is None else table.shrinkage.strengths
+        return found
 
     @property
     def random_fit(self) -> Literal["search"] | None:
@@ -285,9 +362,8 @@ class BayesNet(Synthesizer):
         found: list[SamplingTable] = []
         for child, parents in self.network_.parents.items():
             table = self.tables_[child]
-            found.append(
-                ColumnTable(child, table.cardinality, parents, table.ranges.sizes, table.donors)
-            )
+            sizes, donors, shrinkage = table.ranges.sizes, table.donors, table.shrinkage
+            found.append(ColumnTable(child, table.cardinality, parents, sizes, donors, shrinkage))
         return found
 
     def edge_information(self) -> list[tuple[str, str, float]]:
@@ -328,7 +404,9 @@ class BayesNet(Synthesizer):
 
     def _plain_params(self) -> dict[str, Any]:
         params = super()._plain_params()
-        if not isinstance(self.structure, str):
+        if isinstance(self.structure, Mapping):
+            params["structure"] = {name: list(own) for name, own in self.structure.items()}
+        elif not isinstance(self.structure, str):
             network = read_graph(self.structure, self.codec_.names)
             params["structure"] = [list(edge) for edge in network.edges]
         return params
@@ -350,6 +428,9 @@ class BayesNet(Synthesizer):
         for name, table in self.tables_.items():
             for part, array in table.to_arrays().items():
                 state[f"table_{places[name]}_{part}"] = array
+            if table.shrinkage is not None:
+                state[f"table_{places[name]}_strengths"] = table.shrinkage.strengths
+                state["min_count"] = np.array([table.shrinkage.min_count])
         return state
 
     def _restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -375,9 +456,10 @@ class BayesNet(Synthesizer):
             prefix = f"table_{names.index(name)}_"
             parts = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
             own = tuple(cardinality[parent] for parent in parents)
-            self.tables_[name] = ConditionalTable.from_arrays(
-                parts, cardinality[name], own, self.n_rows_
-            )
+            table = ConditionalTable.from_arrays(parts, cardinality[name], own, self.n_rows_)
+            if "strengths" in parts:
+                table = table.shrunk(parts["strengths"], int(arrays["min_count"][0]))
+            self.tables_[name] = table
 
     def _cells(self) -> list[NDArray[np.int64]]:
         return [table.cell_counts() for table in self.tables_.values()]

@@ -77,11 +77,17 @@ def read_graph(
 ) -> Network:
     """Return the network of a user's own edges or `networkx.DiGraph` over the attributes `names`.
 
-    Attributes that no edge mentions stand alone. Wherever the edges allow it, the attributes are
-    drawn in the given `order`, or in that of `names`.
+    A mapping from attributes to their parents keeps the order of both. Attributes that no edge
+    mentions stand alone. Wherever the edges allow it, the attributes are drawn in the given
+    `order`, or in that of `names`.
     """
     import networkx as nx
 
+    if isinstance(graph, Mapping):
+        first = [name for name in graph if name in names]
+        rest = [name for name in names if name not in graph]
+        found = read_graph(_edges_of(graph), names, order or [*first, *rest])
+        return Network({name: tuple(graph.get(name, ())) for name in found.names})
     if isinstance(graph, nx.DiGraph):
         nodes, edges = list(graph.nodes), list(graph.edges)
     else:
@@ -102,6 +108,18 @@ def read_graph(
             f"structure has a cycle: {' -> '.join([*cycle, cycle[0]])}. Remove one of its edges."
         ) from None
     return Network({name: tuple(sorted(own.predecessors(name), key=drawn.index)) for name in drawn})
+
+
+def _edges_of(parents: Mapping[Any, Any]) -> list[Edge]:
+    """Return the edges of a user's mapping from attributes to their parents."""
+    found = []
+    for child, own in parents.items():
+        if isinstance(own, str) or not isinstance(own, Sequence):
+            raise ParameterError(
+                f"structure: the parents of {child!r} must be a list of columns; got {own!r}."
+            )
+        found += [(parent, child) for parent in own]
+    return found
 
 
 def read_edges(edges: Any, argument: str) -> list[Edge]:  # noqa: ANN401  # whatever a user gave
@@ -125,7 +143,7 @@ def read_edges(edges: Any, argument: str) -> list[Edge]:  # noqa: ANN401  # what
 class Structure:
     """A network over attributes that are known by their positions, in the order of drawing.
 
-    The parents of attribute 0, 1, ... are increasing.
+    The parents of attribute 0, 1, ... are increasing, or in the order in which they were chosen.
     """
 
     order: tuple[int, ...]

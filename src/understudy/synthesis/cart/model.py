@@ -22,18 +22,17 @@ from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState
 from understudy.synthesis.cart import packing
 from understudy.synthesis.cart.features import Feature, read_features
 from understudy.synthesis.cart.plan import (
-    PerColumn,
     Plan,
     Predictors,
     Wishes,
     check_settings,
     keep_most_telling,
-    settings_of,
 )
 from understudy.synthesis.cart.recipe import Recipe, Strata, Trees, TreeSummary, summarize
 from understudy.synthesis.cart.rules import RuleBook, read_rules, rules_to_plain
 from understudy.synthesis.cart.sampling_tables import tree_tables
 from understudy.synthesis.sampler import SamplingTable
+from understudy.synthesis.settings import PerColumn, settings_of
 from understudy.wording import quoted
 
 

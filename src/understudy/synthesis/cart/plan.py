@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, TypeAlias, TypeVar, get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,13 +21,9 @@ from understudy.errors import ParameterError, unknown_columns
 from understudy.synthesis.bayes.constraints import read_protect
 from understudy.synthesis.cart.features import Feature
 from understudy.synthesis.cart.rules import Rule
+from understudy.synthesis.settings import PerColumn, settings_of
 
-Setting = TypeVar("Setting")
-PerColumn: TypeAlias = Setting | Mapping[str, Setting]
 Predictors: TypeAlias = Mapping[str, Sequence[str]] | ArrayLike
-
-OTHERS = "*"
-"""In a mapping of settings, stands for all columns that it does not name."""
 
 LARGEST_CP = 1e6
 """Any cp from 1 on leaves a tree without splits."""
@@ -232,24 +228,6 @@ def read_names(
         repeated = next(name for name in found if found.count(name) > 1)
         raise ParameterError(f"{argument}: {repeated!r} is named twice.")
     return found
-
-
-def settings_of(
-    setting: PerColumn[Setting], names: Sequence[str], standard: Setting, argument: str
-) -> dict[str, Setting]:
-    """Return the setting of each column, from one for all or a mapping.
-
-    Examples
-    --------
-    >>> settings_of({"age": 10, "*": 7}, ["age", "sex"], 5, "minbucket")
-    {'age': 10, 'sex': 7}
-    """
-    if not isinstance(setting, Mapping):
-        return dict.fromkeys(names, setting)
-    named = [name for name in setting if name != OTHERS or OTHERS in names]
-    read_names(named, names, argument)
-    others = setting.get(OTHERS, standard)
-    return {name: setting.get(name, others) for name in names}
 
 
 def check_settings(minbucket: Any, cp: Any, smoothing: Any) -> None:  # noqa: ANN401  # a user's

@@ -1,0 +1,63 @@
+"""How far the tables of a network are smoothed: what a user says, as strengths for each table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.arguments import is_number
+from understudy.errors import ParameterError
+from understudy.synthesis.tables import ConditionalTable
+
+AUTO: Literal["auto"] = "auto"
+"""Left-out records decide."""
+
+Smoothing: TypeAlias = Literal["auto"] | float | Sequence[float]
+"""Of one column: one strength for all numbers of parents, or one for each, from none on."""
+
+
+def check_smoothing(smoothing: Any) -> None:  # noqa: ANN401  # whatever a user gave
+    """Raise if a smoothing, for all columns or by column, cannot be used."""
+    for one in smoothing.values() if isinstance(smoothing, Mapping) else [smoothing]:
+        if isinstance(one, str) and one == AUTO:
+            continue
+        strengths = one if isinstance(one, list | tuple | np.ndarray) and len(one) else [one]
+        if not all(is_number(strength) and 0 <= strength < math.inf for strength in strengths):
+            raise ParameterError(
+                "smoothing must be 'auto', or a number of records from 0, which may differ by "
+                f"column and by number of parents; got {smoothing!r}."
+            )
+
+
+def smooth(
+    table: ConditionalTable, smoothing: Smoothing, min_count: int, name: str
+) -> ConditionalTable:
+    """Return the table of a column with its rows drawn towards those with fewer parents.
+
+    A table that is not smoothed and uses all its rows is returned as it is.
+
+    Examples
+    --------
+    >>> from understudy.data.coded import Coded
+    >>> coded = Coded.from_arrays({"sex": [0, 1, 1, 1], "smokes": [1, 0, 1, 1]})
+    >>> table = ConditionalTable.of(coded, "smokes", ["sex"])
+    >>> smooth(table, 5, 1, "smokes").shrinkage.strengths
+    array([5., 5.])
+    """
+    levels = len(table.ranges.sizes) + 1
+    strengths: NDArray[np.float64] | None = None
+    if not isinstance(smoothing, str):
+        given = np.asarray(smoothing, np.float64)
+        if given.ndim and len(given) != levels:
+            raise ParameterError(
+                f"smoothing: {name!r} has {levels - 1} parents, so it needs {levels} strengths, "
+                f"from no parent on; got {len(given)}."
+            )
+        strengths = np.full(levels, given)
+        if min_count == 1 and not strengths.any():
+            return table
+    return table.shrunk(strengths, min_count)
