@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.synthesis.cart.features import (
     Feature,
+    Part,
     Places,
     frequent_classes,
     order_by_mean,
     order_by_shares,
 )
 from understudy.synthesis.cart.plan import Step, fewest_to_split
+from understudy.synthesis.cart.smoothing import LeafSmoothing, leaf_strengths
+from understudy.synthesis.sampler import ENDED, Shrinkage
+from understudy.synthesis.shrinkage import NestedRows, ShrunkRows
 from understudy.synthesis.tables import ConditionalTable
-
-Part = Literal["kind", "value"]
-"""What a tree of a column draws: the kind of a value, or the value."""
 
 MOST_DEPTH = 30
 """Levels of a tree at most, as in R's rpart."""
@@ -92,27 +93,110 @@ class Tree:
         find_leaves(places, self.feature, self._numbered, self.children, order_of, orders, leaves)
         return leaves
 
+    def nest(self, leaf_sizes: NDArray[np.int64]) -> NestedRows:
+        """Return the nodes as rows of records, which are in the order of their leaves.
+
+        Raises
+        ------
+        ValueError
+            If the nodes are not numbered depth first: those of a branch would not be a range.
+
+        Examples
+        --------
+        >>> feature, below = np.array([0, -1, -1], np.int32), np.array([[1, 2], [0, 0], [0, 0]])
+        >>> rows = Tree(feature, np.zeros(3, np.int32), below, {}).nest(np.array([4, 6]))
+        >>> rows.starts.tolist(), rows.lengths.tolist(), rows.above.tolist()
+        ([0, 0, 4], [10, 4, 6], [-1, 0, 0])
+        """
+        count = len(self.feature)
+        before = np.concatenate([[0], np.cumsum(self.feature < 0)])
+        edges = np.concatenate([[0], np.cumsum(leaf_sizes)])
+        nodes, ends, above = [np.zeros(1, np.int64)], [np.full(1, count)], [np.full(1, -1)]
+        bounds = [0, 1]
+        while True:
+            own, stops = nodes[-1], ends[-1]
+            splits = self.feature[own] >= 0
+            left, right = self.children[own[splits]].T.astype(np.int64)
+            last = stops[splits]
+            if (stops[~splits] != own[~splits] + 1).any() or (
+                (left != own[splits] + 1) | (right <= left) | (right >= last)
+            ).any():
+                raise ValueError("a tree whose nodes are not numbered depth first")
+            if not len(left):
+                break
+            nodes.append(np.stack([left, right], axis=1).ravel())
+            ends.append(np.stack([right, last], axis=1).ravel())
+            above.append(np.repeat(np.flatnonzero(splits) + bounds[-2], 2))
+            bounds.append(bounds[-1] + len(nodes[-1]))
+        starts = edges[before[np.concatenate(nodes)]]
+        lengths = edges[before[np.concatenate(ends)]] - starts
+        return NestedRows(starts, lengths, np.concatenate(above), np.array(bounds, np.int64))
+
 
 @dataclass(frozen=True, eq=False)
 class LeafModel:
-    """A tree that leads a record to its leaf, and the outcome given the number of the leaf."""
+    """A tree that leads a record to its leaf, and the outcome given the number of the leaf.
+
+    With `shrinkage`, each node's distribution is drawn towards that of the node above.
+    """
 
     tree: Tree
     table: ConditionalTable
+    shrinkage: Shrinkage | None = None
+
+    def smoothed(
+        self, smoothing: LeafSmoothing, base: NDArray[np.float64], *, numbers: bool
+    ) -> LeafModel:
+        """Return the model with nodes drawn towards those above, and all records towards `base`.
+
+        The strengths may be given; `numbers` says how left-out records are to decide them if not.
+        """
+        strengths = leaf_strengths(smoothing, self.nested, self.table.donors, base, numbers=numbers)
+        return replace(self, shrinkage=Shrinkage(strengths, base))
+
+    @cached_property
+    def nested(self) -> NestedRows:
+        """The nodes as rows of records."""
+        return self.tree.nest(self.leaf_sizes)
+
+    @cached_property
+    def _shrunk(self) -> ShrunkRows | None:
+        if self.shrinkage is None:
+            return None
+        return ShrunkRows(self.nested, self.table.donors, self.shrinkage)
+
+    @cached_property
+    def paths(self) -> NDArray[np.int8]:
+        """The ways to the leaves, levels by leaves: left (0), right (1), `ENDED` below a leaf."""
+        places = self.nested.starts[self.nested.smallest]
+        paths = np.empty((self.nested.levels - 1, len(places)), np.int8)
+        for level in range(len(paths)):
+            # The nodes of a level stand in pairs.
+            found = self.nested.at_level(level + 1, places)
+            paths[level] = np.where(found < 0, ENDED, found % 2)
+        return paths
 
     def draw(self, places: Places, rng: np.random.Generator) -> Codes:
-        """Draw the outcome of each record from the records of its leaf."""
-        return self.table.draw([self.tree.find(places)], len(places), rng)
+        """Draw the outcome of each record from the records of its leaf, or of nodes above."""
+        leaves = self.tree.find(places)
+        if self._shrunk is None:
+            return self.table.draw([leaves], len(places), rng)
+        return self._shrunk.draw(self.nested.smallest[leaves], rng.random(len(places)))
 
     def probability(self, places: Places, outcome: Codes) -> NDArray[np.float64]:
         """Return the probability with which `draw` gives each record's outcome."""
-        return self.table.probability(outcome, [self.tree.find(places)])
+        leaves = self.tree.find(places)
+        if self._shrunk is None:
+            return self.table.probability(outcome, [leaves])
+        return self._shrunk.probability(self.nested.smallest[leaves], outcome)
 
     @property
     def leaf_sizes(self) -> NDArray[np.int64]:
-        """The number of records in each leaf."""
-        _, begins = self.table.ranges.seen
-        return np.diff(np.append(begins, len(self.table.donors)))
+        """The number of records in each leaf: none only if the tree was grown on none."""
+        configurations, begins = self.table.ranges.seen
+        sizes = np.zeros(self.tree.leaves, np.int64)
+        sizes[configurations[:, 0]] = np.diff(np.append(begins, len(self.table.donors)))
+        return sizes
 
     def uses(self) -> dict[int, int]:
         """Return how many splits look at each column, by its place; the most used first."""
@@ -247,7 +331,7 @@ class ColumnModel:
         Draws whether a number is missing, a special value or an ordinary one; None for categories
         and for columns that hold ordinary numbers alone.
     value : LeafModel or None
-        Draws the code, of an ordinary number if there are other kinds; None if no record has one.
+        Draws the code, of an ordinary number if there are other kinds; None if none is drawn.
     """
 
     feature: Feature
@@ -294,24 +378,29 @@ def fit_column(
 ) -> ColumnModel:
     """Grow the trees of one column, whose codes are given, on records as `matrix_of` gives them."""
     feature = features[step.column]
+    smooths = step.smoothing_leaves != 0
 
-    def tree(rows: NDArray[np.int64] | None, outcome: Outcome) -> LeafModel:
+    def tree(part: Part, rows: NDArray[np.int64] | None, outcome: Outcome) -> LeafModel:
         own = places if rows is None else places[rows]
         minbucket, cp = step.minbucket, step.cp
-        return grow(own, features, step.predictors, outcome, minbucket=minbucket, cp=cp)
+        grown = grow(own, features, step.predictors, outcome, minbucket=minbucket, cp=cp)
+        if not smooths:
+            return grown
+        numbers = outcome.numbers is not None
+        return grown.smoothed(step.smoothing_leaves, feature.base(part), numbers=numbers)
 
     whole = Outcome(codes, feature.cardinality)
     if feature.numbers is None:
-        return ColumnModel(feature, None, tree(None, whole))
+        return ColumnModel(feature, None, tree("value", None, whole))
     if feature.kinds == 1:
-        return ColumnModel(
-            feature, None, tree(None, replace(whole, numbers=feature.numbers[codes]))
-        )
+        numbers = feature.numbers[codes]
+        return ColumnModel(feature, None, tree("value", None, replace(whole, numbers=numbers)))
     kinds = feature.kind_of(codes)
-    kind = tree(None, Outcome(kinds, feature.kinds))
+    kind = tree("kind", None, Outcome(kinds, feature.kinds))
     ordinary = np.flatnonzero(kinds == feature.special)
-    if not len(ordinary):
+    # Smoothed kinds may be ordinary where no record's is.
+    if not len(ordinary) and not (smooths and feature.codes_of("value")):
         return ColumnModel(feature, kind, None)
     own = codes[ordinary]
-    value = tree(ordinary, Outcome(own, feature.cardinality, feature.numbers[own]))
+    value = tree("value", ordinary, Outcome(own, feature.cardinality, feature.numbers[own]))
     return ColumnModel(feature, kind, value)

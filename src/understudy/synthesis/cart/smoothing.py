@@ -1,0 +1,97 @@
+"""How far the leaves of a tree are drawn towards the nodes above them.
+
+Left-out records decide, if the user does not. Of a category they ask how probable its code is. Of
+a number that would not do: where every number differs, none is ever found among the others, and
+all leaves would seem to tell nothing. So of a number they ask how probable its group is, among
+groups of the numbers in the node above. These get as fine as the nodes do.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.arguments import is_number
+from understudy.data.coded import Codes
+from understudy.errors import ParameterError
+from understudy.synthesis.bayes.smoothing import AUTO
+from understudy.synthesis.shrinkage import (
+    NestedRows,
+    Probabilities,
+    best_strength,
+    fit_strengths,
+)
+
+LeafSmoothing: TypeAlias = Literal["auto"] | float
+"""How many records a node is worth to those below it, at all depths alike if it is a number."""
+
+MOST_GROUPS = 20
+"""Groups of the numbers in a node, at most, that left-out numbers are looked for in."""
+
+
+def check_leaf_smoothing(smoothing: Any) -> None:  # noqa: ANN401  # whatever a user gave
+    """Raise if a smoothing of leaves, of one column or of all, cannot be used."""
+    automatic = isinstance(smoothing, str) and smoothing == AUTO
+    if not automatic and not (is_number(smoothing) and 0 <= smoothing < math.inf):
+        raise ParameterError(
+            f"smoothing_leaves must be 'auto', or a number of records from 0; got {smoothing!r}."
+        )
+
+
+def leaf_strengths(
+    smoothing: LeafSmoothing,
+    rows: NestedRows,
+    donors: Codes,
+    base: Probabilities,
+    *,
+    numbers: bool,
+) -> NDArray[np.float64]:
+    """Return how many records the row above is worth, for each depth from all records on.
+
+    `numbers` says that the donors are codes of numbers, in their order.
+
+    Examples
+    --------
+    Eight records in two leaves of four. Below 4 and above it are left and right, so the split
+    tells: the leaf's own records count most.
+
+    >>> rows = NestedRows.of(np.array([[0], [1]], np.uint8), np.array([0, 4]), 8)
+    >>> donors = np.arange(8, dtype=np.uint8)
+    >>> leaf_strengths("auto", rows, donors // 4, np.full(2, 0.5), numbers=False)[1]
+    0.5
+    >>> leaf_strengths(3, rows, donors, np.full(8, 1 / 8), numbers=True)
+    array([3., 3.])
+    """
+    if not isinstance(smoothing, str):
+        return np.full(rows.levels, smoothing, np.float64)
+    return (_fit_number_strengths if numbers else fit_strengths)(rows, donors, base)
+
+
+def _fit_number_strengths(
+    rows: NestedRows, donors: Codes, base: Probabilities
+) -> NDArray[np.float64]:
+    """Return the strengths with which the groups of left-out numbers are most probable."""
+    from understudy.synthesis.cart.kernels import count_groups, sort_within
+
+    nodes = rows.starts, rows.lengths, rows.above
+    count = len(donors)
+    order = np.argsort(donors, kind="stable").astype(np.int32)
+    records = order, donors[order].astype(np.int32)
+    firsts = np.zeros((rows.levels, count), np.int32)
+    cumulative = np.concatenate([[0.0], np.cumsum(base)])
+    strengths = np.zeros(rows.levels)
+    # Each cell holds a record, so there are no more of them.
+    joint, whole, shares = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
+    cells = joint, whole, shares
+    for level in range(rows.levels):
+        known = firsts, strengths, cumulative
+        found = count_groups(level, nodes, rows.bounds, records, *known, MOST_GROUPS, cells)
+        strengths[level], _ = best_strength((joint[:found], whole[:found]), shares[:found], 1)
+        if level:
+            lower = np.empty_like(records[0]), np.empty_like(records[1])
+            sort_within(level, nodes, rows.bounds, records, lower, firsts[level])
+            records = lower
+    return strengths
