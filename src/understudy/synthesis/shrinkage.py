@@ -141,7 +141,9 @@ class Cells:
         """Count the donors, which are increasing within each smallest row."""
         new = np.ones(len(donors), bool)
         new[1:] = donors[1:] != donors[:-1]
-        new[rows.starts[rows.smallest]] = True
+        starts = rows.starts[rows.smallest]
+        # The row of no records at all starts nowhere.
+        new[starts[starts < len(donors)]] = True
         begins = np.flatnonzero(new)
         return cls(begins, donors[begins], np.diff(np.append(begins, len(donors))))
 

@@ -47,6 +47,8 @@ SETTINGS = {
     "smoothing": {"smoothing": {"income": "density", "age": "interpolate"}},
     "rules": {"rules": ["if region == 'a' then income = missing"]},
     "protect": {"protect": {"sex": "region"}, "max_predictors": 1},
+    "leaves": {"smoothing_leaves": "auto"},
+    "leaves by column": {"smoothing_leaves": {"income": 2.5, "age": 0}, "strata": ["sex"]},
     "matrix": {"predictors": np.tri(4, k=-1), "minbucket": {"age": 20, "*": np.int64(4)}},
 }
 
@@ -412,10 +414,91 @@ UNSMOOTHED = {
 }
 
 
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("name", UNSMOOTHED)
 def test_leaves_as_they_are_give_the_same_trees_and_draws_as_ever(saved, name):
     _, arrays = saved[name]
     model = Cart(**({"minbucket": 4} | SETTINGS[name]), random_state=1).fit(TABLE)
     drawn = model.sample_coded(None if name.startswith("k") else 500, 2)
     found = fingerprint(arrays), fingerprint(dict(zip(drawn.names, drawn.columns, strict=True)))
     assert found == UNSMOOTHED[name]
+
+
+def test_files_without_a_word_of_smoothing_leaves_are_older_ones(saved, tmp_path):
+    for name in UNSMOOTHED:
+        assert "smoothing_leaves" not in saved[name][0]["params"]
+        assert "strengths" not in saved[name][1]
+    write(tmp_path / "old.us", *saved["plain"])
+    model = Synthesizer.load(tmp_path / "old.us")
+    assert model.smoothing_leaves == 0
+    assert not any(tree.strengths for tree in model.trees())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda a: a[:-1],
+        lambda a: np.append(a, 1.0),
+        lambda a: a.astype(np.float32),
+        lambda a: changed(a, 3, 0.0),
+        lambda a: changed(a, 3, -1.0),
+        lambda a: changed(a, 0, np.nan),
+        lambda a: changed(a, 0, np.inf),
+    ],
+)
+def test_strengths_that_do_not_fit(saved, tmp_path, damage):
+    for name in ("leaves", "leaves by column"):
+        header, arrays = saved[name]
+        refused(tmp_path, header, arrays | {"strengths": damage(arrays["strengths"])})
+
+
+def test_strengths_where_leaves_are_not_smoothed_and_the_other_way_round(saved, tmp_path):
+    header, arrays = saved["leaves"]
+    bare = {name: array for name, array in arrays.items() if name != "strengths"}
+    refused(tmp_path, header, bare)
+    refused(tmp_path, saved["plain"][0], arrays)
+    strengths = {"strengths": arrays["strengths"][:0]}
+    write(tmp_path / "fine.us", saved["plain"][0], bare | strengths)
+    assert Synthesizer.load(tmp_path / "fine.us").trees()
+
+
+def test_smoothed_nodes_are_in_the_order_of_the_tree(saved, tmp_path):
+    # A smoothed node draws from a range of records, so children cannot stand in any other order.
+    header, arrays = saved["leaves"]
+    place = 2 * first_split(arrays)
+    own = arrays["children"].copy()
+    own[place : place + 2] = own[place : place + 2][::-1]
+    write(tmp_path / "plain.us", saved["plain"][0], saved["plain"][1] | {"children": own})
+    assert Synthesizer.load(tmp_path / "plain.us").sample().shape == TABLE.shape
+    refused(tmp_path, header, arrays | {"children": own})
+
+
+def test_no_record_in_a_leaf(saved, tmp_path):
+    header, arrays = saved["leaves"]
+    sizes = arrays["leaf_sizes"].copy()
+    sizes[2], sizes[1] = 0, sizes[1] + sizes[2]
+    refused(tmp_path, header, arrays | {"leaf_sizes": sizes})
+
+
+def test_a_tree_of_no_records(tmp_path):
+    # In the second stratum no income is known, but some may be drawn.
+    table = pl.DataFrame(
+        {
+            "sex": ["f"] * 20 + ["m"] * 20,
+            "income": [float(number % 7) for number in range(20)] + [None] * 20,
+        }
+    )
+    settings = {"strata": "sex", "random_state": 1}
+    bare = Cart(smoothing_leaves=0, **settings).fit(table)
+    assert [tree.part for tree in bare.trees()] == ["kind", "value", "kind"]
+    model = Cart(smoothing_leaves=3, **settings).fit(table)
+    *_, kind, value = model.trees()
+    assert (kind.part, value.part, value.smallest_leaf, value.own_share) == ("kind", "value", 0, 0)
+    # (20 * 1 + 3 * 1/2) / 23 are missing; the others have the seven numbers alike.
+    people = pl.DataFrame({"sex": ["m", "m"], "income": [None, 4.0]})
+    wanted = [21.5 / 23 / 2, 1.5 / 23 / 7 / 2]
+    np.testing.assert_allclose(np.exp(model.log_likelihood(people)), wanted)
+    loaded = Synthesizer.load(model.save(tmp_path / "m.us"))
+    assert loaded.sample(500).equals(model.sample(500))
+    assert loaded.cells() == model.cells()
+    drawn = model.sample(5000).filter(sex="m", income=pl.col("income").is_not_null())
+    assert drawn.height >= 0

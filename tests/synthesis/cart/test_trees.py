@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from understudy.synthesis.cart.features import Feature
 from understudy.synthesis.cart.trees import MOST_DEPTH, Outcome, Tree, grow
 from understudy.synthesis.kernels import prune
+from understudy.synthesis.sampler import ENDED
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -307,3 +308,113 @@ def test_every_number_that_is_drawn_is_one_of_the_leafs_own(seed):
         for at, code in zip(model.tree.find(others), drawn.tolist(), strict=True)
     ]
     np.testing.assert_allclose(share, counted)
+
+
+# Nodes as rows within rows
+
+
+def test_nodes_as_rows_by_hand():
+    #      0         leaves from left to right: 1, 3, 4 with 5, 2 and 4 records
+    #   1     2
+    #        3 4
+    feature = np.array([0, -1, 0, -1, -1], np.int32)
+    children = np.array([[1, 2], [0, 0], [3, 4], [0, 0], [0, 0]], np.int32)
+    tree = Tree(feature, np.zeros(5, np.int32), children, {})
+    rows = tree.nest(np.array([5, 2, 4]))
+    assert rows.starts.tolist() == [0, 0, 5, 5, 7]
+    assert rows.lengths.tolist() == [11, 5, 6, 2, 4]
+    assert rows.above.tolist() == [-1, 0, 0, 2, 2]
+    assert rows.bounds.tolist() == [0, 1, 3, 5]
+    assert rows.smallest.tolist() == [1, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "children",
+    [
+        [[2, 1], [0, 0], [3, 4], [0, 0], [0, 0]],  # the left child does not follow
+        [[1, 2], [0, 0], [4, 3], [0, 0], [0, 0]],
+        [[1, 3], [0, 0], [3, 4], [0, 0], [0, 0]],  # node 2 has no parent
+        [[1, 2], [0, 0], [3, 5], [0, 0], [0, 0]],  # beyond the last
+        [[1, 1], [0, 0], [3, 4], [0, 0], [0, 0]],
+    ],
+)
+def test_nodes_that_are_no_ranges_are_refused(children):
+    feature = np.array([0, -1, 0, -1, -1], np.int32)
+    tree = Tree(feature, np.zeros(5, np.int32), np.array(children, np.int32), {})
+    with pytest.raises(ValueError, match="not numbered depth first"):
+        tree.nest(np.array([5, 2, 4]))
+
+
+def grown(seed, rows=200, minbucket=3):
+    """Return records, a model of an outcome with four codes, and the outcome."""
+    rng = np.random.default_rng(seed)
+    sizes = [12, 2, 7]
+    places = np.stack([rng.integers(0, size, rows) for size in sizes], axis=1).astype(np.int32)
+    features = [number(12), category(2), category(7)]
+    codes = ((places[:, 0] > 5) + rng.integers(0, 3, rows)).astype(np.uint8)
+    model = grow(places, features, (0, 1, 2), Outcome(codes, 4), minbucket=minbucket, cp=0.0)
+    return places, model, codes
+
+
+@given(seeds)
+def test_every_node_is_a_range_of_records(seed):
+    places, model, codes = grown(seed)
+    tree, rows = model.tree, model.nested
+    ways = {}
+    for record, code in zip(places, codes.tolist(), strict=True):
+        node, way = 0, ()
+        ways.setdefault(way, []).append(code)
+        while tree.feature[node] >= 0:
+            column = int(tree.feature[node])
+            place = int(record[column])
+            place = int(tree.orders[column][place]) if column in tree.orders else place
+            way += (int(place > tree.threshold[node]),)
+            node = int(tree.children[node, way[-1]])
+            ways.setdefault(way, []).append(code)
+    assert len(ways) == len(rows.starts)
+    # Level by level, and from left to right.
+    for row, way in enumerate(sorted(ways, key=lambda way: (len(way), way))):
+        donors = model.table.donors[rows.starts[row] : rows.starts[row] + rows.lengths[row]]
+        assert sorted(donors.tolist()) == sorted(ways[way])
+    leaves = [way for way in sorted(ways) if (*way, 0) not in ways]
+    found = [tuple(turn for turn in turns if turn != ENDED) for turns in model.paths.T.tolist()]
+    assert found == leaves
+    assert model.paths.shape == (tree.depth, tree.leaves)
+
+
+@given(seeds, st.sampled_from([0.25, 2.0, 30.0, "auto"]))
+def test_smoothed_leaves_have_the_probabilities_of_the_formula(seed, smoothing):
+    places, plain, codes = grown(seed)
+    base = np.array([0.5, 0.25, 0.25, 0.0])
+    model = plain.smoothed(smoothing, base, numbers=False)
+    strengths = model.shrinkage.strengths
+    leaf_of = model.tree.find(places)
+    for leaf, turns in enumerate(model.paths.T.tolist()):
+        wanted = base
+        way = [turn for turn in turns if turn != ENDED]
+        for depth in range(len(way) + 1):
+            inside = (model.paths[:depth].T == way[:depth]).all(axis=1)
+            counts = np.bincount(codes[inside[leaf_of]], minlength=4)
+            wanted = (counts + strengths[depth] * wanted) / (counts.sum() + strengths[depth])
+        row = np.flatnonzero(leaf_of == leaf)[:1]
+        found = model.probability(places[np.repeat(row, 4)], np.arange(4, dtype=np.uint8))
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+        assert found.sum() == pytest.approx(1)
+
+
+def test_smoothed_leaves_draw_with_their_probabilities():
+    places, plain, _ = grown(5)
+    model = plain.smoothed(4.0, np.full(4, 0.25), numbers=False)
+    for record in (places[:1], places[7:8]):
+        drawn = model.draw(np.repeat(record, 40_000, axis=0), np.random.default_rng(1))
+        shares = model.probability(np.repeat(record, 4, axis=0), np.arange(4, dtype=np.uint8))
+        assert chisquare(np.bincount(drawn, minlength=4), 40_000 * shares).pvalue > 0.001
+
+
+def test_how_much_comes_from_the_leaf_itself():
+    places, outcome = separated(40)
+    plain = grow(places, [category(2)], (0,), outcome, minbucket=5, cp=1e-8)
+    assert plain.own_share == 1
+    # Two leaves of 20 records each; the node above is worth 5.
+    model = plain.smoothed(5.0, np.full(2, 0.5), numbers=False)
+    assert model.own_share == pytest.approx(20 / 25)

@@ -198,6 +198,17 @@ class LeafModel:
         sizes[configurations[:, 0]] = np.diff(np.append(begins, len(self.table.donors)))
         return sizes
 
+    @property
+    def own_share(self) -> float:
+        """The share of draws that the leaf itself decides, the mean over all records."""
+        records = len(self.table.donors)
+        if self.shrinkage is None or not records:
+            return float(self.shrinkage is None)
+        levels = np.repeat(np.arange(self.nested.levels), np.diff(self.nested.bounds))
+        strengths = self.shrinkage.strengths[levels[self.nested.smallest]]
+        sizes = self.leaf_sizes
+        return float((sizes / (sizes + strengths)) @ sizes / records)
+
     def uses(self) -> dict[int, int]:
         """Return how many splits look at each column, by its place; the most used first."""
         columns, times = np.unique(self.tree.feature[self.tree.feature >= 0], return_counts=True)
