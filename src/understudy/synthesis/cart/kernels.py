@@ -25,10 +25,11 @@ def _find_groups(
 ) -> int:
     """Put the sorted codes of a row into groups, and return how many groups there are.
 
-    Codes that are no more than `most` are groups by themselves. More of them are put into groups
-    of about the same number of records. `edges` is filled with where each group begins, and with
-    the end of the row.
+    There are at most `most` groups, and half as many as records, but two at least. Codes that are
+    no more than that are groups by themselves. More of them are put into groups of about the same
+    number of records. `edges` is filled with where each group begins, and with the end of the row.
     """
+    most = max(min(most, length // 2), 2)
     different = 1
     for place in range(start + 1, start + length):
         different += codes[place] != codes[place - 1]

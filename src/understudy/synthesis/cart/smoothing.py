@@ -29,7 +29,11 @@ LeafSmoothing: TypeAlias = Literal["auto"] | float
 """How many records a node is worth to those below it, at all depths alike if it is a number."""
 
 MOST_GROUPS = 20
-"""Groups of the numbers in a node, at most, that left-out numbers are looked for in."""
+"""Groups of the numbers in a node, at most, that left-out numbers are looked for in.
+
+A node of few records has fewer: half as many as records, so that a left-out one is not always alone
+in its group; but two at least.
+"""
 
 
 def check_leaf_smoothing(smoothing: Any) -> None:  # noqa: ANN401  # whatever a user gave
