@@ -264,14 +264,17 @@ class LeftOut:
         with np.errstate(divide="ignore"):
             return float(self.cells.counts @ np.log(self.shares))
 
-    def add_level(self, strength: float | None = None) -> float:
-        """Add a level with a strength, the best one if none is given; return the strength."""
+    def add_level(self, strength: float | None = None, slack: float = 0.0) -> float:
+        """Add a level with a strength, the best one if none is given; return the strength.
+
+        `slack` is that of `best_strength`.
+        """
         from understudy.synthesis.kernels import left_out_shares
 
         level = _Level.of(self, self.levels)
         chosen = strength
         if chosen is None:
-            chosen, _ = best_strength(level.counts, level.shares, self.least)
+            chosen, _ = best_strength(level.counts, level.shares, self.least, slack)
         left_out_shares(level.counts, chosen, self.least, level.shares)
         inside = level.cell_of >= 0
         self.shares = np.where(inside, level.shares[level.cell_of], self.shares)
@@ -306,7 +309,7 @@ class _Level:
 
 
 def best_strength(
-    counts: tuple[Positions, Positions], shares: Probabilities, least: int
+    counts: tuple[Positions, Positions], shares: Probabilities, least: int, slack: float = 0.0
 ) -> tuple[float, float]:
     """Return the strength with the largest likelihood of left-out records, and this, in nats.
 
@@ -321,6 +324,8 @@ def best_strength(
         The probability of the cell's value in the row above.
     least : int
         The fewest records of a row that is used.
+    slack : float
+        Likelihoods this near, in nats, count as equally good.
     """
     from understudy.synthesis.kernels import left_out_totals
 
@@ -329,7 +334,7 @@ def best_strength(
         left_out_totals(counts, shares, strengths, least, totals)
         return totals
 
-    same = _SAME * int(counts[0].sum())
+    same = max(slack, _SAME * int(counts[0].sum()))
     tried, totals = _COARSE, totals_of(_COARSE)
     for step in _FINER:
         middle = _best(tried, totals, same)
@@ -344,12 +349,13 @@ def _best(strengths: Probabilities, totals: Probabilities, same: float) -> float
 
 
 def fit_strengths(
-    rows: NestedRows, donors: Codes, base: Probabilities, min_count: int = 1
+    rows: NestedRows, donors: Codes, base: Probabilities, min_count: int = 1, slack: float = 0.0
 ) -> NDArray[np.float64]:
     """Return how far rows of each level are best drawn to those above, by left-out records.
 
     Level by level, from the row of all records down, the strength is taken with which the records
-    of the level are most probable, each under the others alone.
+    of the level are most probable, each under the others alone. Below the row of all records, a
+    larger strength is taken if it costs less than `slack`, in nats.
 
     Examples
     --------
@@ -360,4 +366,5 @@ def fit_strengths(
     array([524288., 524288.])
     """
     left_out = LeftOut(rows, donors, base, max(min_count, 1))
-    return np.array([left_out.add_level() for _ in range(rows.levels)])
+    slacks = [0.0] + [slack] * (rows.levels - 1)
+    return np.array([left_out.add_level(slack=own) for own in slacks])

@@ -4,6 +4,9 @@ Left-out records decide, if the user does not. Of a category they ask how probab
 a number that would not do: where every number differs, none is ever found among the others, and
 all leaves would seem to tell nothing. So of a number they ask how probable its group is, among
 groups of the numbers in the node above. These get as fine as the nodes do.
+
+A record that is left out has still helped to choose the splits, so that these seem to tell more
+than they do. A level of splits must therefore tell enough to be believed: see `SLACK`.
 """
 
 from __future__ import annotations
@@ -33,6 +36,14 @@ MOST_GROUPS = 20
 
 A node of few records has fewer: half as many as records, so that a left-out one is not always alone
 in its group; but two at least.
+"""
+
+SLACK = 3.0
+"""A weaker smoothing must make the left-out records more probable by this much, in nats.
+
+That is 20 times as probable, all records of a level together. Without it, levels that gain next to
+nothing multiply: a value that a node hardly ever has becomes next to impossible some levels below,
+and whoever has it there is given away by a single draw.
 """
 
 
@@ -71,7 +82,9 @@ def leaf_strengths(
     """
     if not isinstance(smoothing, str):
         return np.full(rows.levels, smoothing, np.float64)
-    return (_fit_number_strengths if numbers else fit_strengths)(rows, donors, base)
+    if numbers:
+        return _fit_number_strengths(rows, donors, base)
+    return fit_strengths(rows, donors, base, slack=SLACK)
 
 
 def _fit_number_strengths(
@@ -93,7 +106,8 @@ def _fit_number_strengths(
     for level in range(rows.levels):
         known = firsts, strengths, cumulative
         found = count_groups(level, nodes, rows.bounds, records, *known, MOST_GROUPS, cells)
-        strengths[level], _ = best_strength((joint[:found], whole[:found]), shares[:found], 1)
+        counts, slack = (joint[:found], whole[:found]), SLACK if level else 0.0
+        strengths[level], _ = best_strength(counts, shares[:found], 1, slack)
         if level:
             lower = np.empty_like(records[0]), np.empty_like(records[1])
             sort_within(level, nodes, rows.bounds, records, lower, firsts[level])
