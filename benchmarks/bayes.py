@@ -42,6 +42,8 @@ GENETIC_SECONDS = 0.5
 OPTIMAL_SECONDS = {20: 0.5, 31: 1.0}
 FILE_SECONDS = 4
 FILE_RATIO = 3
+# Of a smoothed fit to one that is not, and of the predictive search to the greedy one.
+SMOOTHING_RATIO = 2
 # Wall-clock seconds on a laptop with 8 cores, for 80% of the real table's rows, k = 3: table IV of
 # the paper on Bayesian networks (2022), whose genetic search ran for 2,000 generations.
 PAPER = {"greedy description": 42_977, "genetic description": 577, "generation": 4_424}
@@ -103,7 +105,8 @@ class Run:
         for (name, schema), codes in zip(schemas(frame).items(), coded.values(), strict=True):
             unit = one_bincount(codes)
             for k in (1, 2, 3, 4):
-                model = BayesNet(k, "genetic", random_state=1).fit(frame, schema)
+                model = BayesNet(k, "genetic", smoothing=0, random_state=1)
+                model.fit(frame, schema)
                 tables = best(lambda model=model: model._count_tables(codes))  # noqa: B023, SLF001
                 rows = best(model.sample_coded)
                 units = (tables + rows) / unit / len(codes.names)
@@ -190,7 +193,7 @@ class Run:
 
         for _ in range(REPEATS):
             table = noted("read", lambda: read(original))
-            model = BayesNet(3, "genetic", random_state=1)
+            model = BayesNet(3, "genetic", smoothing=0, random_state=1)
             noted("fit", lambda model=model, table=table: model.fit(table))
             noted(
                 "sample and write",
@@ -220,7 +223,7 @@ class Run:
     def _command(self, original: Path, made: Path) -> float:
         """Return the CPU seconds of the command line, the best of two."""
         words = ["synth", original, "-o", made, "--method", "bayes", "--structure", "genetic"]
-        words += ["--parents", "3", "--seed", "1", "--force"]
+        words += ["--parents", "3", "--smoothing", "0", "--seed", "1", "--force"]
         seconds = []
         for _ in range(2):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -237,11 +240,11 @@ class Run:
         frame.write_parquet(path)
         sources = {"memory": frame, "batches": scan(path, batch_rows=50_000)}
         compared = 0
-        for structure in ("genetic", "optimal", "greedy"):
+        for structure in ("genetic", "optimal", "greedy", "predictive"):
             wanted = None
             for where, source in sources.items():
-                if structure == "greedy" and where == "batches":
-                    continue  # refused: it needs the codes in memory
+                if structure in ("greedy", "predictive") and where == "batches":
+                    continue  # refused: they need the codes in memory
                 for threads in (1, 2):
                     model = BayesNet(3, structure, threads=threads, random_state=1).fit(source)
                     drawn = model.sample_coded()
@@ -252,10 +255,37 @@ class Run:
                         self.failures.append(f"{structure}, {where}, {threads} threads: differs")
         self.console.print(f"{compared} fits: 1 and 2 threads, in memory and in batches.")
 
+    def smoothing(self, frame: pl.DataFrame) -> None:
+        """Measure fits with and without smoothing, from a frame, and the predictive search."""
+        table = report(
+            "Smoothing, k=3, from the table: CPU s",
+            *("search", "as it is", "smoothed", "ratio", "rows as it is ms", "rows smoothed ms"),
+        )
+        fits: dict[str, float] = {}
+        for structure in ("optimal", "greedy", "predictive"):
+            plain, smoothed = (
+                BayesNet(3, structure, smoothing=smoothing, random_state=1)
+                for smoothing in (0, "auto")
+            )
+            seconds = [best(lambda model=model: model.fit(frame), 1) for model in (plain, smoothed)]
+            fits[structure] = seconds[1]
+            ratio = seconds[1] / seconds[0]
+            rows = [f"{best(model.sample_coded) * 1e3:.0f}" for model in (plain, smoothed)]
+            table.add_row(
+                structure,
+                *(f"{one:.2f}" for one in seconds),
+                self.limit(f"smoothing, {structure}", ratio, SMOOTHING_RATIO),
+                *rows,
+            )
+        self.console.print(table)
+        ratio = fits["predictive"] / fits["greedy"]
+        shown = self.limit("predictive beside greedy", ratio, SMOOTHING_RATIO)
+        self.console.print(f"The predictive search beside the greedy one: {shown}")
+
     def paper(self, frame: pl.DataFrame) -> None:
         """Set the same steps beside the paper's: from a frame to tables, and to a frame again."""
-        greedy = BayesNet(3, "greedy", random_state=1)
-        genetic = BayesNet(3, "genetic", generations=PAPER_GENERATIONS, random_state=1)
+        greedy = BayesNet(3, "greedy", smoothing=0, random_state=1)
+        genetic = BayesNet(3, "genetic", smoothing=0, generations=PAPER_GENERATIONS, random_state=1)
         ours = {
             "greedy description": best(lambda: greedy.fit(frame), repeats=2),
             "genetic description": best(lambda: genetic.fit(frame), repeats=2),
@@ -281,6 +311,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         run.files(frame, Path(folder))
         run.sameness(frame, Path(folder))
+    run.smoothing(frame)
     run.paper(frame)
     for failure in run.failures:
         run.console.print(f"[red]{failure}[/red]")

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 MODELS: dict[str, Synthesizer] = {
     "Independent": Independent(random_state=1),
-    "BayesNet, 2 parents": BayesNet(2, random_state=1),
-    "BayesNet, 3 parents": BayesNet(3, random_state=1),
+    "BayesNet, 2 parents": BayesNet(2, smoothing=0, random_state=1),
+    "BayesNet, 3 parents": BayesNet(3, smoothing=0, random_state=1),
     "Cart": Cart(random_state=1),
 }
 EXACT, SHADOWS = 1.0, 30.0

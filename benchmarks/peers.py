@@ -122,7 +122,7 @@ def ours(path: Path, k: int, root: str) -> Ours:
         Column(column.name, "categorical", levels=tuple(range(column.max() + 1)))
         for column in frame
     )
-    model = BayesNet(k, "greedy", root=root, random_state=ROOT_SEED)
+    model = BayesNet(k, "greedy", smoothing=0, root=root, random_state=ROOT_SEED)
     model.fit(read(path), schema)
     coded = model.codec_.encode(frame)
     return Ours(

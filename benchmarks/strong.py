@@ -61,13 +61,17 @@ CHAIN = [(f"q{n - back}", f"q{n}") for n in range(2, 11) for back in (1, 2) if n
 # few records agree, and the search would find another network for each size.
 GROWING = {
     "Network, k = 2, 3 to 7 levels": (
-        BayesNet(2, root="q1", random_state=1),
+        BayesNet(2, smoothing=0, root="q1", random_state=1),
         (3, 4, 5, 4, 5, 6, 7, 5, 4, 3),
         SIZES,
     ),
-    "Network, k = 2, 20 levels": (BayesNet(2, root="q1", random_state=1), (20,) * 10, SIZES),
+    "Network, k = 2, 20 levels": (
+        BayesNet(2, smoothing=0, root="q1", random_state=1),
+        (20,) * 10,
+        SIZES,
+    ),
     "Network, k = 2, given, 60 levels": (
-        BayesNet(2, structure=CHAIN, random_state=1),
+        BayesNet(2, structure=CHAIN, smoothing=0, random_state=1),
         (60, 60, 60, 60, 10, 60, 60, 60, 60, 60),
         SIZES,
     ),
@@ -217,7 +221,8 @@ def new_fits(limits: Limits) -> None:
     """Attack the survey by default: everybody with the structure fixed, some by new fits."""
     rows = []
     for model, unknown in itertools.product(
-        (BayesNet(2, root="age", random_state=1), Cart(random_state=1)), ("method", "education")
+        (BayesNet(2, smoothing=0, root="age", random_state=1), Cart(random_state=1)),
+        ("method", "education"),
     ):
         trial = Trial(model, load("cmc"))
         seconds, attack = trial.attack(unknown=unknown, prior="informed", mode="auto")
@@ -243,15 +248,15 @@ def adult(limits: Limits) -> None:
     table = fetch("adult_train")
     rows, ratios = [], {}
     for root in table.columns:
-        trial = Trial(BayesNet(3, root=root, random_state=1), table)
+        trial = Trial(BayesNet(3, smoothing=0, root=root, random_state=1), table)
         ratios[root], cells = line(trial, f"root {root}", limits, 1, unknown="relationship")
         rows.append(cells)
     worst = max(ratios, key=ratios.__getitem__)
-    trial = Trial(BayesNet(3, root=worst, random_state=1), table)
+    trial = Trial(BayesNet(3, smoothing=0, root=worst, random_state=1), table)
     for prior in ("marginal", "informed"):
         what = f"root {worst}, {prior} prior"
         rows.append(line(trial, what, limits, 1, unknown="relationship", prior=prior)[1])
-    protected = BayesNet(3, protect={"relationship": "income"}, random_state=1)
+    protected = BayesNet(3, smoothing=0, protect={"relationship": "income"}, random_state=1)
     trial = Trial(protected, table)
     what = "relationship protected by income"
     rows.append(line(trial, what, limits, 1, unknown="relationship")[1])
@@ -300,7 +305,7 @@ def whole_record() -> None:
     for name, table, count, roots in tables:
         chosen = np.random.default_rng(1).choice(table.height, count, replace=False)
         for k, root in itertools.product((2, 3), roots):
-            trial = Trial(BayesNet(k, root=root, random_state=1), table)
+            trial = Trial(BayesNet(k, smoothing=0, root=root, random_state=1), table)
             seconds, attack = trial.attack(records=chosen)
             sizes = trial.model.codec_.cardinalities
             rows.append(
@@ -334,7 +339,7 @@ def literature() -> None:
     for attributes, (told, theirs) in PAPER.items():
         table = scale_items(1_000, (2,) * attributes)
         for name, model in (
-            ("network, k = 2", BayesNet(2, random_state=1)),
+            ("network, k = 2", BayesNet(2, smoothing=0, random_state=1)),
             ("Cart", Cart(random_state=1)),
         ):
             trial = Trial(model, table)
@@ -548,7 +553,7 @@ def main() -> int:
     limits = Limits()
     # Kernels are compiled, or loaded, before anything is timed.
     warm = scale_items(200, (2, 3, 4, 5))
-    for model in (BayesNet(2, random_state=1), Cart(random_state=1)):
+    for model in (BayesNet(2, smoothing=0, random_state=1), Cart(random_state=1)):
         Trial(model, warm).attack(prior="informed")
     simulated(limits)
     new_fits(limits)

@@ -48,8 +48,8 @@ def releases_of(original: pl.DataFrame, fresh: pl.DataFrame, seed: int) -> dict[
     models: Mapping[str, Synthesizer] = {
         "CART, minbucket 5": Cart(minbucket=5, random_state=seed),
         "CART, minbucket 75": Cart(minbucket=75, random_state=seed),
-        "greedy network, 3 parents": BayesNet(parents=3, structure="greedy", random_state=seed),
-        "greedy network, 1 parent": BayesNet(parents=1, structure="greedy", random_state=seed),
+        "greedy network, 3 parents": BayesNet(3, "greedy", smoothing=0, random_state=seed),
+        "greedy network, 1 parent": BayesNet(1, "greedy", smoothing=0, random_state=seed),
         "Gaussian copula": GaussianCopula(random_state=seed),
     }
     return {

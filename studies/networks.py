@@ -181,6 +181,7 @@ class _Run:
         model = BayesNet(
             parents=parents,
             structure=structure,  # type: ignore[arg-type]  # checked when it is fitted
+            smoothing=0,  # the paper's networks draw from the records as they are
             decode="uniform" if like_paper else "interpolate",
             random_state=self.seed,
         )

@@ -246,6 +246,19 @@ class TestBayes:
             assert f"{parent} ({bits:.3f})" in shown, child
         assert "<svg" in (tmp_path / "n.svg").read_text()
 
+    def test_smoothing_is_asked_for(self, run, tmp_path):
+        run(
+            "synth", "survey.csv", "-o", "s.csv", "--method", "bayes", "--structure", "predictive",
+            "--smoothing", "2.5", "--min-count", "3", "--save-model", "m.us",
+        )  # fmt: skip
+        model = Synthesizer.load(tmp_path / "m.us")
+        assert (model.structure, model.smoothing, model.min_count) == ("predictive", 2.5, 3)
+        assert "smoothed by (records)" in run("show", "m.us")[1]
+        code, _, err = run(
+            "synth", "survey.csv", "-o", "t.csv", "--method", "bayes", "--smoothing", "density"
+        )
+        assert (code, "smoothing must be 'auto', or a number" in err) == (2, True)
+
     def test_the_bound_of_an_optimal_network_is_shown(self, run):
         run(
             "synth", "survey.csv", "-o", "s.csv", "--method", "bayes", "--structure", "optimal",

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from understudy import Column, Independent
+from understudy import BayesNet, Column, Independent
 from understudy.progress import reporting, track
 from understudy.report.terminal import (
     TerminalProgress,
@@ -35,6 +35,20 @@ def test_the_summary_counts_the_rare_cells():
     assert "Independent, fitted to 10 records" in text
     assert "random_state=1" in text
     assert "1 of its 2 cells rest on fewer than 5 records" in text  # the four of m
+
+
+def test_the_summary_of_a_network_says_how_it_is_smoothed():
+    frame = pl.DataFrame({"sex": ["f"] * 6 + ["m"] * 4, "smokes": ["y", "n"] * 5})
+    strengths = {"sex": 1000, "smokes": [2.5, 12]}
+    model = BayesNet(structure=[("sex", "smokes")], smoothing=strengths, min_count=3).fit(frame)
+    text = " ".join(shown(model_summary(model)).split())
+    assert "│ sex │ - │ 1,000 │" in text
+    assert "│ 2.5, 12 │" in text
+    assert "borrows from the group with one column fewer" in text
+    assert "Groups of fewer than 3 records are not used." in text
+    plain = shown(model_summary(model.set_params(smoothing=0, min_count=1).fit(frame)))
+    assert "smoothed by" not in plain
+    assert "borrows" not in plain
 
 
 @pytest.mark.parametrize(

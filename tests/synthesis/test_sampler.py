@@ -11,7 +11,7 @@ import pytest
 from understudy import BayesNet, Cart, Independent, Schema, Uniform
 from understudy.errors import NoDensityError, NotFittedError
 from understudy.synthesis.copula import GaussianCopula
-from understudy.synthesis.sampler import ABSENT, IMPOSSIBLE, ColumnTable
+from understudy.synthesis.sampler import ABSENT, ENDED, IMPOSSIBLE, ColumnTable, Shrinkage
 
 
 def table(rows=60, seed=1):
@@ -24,27 +24,43 @@ def table(rows=60, seed=1):
 
 
 def share(table, original, record):
-    """The share of a table's donors with a record's value; 1 if it takes no part."""
+    """The share of a record's value among a table's donors, as `Shrinkage` and `Entries` say.
+
+    It is 1 if the record takes no part.
+    """
     donors = table.entries(dict(zip(original.names, original.columns, strict=True)), len(original))
     own = table.entries({name: record[name] for name in record.names}, 1)
-    if own.values[0] == ABSENT:
+    value = own.values[0]
+    if value == ABSENT:
         return 1.0
-    if own.values[0] == IMPOSSIBLE:
+    if value == IMPOSSIBLE:
         return 0.0
+    shrinkage = table.shrinkage or Shrinkage(
+        np.zeros(len(own.parents) + 1), np.zeros(table.cardinality)
+    )
     inside = donors.values >= 0
-    for codes, code in zip(donors.parents, own.parents, strict=True):
-        narrower = inside & (codes == code[0])
-        if not narrower.any():
-            break
-        inside = narrower
-    return float((donors.values[inside] == own.values[0]).mean())
+    found = shrinkage.base[value]
+    for level, strength in enumerate(shrinkage.strengths):
+        if level:
+            code = own.parents[level - 1][0]
+            if code == ENDED:
+                break
+            inside = inside & (donors.parents[level - 1] == code)
+        count = inside.sum()
+        if count >= max(shrinkage.min_count, 1):
+            same = (donors.values[inside] == value).sum()
+            found = (same + strength * found) / (count + strength)
+    return float(found)
 
 
 MODELS = [
     Independent(),
-    BayesNet(1, random_state=1),
+    BayesNet(1, smoothing=0, random_state=1),
+    BayesNet(3, smoothing=0, random_state=1),
+    BayesNet(2, smoothing=0, protect={"b": None}, random_state=1),
     BayesNet(3, random_state=1),
-    BayesNet(2, protect={"b": None}, random_state=1),
+    BayesNet(3, smoothing=0, min_count=4, random_state=1),
+    BayesNet(3, "predictive", smoothing={"x": 2.5, "*": "auto"}, min_count=3, random_state=1),
     Cart(),
     Cart(minbucket=1),
     Cart(strata="a"),

@@ -8,6 +8,7 @@ strengths, by the functions here. `Shrinkage` has the formula.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -28,7 +29,7 @@ So every value stays possible in every row, and one record never fills a row of 
 """
 
 # Strengths that are tried: first in coarse steps, then in finer ones around the best.
-_COARSE = np.array([LEAST_STRENGTH * 4**step for step in range(11)])
+_COARSE = [LEAST_STRENGTH * 4**step for step in range(11)]
 _FINER = (2.0, 2.0**0.5)
 # Likelihoods this near, in nats a record, differ by rounding alone.
 _SAME = 1e-9
@@ -329,23 +330,21 @@ def best_strength(
     """
     from understudy.synthesis.kernels import left_out_totals
 
-    def totals_of(strengths: Probabilities) -> Probabilities:
-        totals = np.zeros(len(strengths))
-        left_out_totals(counts, shares, strengths, least, totals)
-        return totals
-
+    tried: dict[float, float] = {}
     same = max(slack, _SAME * int(counts[0].sum()))
-    tried, totals = _COARSE, totals_of(_COARSE)
+
+    def best_of(strengths: Sequence[float]) -> float:
+        totals = np.empty(len(strengths))
+        left_out_totals(counts, shares, np.array(strengths, np.float64), least, totals)
+        tried.update(zip(strengths, totals.tolist(), strict=True))
+        enough = max(tried.values()) - same
+        return max(strength for strength, total in tried.items() if total >= enough)
+
+    best = best_of(_COARSE)
     for step in _FINER:
-        middle = _best(tried, totals, same)
-        finer = np.array([middle / step, middle * step])
-        finer = finer[(finer > LEAST_STRENGTH) & (finer < _COARSE[-1])]
-        tried, totals = np.append(tried, finer), np.append(totals, totals_of(finer))
-    return _best(tried, totals, same), float(totals.max())
-
-
-def _best(strengths: Probabilities, totals: Probabilities, same: float) -> float:
-    return float(strengths[totals >= totals.max() - same].max())
+        finer = (best / step, best * step)
+        best = best_of([one for one in finer if _COARSE[0] < one < _COARSE[-1]])
+    return best, tried[best]
 
 
 def fit_strengths(

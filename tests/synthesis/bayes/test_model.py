@@ -47,7 +47,7 @@ def test_probabilities_of_all_records_sum_to_one(small, structure, parents):
 
 
 def test_a_full_network_has_the_density_of_the_table(small):
-    model = BayesNet(2, "optimal").fit(small)
+    model = BayesNet(2, "optimal", smoothing=0).fit(small)
     coded = model.codec_.encode(small)
     shares = joint_counts(coded, coded.names).counts.reshape(-1) / len(coded)
     found = np.exp(model.log_likelihood(all_records(model)))
@@ -60,7 +60,7 @@ def test_sampled_frequencies_match_the_density_with_back_off():
     frame = pl.DataFrame(
         {"a": [0, 0, 0, 1, 1, 0], "b": [0, 1, 1, 0, 0, 0], "c": [0, 1, 1, 0, 1, 0]}
     )
-    model = BayesNet(structure=[("a", "c"), ("b", "c")], random_state=2).fit(frame)
+    model = BayesNet(structure=[("a", "c"), ("b", "c")], smoothing=0, random_state=2).fit(frame)
     drawn = model.sample_coded(200_000)
     probabilities = np.exp(model.log_likelihood(all_records(model)))
     assert probabilities.sum() == pytest.approx(1, abs=1e-12)
@@ -73,7 +73,7 @@ def test_sampled_frequencies_match_the_density_with_back_off():
 
 @pytest.mark.parametrize("structure", SEARCHES)
 def test_the_best_link_of_the_survey_is_kept(survey, structure):
-    model = BayesNet(2, structure, random_state=1).fit(survey)
+    model = BayesNet(2, structure, smoothing=0, random_state=1).fit(survey)
     assert {("age", "children"), ("children", "age")} & set(model.network_.edges)
     drawn = model.sample_coded(100_000)
     before = model.information_[0, 3]
@@ -206,7 +206,7 @@ def test_a_table_with_ten_thousand_levels():
             "group": (levels % 7).astype(str),
         }
     )
-    model = BayesNet(2, random_state=1).fit(frame)
+    model = BayesNet(2, smoothing=0, random_state=1).fit(frame)
     drawn = model.sample()
     # One level decides the other, and the group: the records' own combinations come back.
     seen = set(zip(frame["code"], frame["twin"], frame["group"], strict=True))
@@ -282,7 +282,7 @@ def test_wrong_arguments_are_explained(survey, arguments, message):
     ids=["one column", "constant", "all missing", "one row"],
 )
 def test_trivial_tables(frame, structure):
-    drawn = BayesNet(3, structure, random_state=1).fit(frame).sample(20)
+    drawn = BayesNet(3, structure, smoothing=0, random_state=1).fit(frame).sample(20)
     assert drawn.schema == frame.schema
     assert all(set(drawn[name]) <= set(frame[name]) for name in frame.columns)
 

@@ -143,7 +143,7 @@ class BayesNet(Synthesizer):
             "greedy"
         ),
         *,
-        smoothing: PerColumn[Smoothing] = 0,
+        smoothing: PerColumn[Smoothing] = AUTO,
         min_count: int = 1,
         order: Sequence[str] | None = None,
         required: Sequence[Edge] | None = None,

@@ -154,15 +154,17 @@ class _Search:
 class _State:
     """An attribute with the parents that it has so far.
 
-    `order` sorts the records by the parents' values and the attribute's, `starts` is where each
-    row of the parents begins, and `left_out` has the cells of the rows.
+    `order` sorts the records by the parents' values and the attribute's; `starts` and `begins` are
+    where each row of the parents and each cell of a row begins. `shares` are the probabilities of
+    the cells' values for a left-out record, and `logs` their logarithms.
     """
 
     search: _Search
     order: NDArray[np.int64]
     starts: NDArray[np.int64]
     begins: NDArray[np.int64]
-    left_out: LeftOut
+    shares: NDArray[np.float64]
+    logs: NDArray[np.float64]
 
     @classmethod
     def of(cls, search: _Search, child: int, parents: Sequence[int]) -> _State:
@@ -184,22 +186,21 @@ class _State:
             order,
             np.append(starts, ends),
             np.append(left_out.cells.begins, ends),
-            left_out,
+            left_out.shares,
+            np.log(left_out.shares),
         )
 
     def gain(self, candidate: int) -> float:
         """Return what one more parent adds to the log likelihood of left-out records, in nats."""
-        search, rows = self.search, len(self.order)
-        found = np.empty((3, rows), np.int64)
+        search = self.search
         codes = search.columns[candidate][self.order]
         size = search.coded.cardinalities[candidate]
-        joint, whole, cells = found
+        joint, whole, cells = np.empty((3, len(self.order)), np.int64)
         count = split_cells(
             self.starts, self.begins, codes, size, search.least, (joint, whole, cells)
         )
         if not count:
             return 0.0
-        joint, whole = joint[:count], whole[:count]
-        shares = self.left_out.shares[cells[:count]]
-        _, total = best_strength((joint, whole), shares, search.least)
-        return total - float(joint @ np.log(shares))
+        joint, whole, cells = joint[:count], whole[:count], cells[:count]
+        _, total = best_strength((joint, whole), self.shares[cells], search.least)
+        return total - float((joint * self.logs[cells]).sum())
