@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -314,18 +314,20 @@ def test_every_number_that_is_drawn_is_one_of_the_leafs_own(seed):
 
 
 def test_nodes_as_rows_by_hand():
-    #      0         leaves from left to right: 1, 3, 4 with 5, 2 and 4 records
-    #   1     2
-    #        3 4
-    feature = np.array([0, -1, 0, -1, -1], np.int32)
-    children = np.array([[1, 2], [0, 0], [3, 4], [0, 0], [0, 0]], np.int32)
-    tree = Tree(feature, np.zeros(5, np.int32), children, {})
-    rows = tree.nest(np.array([5, 2, 4]))
-    assert rows.starts.tolist() == [0, 0, 5, 5, 7]
-    assert rows.lengths.tolist() == [11, 5, 6, 2, 4]
-    assert rows.above.tolist() == [-1, 0, 0, 2, 2]
-    assert rows.bounds.tolist() == [0, 1, 3, 5]
-    assert rows.smallest.tolist() == [1, 3, 4]
+    #      0         leaves from left to right: 1, 4, 5 and 6 with 5, 2, 1 and 4 records
+    #   1     2      2 has more than half of the 12 records of 0, so it is passed over;
+    #       3   6    3 and 6 have not, and of 3 below each leaf stands, whatever its share
+    #      4 5
+    feature = np.array([0, -1, 0, 0, -1, -1, -1], np.int32)
+    children = np.zeros((7, 2), np.int32)
+    children[[0, 2, 3]] = [[1, 2], [3, 6], [4, 5]]
+    tree = Tree(feature, np.zeros(7, np.int32), children, {})
+    rows = tree.nest(np.array([5, 2, 1, 4]))
+    assert rows.starts.tolist() == [0, 0, 5, 8, 5, 7]
+    assert rows.lengths.tolist() == [12, 5, 3, 4, 2, 1]
+    assert rows.above.tolist() == [-1, 0, 0, 0, 2, 2]
+    assert rows.bounds.tolist() == [0, 1, 4, 6]
+    assert rows.smallest.tolist() == [1, 4, 5, 3]
 
 
 @pytest.mark.parametrize(
@@ -356,48 +358,67 @@ def grown(seed, rows=200, minbucket=3):
     return places, model, codes
 
 
-@given(seeds)
-def test_every_node_is_a_range_of_records(seed):
-    places, model, codes = grown(seed)
-    tree, rows = model.tree, model.nested
-    ways = {}
-    for record, code in zip(places, codes.tolist(), strict=True):
-        node, way = 0, ()
-        ways.setdefault(way, []).append(code)
+def rows_to(tree, places, record):
+    """Return the rows on a record's way to its leaf, as lists of records, in plain Python."""
+
+    def way(one):
+        found, node = [0], 0
         while tree.feature[node] >= 0:
             column = int(tree.feature[node])
-            place = int(record[column])
+            place = int(one[column])
             place = int(tree.orders[column][place]) if column in tree.orders else place
-            way += (int(place > tree.threshold[node]),)
-            node = int(tree.children[node, way[-1]])
-            ways.setdefault(way, []).append(code)
-    assert len(ways) == len(rows.starts)
-    # Level by level, and from left to right.
-    for row, way in enumerate(sorted(ways, key=lambda way: (len(way), way))):
-        donors = model.table.donors[rows.starts[row] : rows.starts[row] + rows.lengths[row]]
-        assert sorted(donors.tolist()) == sorted(ways[way])
-    leaves = [way for way in sorted(ways) if (*way, 0) not in ways]
-    found = [tuple(turn for turn in turns if turn != ENDED) for turns in model.paths.T.tolist()]
-    assert found == leaves
-    assert model.paths.shape == (tree.depth, tree.leaves)
+            node = int(tree.children[node, int(place > tree.threshold[node])])
+            found.append(node)
+        return found
+
+    ways, own = [way(one) for one in places], way(record)
+    rows = [list(range(len(places)))]
+    for node in own[1:]:
+        inside = [row for row, other in enumerate(ways) if node in other]
+        if 2 * len(inside) <= len(rows[-1]) or node == own[-1]:
+            rows.append(inside)
+    return rows
 
 
+@settings(max_examples=15)
+@given(seeds)
+def test_rows_are_the_nodes_on_the_way(seed):
+    places, model, codes = grown(seed, rows=80)
+    rows, leaf_of = model.nested, model.tree.find(places)
+    ways = {}
+    for place in range(0, 80, 5):
+        wanted = rows_to(model.tree, places, places[place])
+        row = int(rows.smallest[leaf_of[place]])
+        found = []
+        while row >= 0:
+            found.insert(0, slice(rows.starts[row], rows.starts[row] + rows.lengths[row]))
+            row = int(rows.above[row])
+        assert [sorted(model.table.donors[own]) for own in found] == [
+            sorted(codes[inside]) for inside in wanted
+        ]
+        turns = model.paths[:, leaf_of[place]].tolist()
+        assert turns[len(wanted) - 1 :] == [ENDED] * (len(turns) - len(wanted) + 1)
+        for level in range(1, len(wanted) + 1):
+            # The same turns lead to the same records, and other turns to others.
+            same = ways.setdefault(tuple(turns[: level - 1]), wanted[level - 1])
+            assert same == wanted[level - 1]
+    assert len({tuple(way) for way in model.paths.T.tolist()}) == model.tree.leaves
+    assert sorted(model.paths.T.tolist()) == model.paths.T.tolist()
+
+
+@settings(max_examples=15)
 @given(seeds, st.sampled_from([0.25, 2.0, 30.0, "auto"]))
 def test_smoothed_leaves_have_the_probabilities_of_the_formula(seed, smoothing):
-    places, plain, codes = grown(seed)
+    places, plain, codes = grown(seed, rows=80)
     base = np.array([0.5, 0.25, 0.25, 0.0])
     model = plain.smoothed(smoothing, base, numbers=False)
     strengths = model.shrinkage.strengths
-    leaf_of = model.tree.find(places)
-    for leaf, turns in enumerate(model.paths.T.tolist()):
+    for place in range(0, 80, 9):
         wanted = base
-        way = [turn for turn in turns if turn != ENDED]
-        for depth in range(len(way) + 1):
-            inside = (model.paths[:depth].T == way[:depth]).all(axis=1)
-            counts = np.bincount(codes[inside[leaf_of]], minlength=4)
-            wanted = (counts + strengths[depth] * wanted) / (counts.sum() + strengths[depth])
-        row = np.flatnonzero(leaf_of == leaf)[:1]
-        found = model.probability(places[np.repeat(row, 4)], np.arange(4, dtype=np.uint8))
+        for strength, inside in zip(strengths, rows_to(model.tree, places, places[place])):
+            counts = np.bincount(codes[inside], minlength=4)
+            wanted = (counts + strength * wanted) / (counts.sum() + strength)
+        found = model.probability(places[[place] * 4], np.arange(4, dtype=np.uint8))
         np.testing.assert_allclose(found, wanted, rtol=1e-12)
         assert found.sum() == pytest.approx(1)
 

@@ -56,7 +56,7 @@ def count_groups(
     level: int,
     nodes: Nodes,
     bounds: NDArray[np.int64],
-    records: Sorted,
+    codes: tuple[NDArray[np.int32], NDArray[np.int32]],
     firsts: NDArray[np.int32],
     strengths: NDArray[np.float64],
     cumulative: NDArray[np.float64],
@@ -65,67 +65,64 @@ def count_groups(
 ) -> int:
     """Count the records of each row of a level by group, and return how many cells there are.
 
-    Groups are those of the row above, or of all records at level 0. `records` are sorted within
-    the rows of the level above. `firsts` says for each level below the first, and each record in
-    the order of that level, where in the order of the level above the first record of the same
-    row and code stands. `cumulative` are the sums of the shares of codes above all rows.
+    Groups are those of the row above, or of all records at level 0. `codes` are sorted within the
+    rows of the level above, and within those of the level. `firsts` says for each level below the
+    first, and each record in the order of that level, where in the order of the level above the
+    first record of the same row and code stands. `cumulative` are the sums of the shares of codes
+    above all rows.
 
     `cells` are filled with the records of the group in the row, all records of the row, and the
     probability of the group in the row above when one record of the group is left out.
     """
     starts, lengths, above = nodes
-    order, codes = records
+    higher_codes, own_codes = codes
     joint, whole, shares = cells
     edges = np.empty(most + 1, np.int64)
     moved = np.empty(most + 1, np.int64)
     share = np.empty(most)
-    inside = np.empty(most, np.int64)
-    found = 0
-    for row in range(bounds[level], bounds[level + 1], 1 if level == 0 else 2):
+    found, groups, latest = 0, 0, -1
+    for row in range(bounds[level], bounds[level + 1]):
         parent = 0 if level == 0 else above[row]
-        start, length = starts[parent], lengths[parent]
-        groups = _find_groups(codes, start, length, most, edges)
-        for group in range(groups):
-            share[group] = 0.0
-            moved[group] = edges[group]
-        left = 1.0
-        if level > 0:
-            higher, own_level = parent, level - 1
-            while higher >= 0:
+        if parent != latest:
+            latest = parent
+            groups = _find_groups(higher_codes, starts[parent], lengths[parent], most, edges)
+            for group in range(groups):
+                share[group] = 0.0
+                moved[group] = edges[group]
+            left, higher, higher_level = 1.0, parent, level - 1
+            while higher >= 0 and level > 0:
                 moved[0], moved[groups] = starts[higher], starts[higher] + lengths[higher]
                 rest = lengths[higher] - 1
                 if rest > 0:
-                    total = rest + strengths[own_level]
+                    total = rest + strengths[higher_level]
                     for group in range(groups):
-                        others = moved[group + 1] - moved[group] - 1
-                        share[group] += left * others / total
-                    left *= strengths[own_level] / total
-                for group in range(1, groups):
-                    if own_level > 0:
-                        moved[group] = firsts[own_level, moved[group]]
+                        share[group] += left * (moved[group + 1] - moved[group] - 1) / total
+                    left *= strengths[higher_level] / total
+                if higher_level > 0:
+                    for group in range(1, groups):
+                        moved[group] = firsts[higher_level, moved[group]]
                 higher = above[higher]
-                own_level -= 1
-        for group in range(groups):
-            # Codes between two groups belong to the lower one.
-            low = 0 if group == 0 else codes[edges[group]]
-            high = len(cumulative) - 1 if group == groups - 1 else codes[edges[group + 1]]
-            share[group] += left * (cumulative[high] - cumulative[low])
-        middle = starts[row + 1] if level > 0 else start + length
-        for group in range(groups):
-            count = 0
-            for place in range(edges[group], edges[group + 1]):
-                count += order[place] < middle
-            inside[group] = count
-        for side in range(1 if level == 0 else 2):
+                higher_level -= 1
             for group in range(groups):
-                count = inside[group]
-                if side == 1:
-                    count = edges[group + 1] - edges[group] - count
-                if count > 0:
-                    joint[found] = count
-                    whole[found] = lengths[row + side]
-                    shares[found] = share[group]
-                    found += 1
+                # Codes between two groups belong to the lower one.
+                low = 0 if group == 0 else higher_codes[edges[group]]
+                high = len(cumulative) - 1
+                if group < groups - 1:
+                    high = higher_codes[edges[group + 1]]
+                share[group] += left * (cumulative[high] - cumulative[low])
+        place, end = starts[row], starts[row] + lengths[row]
+        for group in range(groups):
+            first = place
+            if group == groups - 1:
+                place = end
+            else:
+                while place < end and own_codes[place] < higher_codes[edges[group + 1]]:
+                    place += 1
+            if place > first:
+                joint[found] = place - first
+                whole[found] = lengths[row]
+                shares[found] = share[group]
+                found += 1
     return found
 
 
@@ -143,22 +140,28 @@ def sort_within(
     `lower` is filled with their places and codes, and `firsts` with where, in the order of the
     level above, the first record of the same row and code stands.
     """
-    starts, lengths, _ = nodes
+    starts, lengths, above = nodes
     order, codes = records
     lower_order, lower_codes = lower
-    for row in range(bounds[level], bounds[level + 1], 2):
-        middle = starts[row + 1]
-        left, right = starts[row], middle
-        first = left
-        for place in range(starts[row], middle + lengths[row + 1]):
+    row_of = np.empty(len(order), np.int32)
+    ends = np.empty(bounds[level + 1] - bounds[level], np.int64)
+    for row in range(bounds[level], bounds[level + 1]):
+        ends[row - bounds[level]] = starts[row]
+        for place in range(starts[row], starts[row] + lengths[row]):
+            row_of[place] = row - bounds[level]
+    latest = -1
+    for row in range(bounds[level], bounds[level + 1]):
+        parent = above[row]
+        if parent == latest:
+            continue
+        latest = parent
+        first = starts[parent]
+        for place in range(starts[parent], starts[parent] + lengths[parent]):
             if codes[place] != codes[first]:
                 first = place
-            if order[place] < middle:
-                to = left
-                left += 1
-            else:
-                to = right
-                right += 1
+            own = row_of[order[place]]
+            to = ends[own]
+            ends[own] += 1
             lower_order[to] = order[place]
             lower_codes[to] = codes[place]
             firsts[to] = first

@@ -98,7 +98,7 @@ class TreeTable:
         """Number of leaves, or of ways to go on at each depth."""
         if self.shrinkage is None:
             return self.leaves.table.ranges.sizes
-        return (2,) * len(self.leaves.paths)
+        return tuple(int(turns.max()) + 1 for turns in self.leaves.paths)
 
     @property
     def donors(self) -> NDArray[np.integer]:

@@ -70,15 +70,15 @@ def leaf_strengths(
 
     Examples
     --------
-    Eight records in two leaves of four. Below 4 and above it are left and right, so the split
-    tells: the leaf's own records count most.
+    All of 100 records in one leaf have a 0, all in the other a 1. So leaves tell a lot, and what
+    is above them is worth few records:
 
-    >>> rows = NestedRows.of(np.array([[0], [1]], np.uint8), np.array([0, 4]), 8)
-    >>> donors = np.arange(8, dtype=np.uint8)
-    >>> leaf_strengths("auto", rows, donors // 4, np.full(2, 0.5), numbers=False)[1]
-    0.5
-    >>> leaf_strengths(3, rows, donors, np.full(8, 1 / 8), numbers=True)
-    array([3., 3.])
+    >>> rows = NestedRows.of(np.array([[0], [1]], np.uint8), np.array([0, 100]), 200)
+    >>> donors = np.repeat(np.array([0, 1], np.uint8), 100)
+    >>> leaf_strengths("auto", rows, donors, np.full(2, 0.5), numbers=False)[1]
+    np.float64(2.82842712474619)
+    >>> leaf_strengths(5, rows, donors, np.full(2, 0.5), numbers=False)
+    array([5., 5.])
     """
     if not isinstance(smoothing, str):
         return np.full(rows.levels, smoothing, np.float64)
@@ -104,12 +104,12 @@ def _fit_number_strengths(
     joint, whole, shares = np.empty(count, np.int64), np.empty(count, np.int64), np.empty(count)
     cells = joint, whole, shares
     for level in range(rows.levels):
-        known = firsts, strengths, cumulative
-        found = count_groups(level, nodes, rows.bounds, records, *known, MOST_GROUPS, cells)
+        higher = records
+        if level:
+            records = np.empty_like(order), np.empty_like(records[1])
+            sort_within(level, nodes, rows.bounds, higher, records, firsts[level])
+        codes, known = (higher[1], records[1]), (firsts, strengths, cumulative)
+        found = count_groups(level, nodes, rows.bounds, codes, *known, MOST_GROUPS, cells)
         counts, slack = (joint[:found], whole[:found]), SLACK if level else 0.0
         strengths[level], _ = best_strength(counts, shares[:found], 1, slack)
-        if level:
-            lower = np.empty_like(records[0]), np.empty_like(records[1])
-            sort_within(level, nodes, rows.bounds, records, lower, firsts[level])
-            records = lower
     return strengths

@@ -31,6 +31,13 @@ from understudy.synthesis.tables import ConditionalTable
 MOST_DEPTH = 30
 """Levels of a tree at most, as in R's rpart."""
 
+SMALLER = 0.5
+"""A node is drawn towards the next one above that it has at most this share of the records of.
+
+Nodes of nearly the same records would count these twice, and thrice: a value that they do not have
+would become next to impossible, as if many more records spoke against it.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class Tree:
@@ -94,12 +101,15 @@ class Tree:
         return leaves
 
     def nest(self, leaf_sizes: NDArray[np.int64]) -> NestedRows:
-        """Return the nodes as rows of records, which are in the order of their leaves.
+        """Return nodes as rows of records within rows; records are in the order of their leaves.
+
+        Below a row stand the first nodes on the ways down that have at most a share `SMALLER` of
+        its records, and the leaves before which there is none.
 
         Raises
         ------
         ValueError
-            If the nodes are not numbered depth first: those of a branch would not be a range.
+            If the nodes are not numbered depth first: the records of a branch would not be a range.
 
         Examples
         --------
@@ -108,29 +118,51 @@ class Tree:
         >>> rows.starts.tolist(), rows.lengths.tolist(), rows.above.tolist()
         ([0, 0, 4], [10, 4, 6], [-1, 0, 0])
         """
-        count = len(self.feature)
+        ends = self._ends()
         before = np.concatenate([[0], np.cumsum(self.feature < 0)])
         edges = np.concatenate([[0], np.cumsum(leaf_sizes)])
-        nodes, ends, above = [np.zeros(1, np.int64)], [np.full(1, count)], [np.full(1, -1)]
-        bounds = [0, 1]
+        starts = edges[before[:-1]]
+        sizes = edges[before[ends]] - starts
+        nodes, above, bounds = [np.zeros(1, np.int64)], [np.full(1, -1)], [0, 1]
         while True:
-            own, stops = nodes[-1], ends[-1]
-            splits = self.feature[own] >= 0
-            left, right = self.children[own[splits]].T.astype(np.int64)
-            last = stops[splits]
-            if (stops[~splits] != own[~splits] + 1).any() or (
-                (left != own[splits] + 1) | (right <= left) | (right >= last)
+            rows = np.flatnonzero(self.feature[nodes[-1]] >= 0)
+            on_the_way, owners = nodes[-1][rows], rows
+            most = sizes[on_the_way] * SMALLER
+            found, of_row = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+            while len(on_the_way):
+                on_the_way = self.children[on_the_way].ravel().astype(np.int64)
+                owners, most = np.repeat(owners, 2), np.repeat(most, 2)
+                ready = (self.feature[on_the_way] < 0) | (sizes[on_the_way] <= most)
+                found.append(on_the_way[ready])
+                of_row.append(owners[ready])
+                on_the_way, owners, most = (own[~ready] for own in (on_the_way, owners, most))
+            level = np.concatenate(found)
+            if not len(level):
+                break
+            in_order = np.argsort(level)
+            nodes.append(level[in_order])
+            above.append(np.concatenate(of_row)[in_order] + bounds[-2])
+            bounds.append(bounds[-1] + len(level))
+        every = np.concatenate(nodes)
+        return NestedRows(starts[every], sizes[every], np.concatenate(above), np.array(bounds))
+
+    def _ends(self) -> NDArray[np.int64]:
+        """Return the number after the last node of each branch."""
+        count = len(self.feature)
+        ends = np.full(count, -1, np.int64)
+        ends[0] = count
+        level = np.zeros(1, np.int64)
+        while len(level):
+            is_leaf = self.feature[level] < 0
+            splits = level[~is_leaf]
+            left, right = self.children[splits].T.astype(np.int64)
+            if (ends[level[is_leaf]] != level[is_leaf] + 1).any() or (
+                (left != splits + 1) | (right <= left) | (right >= ends[splits])
             ).any():
                 raise ValueError("a tree whose nodes are not numbered depth first")
-            if not len(left):
-                break
-            nodes.append(np.stack([left, right], axis=1).ravel())
-            ends.append(np.stack([right, last], axis=1).ravel())
-            above.append(np.repeat(np.flatnonzero(splits) + bounds[-2], 2))
-            bounds.append(bounds[-1] + len(nodes[-1]))
-        starts = edges[before[np.concatenate(nodes)]]
-        lengths = edges[before[np.concatenate(ends)]] - starts
-        return NestedRows(starts, lengths, np.concatenate(above), np.array(bounds, np.int64))
+            ends[left], ends[right] = right, ends[splits]
+            level = np.concatenate([left, right])
+        return ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,14 +198,19 @@ class LeafModel:
         return ShrunkRows(self.nested, self.table.donors, self.shrinkage)
 
     @cached_property
-    def paths(self) -> NDArray[np.int8]:
-        """The ways to the leaves, levels by leaves: left (0), right (1), `ENDED` below a leaf."""
-        places = self.nested.starts[self.nested.smallest]
-        paths = np.empty((self.nested.levels - 1, len(places)), np.int8)
+    def paths(self) -> NDArray[np.int32]:
+        """The ways to the leaves, levels by leaves: which row of those below the last one.
+
+        `ENDED` where there is none.
+        """
+        rows = self.nested
+        places = rows.starts[rows.smallest]
+        paths = np.empty((rows.levels - 1, len(places)), np.int32)
         for level in range(len(paths)):
-            # The nodes of a level stand in pairs.
-            found = self.nested.at_level(level + 1, places)
-            paths[level] = np.where(found < 0, ENDED, found % 2)
+            above = rows.above[rows.bounds[level + 1] : rows.bounds[level + 2]]
+            number = np.arange(len(above)) - np.searchsorted(above, above)
+            found = rows.at_level(level + 1, places)
+            paths[level] = np.where(found < 0, ENDED, number[found])
         return paths
 
     def draw(self, places: Places, rng: np.random.Generator) -> Codes:
