@@ -39,6 +39,7 @@ MODELS: dict[str, Synthesizer] = {
     "Independent": Independent(random_state=1),
     "BayesNet, 2 parents": BayesNet(2, smoothing=0, random_state=1),
     "BayesNet, 3 parents": BayesNet(3, smoothing=0, random_state=1),
+    "BayesNet, 3 parents, smoothed": BayesNet(3, smoothing="auto", random_state=1),
     "Cart": Cart(random_state=1),
 }
 EXACT, SHADOWS = 1.0, 30.0

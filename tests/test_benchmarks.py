@@ -132,7 +132,7 @@ def test_the_strong_attacker_says_which_tables_were_skipped(strong, tmp_path, mo
     monkeypatch.setenv("UNDERSTUDY_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / name)
     monkeypatch.setattr(sys, "argv", ["strong.py"])
-    for part in ("simulated", "new_fits", "literature", "black_box"):
+    for part in ("simulated", "new_fits", "smoothed", "literature", "black_box"):
         monkeypatch.setattr(strong, part, lambda *_: None)
     few = strong.scale_items(200, (5,) * 10)
     monkeypatch.setattr(strong, "scale_items", lambda *_: few)
@@ -155,6 +155,19 @@ def test_the_strong_attacker_compares_16_worlds_of_1000_records(strong, monkeypa
     row = "| fixed | 1,000 | 16 | 0.050 / 0.1 | 50 | 1.0 | 1.000000000000 |"
     assert row in capsys.readouterr().out
     assert (limits.held, limits.missed) == (1, {})
+
+
+def test_smoothed_networks_stand_beside_those_as_they_are(strong, monkeypatch, capsys):
+    survey = strong.load("cmc").head(200)
+    monkeypatch.setattr(strong, "load", lambda _: survey)
+    monkeypatch.setattr(strong, "fetch", strong.fetch)
+    monkeypatch.setenv("UNDERSTUDY_DATA", "nowhere")
+    limits = strong.Limits()
+    strong.smoothed(limits)
+    printed = capsys.readouterr().out
+    assert "| cmc, k = 3, whole record of 50 | 50.0 | 50.0 | 1.00 / 4 |" in printed
+    assert limits.held == 12
+    assert not limits.missed
 
 
 def test_the_strong_attacker_is_set_beside_what_others_took(strong, monkeypatch, capsys):

@@ -178,7 +178,8 @@ def test_one_who_is_too_sure_is_found_out():
 
 QUICK, THOROUGH = 60, 2000
 
-GIVEN = BayesNet(1, [("a", "b"), ("b", "d")], random_state=1)
+GIVEN = BayesNet(1, [("a", "b"), ("b", "d")], smoothing=0, random_state=1)
+SMOOTHED = BayesNet(2, {"a": (), "b": ("a",), "d": ("b", "a")}, smoothing=2, random_state=1)
 SEARCHED = {
     "greedy": BayesNet(2, random_state=1),
     "optimal": BayesNet(1, "optimal", random_state=1),
@@ -203,6 +204,14 @@ class TestFixedStructure:
     @pytest.mark.parametrize(("prior", "count"), cases(["informed"], slow=[["uniform"]]))
     def test_one_attribute_of_a_network(self, prior, count):
         assert p_value(draws(GIVEN, unknown=ONE, prior=prior, draws=count, seed=11)) > LEVEL
+
+    @pytest.mark.parametrize(
+        ("unknown", "prior", "count"),
+        cases([ONE, "informed"], slow=[[ONE, "uniform"], [NAMES, "informed"]]),
+    )
+    def test_smoothed_networks(self, unknown, prior, count):
+        found = draws(SMOOTHED, unknown=unknown, prior=prior, draws=count, seed=18)
+        assert p_value(found) > LEVEL
 
     @pytest.mark.parametrize(
         ("unknown", "prior", "count"),

@@ -53,7 +53,8 @@ def world(coded, row, candidates, number):
 def structure(model):
     """All of a fitted model that is not a count."""
     if isinstance(model, BayesNet):
-        return dict(model.network_.parents)
+        strengths = {name: own.tolist() for name, own in model.smoothing_.items()}
+        return dict(model.network_.parents), strengths
     if isinstance(model, Cart):
         trees = [
             [
@@ -148,10 +149,10 @@ class TestSameAsFixed:
 
         # The same examples every time: what they hold all together is asserted below.
         @settings(max_examples=12, derandomize=True)
-        @given(seeds, st.sampled_from(UNKNOWN))
-        def check(seed, unknown):
+        @given(seeds, st.sampled_from(UNKNOWN), st.sampled_from([0, 3]))
+        def check(seed, unknown, smoothing):
             frame = letters(seed, 12)
-            model = BayesNet(parents, edges, random_state=seed).fit(frame)
+            model = BayesNet(parents, edges, smoothing=smoothing, random_state=seed).fit(frame)
             synthetic = model.sample(10, random_state=seed)
             kept.append(compare(model, frame, synthetic, unknown, [0, 5]))
 
@@ -333,7 +334,7 @@ class TestWorlds:
 
     def test_a_release_of_another_model_is_found_out(self):
         frame = pl.DataFrame({"a": ["0"] * 9 + ["1"] * 9, "b": ["0"] * 9 + ["1"] * 9})
-        model = BayesNet(1, [("a", "b")]).fit(frame)
+        model = BayesNet(1, [("a", "b")], smoothing=0).fit(frame)
         swapped = pl.DataFrame({"a": ["0", "1"] * 5, "b": ["1", "0"] * 5})
         with pytest.raises(DataError, match="in 10 records of it, 'b' has a value"):
             strong_attacker(model, frame, swapped, unknown="a", mode="refit")

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from understudy import Cart, Independent, load
+from understudy import BayesNet, Cart, Independent, Schema, load
 from understudy.data.coded import Coded
 from understudy.errors import DataError, ParameterError, SchemaError
 from understudy.risk.strong.release import Release
@@ -91,6 +91,23 @@ def test_a_constant_by_chance_is_none(frame, model, caplog):
     assert Release.of(model, frame, short).withheld == ()
     assert not caplog.text
     assert Release.of(model, frame, long).withheld == ("sex",)
+
+
+def test_a_smoothed_model_can_draw_what_nobody_has():
+    frame = pl.DataFrame({"a": ["x", "y"] * 20, "b": ["u", "v"] * 20})
+    schema = Schema.infer(frame).edit("b", levels=("u", "v", "w"))
+    smoothed, plain = (
+        BayesNet(1, [("a", "b")], smoothing=strength).fit(frame, schema) for strength in (5, 0)
+    )
+    # w has 5/3 of 45: 6 in a row have 2.6e-9, 7 have 9.5e-11.
+    found = {
+        n: [
+            Release.of(model, frame, pl.DataFrame({"a": ["x"] * n, "b": ["w"] * n})).withheld
+            for model in (smoothed, plain)
+        ]
+        for n in (1, 6, 7)
+    }
+    assert found == {1: [(), ("b",)], 6: [(), ("b",)], 7: [("b",), ("b",)]}
 
 
 def test_a_constant_original_is_shown():

@@ -24,10 +24,12 @@ def letters(seed, rows, names="abcd"):
 FRAME = letters(2, 40)
 MODELS = [
     Independent(random_state=1),
-    BayesNet(1, [("a", "d"), ("d", "b")], random_state=1),
+    BayesNet(1, [("a", "d"), ("d", "b")], smoothing=0, random_state=1),
     BayesNet(2, random_state=1),
+    BayesNet(2, {"a": (), "d": ("a",), "b": ("d", "a"), "c": ("b",)}, smoothing=2, random_state=1),
     Cart(minbucket=3, random_state=1),
 ]
+IDS = ["independent", "given", "searched", "smoothed", "trees"]
 
 
 def odds(model, synthetic, first, second, **how):
@@ -40,7 +42,9 @@ def odds(model, synthetic, first, second, **how):
     return found / (1 - found)
 
 
-@pytest.mark.parametrize("model", MODELS, ids=["independent", "given", "searched", "trees"])
+@pytest.mark.parametrize(
+    "model", MODELS, ids=["independent", "given", "searched", "smoothed", "trees"]
+)
 @pytest.mark.parametrize("mode", ["fixed", "refit"])
 def test_odds_multiply(model, mode):
     fitted = model.fit(FRAME)
@@ -56,7 +60,9 @@ def test_odds_multiply(model, mode):
 
 
 @pytest.mark.parametrize("unknown", ["d", "*"])
-@pytest.mark.parametrize("model", MODELS, ids=["independent", "given", "searched", "trees"])
+@pytest.mark.parametrize(
+    "model", MODELS, ids=["independent", "given", "searched", "smoothed", "trees"]
+)
 def test_releases_of_one_model_are_one_longer_release(model, unknown):
     fitted = model.fit(FRAME)
     releases = fitted.sample(copies=3, random_state=4)

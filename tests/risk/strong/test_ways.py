@@ -160,7 +160,7 @@ class TestNothingToFit:
         "model",
         [
             Independent(),
-            BayesNet(1, [("education", "method")]),
+            BayesNet(1, [("education", "method")], smoothing=0),
             Cart(minbucket=40),
             Cart(predictors={name: [] for name in ("education", "children", "method")}),
         ],
@@ -177,11 +177,12 @@ class TestNothingToFit:
         "model",
         [
             BayesNet(2),
-            BayesNet(2, [("age", "method"), ("education", "method")]),
+            BayesNet(2, [("age", "method"), ("education", "method")], smoothing=0),
+            BayesNet(1, [("education", "method")], smoothing="auto"),
             Cart(minbucket=26),
             Cart(minbucket=30, strata="method"),
         ],
-        ids=["searched", "order of parents", "trees", "strata"],
+        ids=["searched", "order of parents", "smoothing", "trees", "strata"],
     )
     def test_structures_that_do(self, survey, model):
         survey = survey.with_columns(pl.col("method").replace({2: 1, 3: 1}).cast(pl.String))

@@ -210,7 +210,7 @@ class TestMany:
     def test_adult(self, real_files):
         real_files("adult_train.csv")
         frame = fetch("adult_train").head(2000)
-        model = BayesNet(2, random_state=1).fit(frame)
+        model = BayesNet(2, smoothing=0, random_state=1).fit(frame)
         synthetic = model.sample(random_state=1)
         attack = strong_attacker(model, frame, synthetic, records=[0, 1])
         assert len(attack.unknown) == 15

@@ -56,8 +56,9 @@ def membership_exact(  # noqa: PLR0913  # the tables, the attacker's knowledge, 
     draws : int
         Fresh people to average over, where the average cannot be computed exactly.
     mode : {"fixed", "refit"}
-        Whether the network, or the splits of the trees, stay as published in the other world; or
-        the synthesizer is fitted anew, which takes a fit for every record.
+        Whether the network, or the splits of the trees, and how far either is smoothed, stay as
+        published in the other world; or the synthesizer is fitted anew, which takes a fit for every
+        record.
     records : sequence of int, optional
         Row numbers of the people to attack; all if not given.
     random_state : int, numpy Generator or None

@@ -175,7 +175,7 @@ class CountedWorlds:
         if fresh.listed is None:
             mean = self._column_by_column(first)
             return mean[number], np.zeros(len(rows))
-        size = max(1, _PAIRS_AT_ONCE // len(fresh.listed))
+        size = max(1, _PAIRS_AT_ONCE // (len(fresh.listed) * self.likelihood.width))
         pieces = [first[start : start + size] for start in range(0, len(first), size)]
         parts = []
         for piece in track(pieces, "Replacing records"):

@@ -76,10 +76,10 @@ def strong_attacker(  # noqa: C901, PLR0912, PLR0913  # the tables, the attacker
         weights, one for each candidate (in the order of the column's levels), for all records
         or for each.
     mode : {"auto", "fixed", "refit"}
-        *Fixed*: the network, or the splits of the trees, stay as published in every world, so that
-        only counts change. *Refit*: the synthesizer is fitted anew in every world, which is the
-        reference and takes long. *Auto*: everybody is attacked with the structure fixed, and then
-        the most exposed by new fits, as many as `refits` allows.
+        *Fixed*: the network, or the splits of the trees, and how far either is smoothed, stay as
+        published in every world, so that only counts change. *Refit*: the synthesizer is fitted
+        anew in every world, which is the reference and takes long. *Auto*: everybody is attacked
+        with the structure fixed, and then the most exposed by new fits, as many as `refits` allows.
     refits : int, optional
         For ``mode="auto"``: fits at most. A person takes one for each other candidate, and one
         more for the informed prior. By default 500, and of more than 1,500 records 750,000

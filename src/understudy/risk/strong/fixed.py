@@ -332,6 +332,14 @@ class FixedLikelihood:
         every = (*self.tables, *self.unseen)
         return frozenset().union(*(counts.table.columns for counts in every))
 
+    @property
+    def width(self) -> int:
+        """How much memory a pair of a record and a candidate takes, beside one in small tables.
+
+        Where a record stands is told for each level, and trees may be deep.
+        """
+        return max((len(counts.table.sizes) // 4 for counts in self.tables), default=1) or 1
+
     def notes(self) -> tuple[str, ...]:
         """Return what a reader of a result should know of columns whose draws could not be used."""
         if not self.left_out:

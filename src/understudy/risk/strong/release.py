@@ -15,7 +15,7 @@ from understudy.data.codec import Codec
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.data.frames import Frame, to_arrow, to_narwhals
 from understudy.data.value_coder import ValueCoder
-from understudy.errors import DataError, ParameterError, SchemaError
+from understudy.errors import DataError, NoDensityError, ParameterError, SchemaError
 from understudy.risk.compared_tables import listed_releases
 from understudy.synthesis import Synthesizer
 from understudy.wording import counted, quoted
@@ -249,7 +249,23 @@ def _is_constant(
         if not rows:
             return False
     share = np.count_nonzero(own == codes[0]) / max(len(own), 1)
+    if share == 0:
+        share = _share_of_none(model, original, name, int(codes[0]))
     return share == 0 or rows * math.log(share) < _BY_CHANCE
+
+
+def _share_of_none(model: Synthesizer, original: Coded, name: str, code: int) -> float:
+    """Return about how often a model draws a value that no record has."""
+    try:
+        tables = model.sampling_tables()
+    except NoDensityError:
+        return 0.0
+    for table in tables:
+        drawn_to = table.shrinkage
+        if table.name == name and drawn_to and len(drawn_to.base) == original.cardinality(name):
+            strength = float(drawn_to.strengths[0])
+            return strength * float(drawn_to.base[code]) / (len(original) + strength)
+    return 0.0
 
 
 def _blank(drawn: Coded, withheld: Sequence[str]) -> Coded:

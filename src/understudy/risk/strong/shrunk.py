@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from understudy.risk.strong.kernels import Tally
     from understudy.risk.strong.shrunk_kernels import ShrunkTally
 
-MOST_KEPT = 2**22
+MOST_KEPT = 2**25
 """Moves for which there is room, at most; those of the smallest parts are then computed anew."""
 
 
@@ -72,18 +72,28 @@ def shrunk_tally(
             factors[level - 1, there] = factor * weight[cell[there]]
 
     node_cells = np.searchsorted(nodes, np.arange(len(node_levels) + 1))
-    entries = np.concatenate([[0], np.cumsum(stops - starts)])
-    node_entries = entries[node_cells[1:]] - entries[node_cells[:-1]]
+    before = np.concatenate([[0], np.cumsum(stops - starts)])
+    node_entries = np.diff(before[node_cells])
     levels = np.concatenate([cell_levels, node_levels])
-    slots, room = _slots(np.concatenate([stops - starts, node_entries]), levels, len(nodes))
+    parts_above = np.concatenate([above, node_above])
+    entries = np.concatenate([stops - starts, node_entries])
+    carriers = np.where(entries > 0, np.arange(len(entries)), parts_above)
+    for _ in range(len(cells) - 1):
+        empty = (carriers >= 0) & (entries[carriers] == 0)
+        carriers = np.where(empty, parts_above[carriers], carriers)
+    slots, strides, room = _slots(entries, len(nodes), len(cells))
     return ShrunkTally(
         np.asarray(shrinkage.strengths, np.float64),
         np.asarray(shrinkage.base, np.float64),
         fewest,
         bool((shrinkage.strengths[: len(cells)] <= 0).any()),
-        np.concatenate([above, node_above]).astype(np.int32),
-        levels.astype(np.int32),
+        parts_above,
+        levels,
+        carriers,
         node_cells,
+        counts.astype(np.float64),
+        hits.astype(np.float64),
+        shrinkage.base[values],
         shares,
         starts,
         stops,
@@ -91,6 +101,7 @@ def shrunk_tally(
         fixed,
         factors,
         slots,
+        strides,
         # Zeros take no memory before they are written to.
         np.zeros(room),
         np.zeros(room, np.int64),
@@ -98,23 +109,23 @@ def shrunk_tally(
 
 
 def _slots(
-    entries: NDArray[np.int64], levels: NDArray[np.int64], cells: int
-) -> tuple[NDArray[np.int64], int]:
-    """Return where the moves of each part are kept, -1 if they are not, and how many there are.
+    entries: NDArray[np.int64], cells: int, depth: int
+) -> tuple[NDArray[np.int64], tuple[int, int], int]:
+    """Return the slots and strides of moves that are kept, and how many there are.
 
     Parts with the fewest entries are computed the quickest, and are left out first.
     """
     from understudy.risk.strong.shrunk_kernels import CELL_KINDS, NODE_KINDS, SHARED_KINDS
 
-    each = np.where(
-        np.arange(len(levels)) < cells,
-        SHARED_KINDS + CELL_KINDS * (levels + 1),
-        NODE_KINDS * (levels + 1),
-    )
+    each = SHARED_KINDS + CELL_KINDS * depth, NODE_KINDS * depth
     fewest = 1
-    room = np.where(entries >= fewest, each, 0)
-    while room.sum() > MOST_KEPT:
+    while True:
+        kept = entries >= fewest
+        strides = int(kept[:cells].sum()), int(kept[cells:].sum())
+        room = each[0] * strides[0] + each[1] * strides[1]
+        if room <= MOST_KEPT:
+            break
         fewest *= 2
-        room = np.where(entries >= fewest, each, 0)
-    ends = np.cumsum(room)
-    return np.where(room > 0, ends - room, -1), int(ends[-1])
+    slots = np.cumsum(kept) - 1
+    slots[cells:] += (each[0] - 1) * strides[0]
+    return np.where(kept, slots, -1), strides, room

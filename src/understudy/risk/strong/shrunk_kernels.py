@@ -55,6 +55,15 @@ one has the same, or there is no other; else the values are `OWN` and `NEW`. All
 the `REST`, summed for the whole row.
 """
 
+LEAVING = (SAME_LEAVES, OWN_LEAVES, NEW_BESIDE, REST_LEAVES)
+OF_OWN = (LOST, SAME_LEAVES, OWN_LEAVES)
+"""Kinds of moves of rows that the old record leaves, and of its value in its own rows."""
+
+IF_SAME = np.array([0, 0, 1, 0, 0, 1, 0, 0, 1, 1])
+IF_NOT_SAME = np.array([1, 1, 0, 1, 1, 0, 1, 1, 1, 1])
+"""Which kinds of moves there are if both records have the same value, or one of them is missing;
+and if not."""
+
 SHARED_KINDS, CELL_KINDS, NODE_KINDS = 2, 6, 2
 """How many kinds there are of moves in rows of both, of one value elsewhere, and of whole rows."""
 
@@ -74,14 +83,18 @@ class ShrunkTally(NamedTuple):
         Records of a row that is used, at least.
     hedged : bool
         Whether some value may be impossible in some row, so that a prediction allows for it.
-    above : ndarray of int32
+    above : ndarray of int64
         The part that each part lies in, a level higher; -1 for those of the row of all records.
-    levels : ndarray of int32
+    levels : ndarray of int64
         The level of each part.
+    carriers : ndarray of int64
+        The part itself, or the next one above, that has entries below it; -1 if there is none.
     node_cells : ndarray of int64
         The first cell of each node, and the number of cells.
-    shares : ndarray of float64
-        Probability of each cell's value in its row.
+    counts, hits : ndarray of float64
+        Original records in each cell's row, and in the cell.
+    bases, shares : ndarray of float64
+        Probability of each cell's value in the base, and in its row.
     starts, stops : ndarray of int64
         The entries below each cell.
     times : ndarray of int64
@@ -90,7 +103,10 @@ class ShrunkTally(NamedTuple):
         The probability of an entry is ``fixed + factor * p``, where p is that of its value in its
         row of this level.
     slots : ndarray of int64
-        Where the moves of each part are kept; -1 if they are computed each time.
+        Where the first move of each part is kept; -1 if they are computed each time.
+    strides : tuple of int
+        How far it is to the next move of a cell, and of a node. Moves of one kind stand together:
+        memory is taken by those alone that are asked for.
     logs : ndarray of float64
         Moves as far as they are known, summed along the path from where it parted.
     known : ndarray of int64
@@ -102,9 +118,13 @@ class ShrunkTally(NamedTuple):
     base: NDArray[np.float64]
     fewest: int
     hedged: bool
-    above: NDArray[np.int32]
-    levels: NDArray[np.int32]
+    above: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    carriers: NDArray[np.int64]
     node_cells: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    hits: NDArray[np.float64]
+    bases: NDArray[np.float64]
     shares: NDArray[np.float64]
     starts: NDArray[np.int64]
     stops: NDArray[np.int64]
@@ -112,73 +132,63 @@ class ShrunkTally(NamedTuple):
     fixed: NDArray[np.float64]
     factors: NDArray[np.float64]
     slots: NDArray[np.int64]
+    strides: tuple[int, int]
     logs: NDArray[np.float64]
     known: NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _share_above(tally: Tally, shrunk: ShrunkTally, cell: int, fork: int, kind: int) -> float:
-    """Return the probability of a cell's value in the row above it after a move.
-
-    `fork` is the last level of which both records share the row.
-    """
-    before, records, own = MOVES[kind, 0], MOVES[kind, 1], MOVES[kind, 2]
-    share, weight = 0.0, 1.0
-    value = tally.cell_keys[cell] % tally.cardinality
-    at = shrunk.above[cell]
-    while at >= 0:
-        level = shrunk.levels[at]
-        if level <= fork and before == 0:
-            return float(share + weight * shrunk.shares[at])
-        node = tally.cell_keys[at] // tally.cardinality
-        count, hits = tally.node_counts[node, RECORDS], tally.cell_counts[at, RECORDS]
-        if level > fork:
-            count, hits = count + records, hits + own
-        else:
-            hits += before
-        if count >= shrunk.fewest:
-            total = count + shrunk.strengths[level]
-            share += weight * (hits / total)
-            weight *= shrunk.strengths[level] / total
-        at = shrunk.above[at]
-    return float(share + weight * shrunk.base[value])
-
-
-@njit(cache=True, nogil=True)  # pragma: no cover
-def _cell_move(
-    tally: Tally, shrunk: ShrunkTally, cell: int, fork: int, kind: int
-) -> tuple[float, int]:
+def _cell_move(shrunk: ShrunkTally, cell: int, fork: int, kind: int) -> tuple[float, int]:
     """Return what the change of a cell's own row does to all entries below the cell.
 
-    It is the move of their log likelihood, and how many synthetic records become impossible.
+    It is the move of their log likelihood, and how many synthetic records become impossible. `fork`
+    is the last level of which both records share the row.
     """
     start, stop = shrunk.starts[cell], shrunk.stops[cell]
     log, impossible = 0.0, 0
     if start == stop:
         return log, impossible
-    records, own = MOVES[kind, 1], MOVES[kind, 2]
+    in_shared, records, own = MOVES[kind, 0], MOVES[kind, 1], MOVES[kind, 2]
+    # The probability in the row above, all rows above being changed.
+    share, weight = 0.0, 1.0
+    at = shrunk.above[cell]
+    while at >= 0:
+        level = shrunk.levels[at]
+        if level <= fork and in_shared == 0:
+            share += weight * shrunk.shares[at]
+            weight = 0.0
+            break
+        count, hits = shrunk.counts[at], shrunk.hits[at]
+        if level > fork:
+            count, hits = count + records, hits + own
+        else:
+            hits += in_shared
+        if count >= shrunk.fewest:
+            scale = weight / (count + shrunk.strengths[level])
+            share += scale * hits
+            weight = scale * shrunk.strengths[level]
+        at = shrunk.above[at]
+    share += weight * shrunk.bases[cell]
     level = shrunk.levels[cell]
     strength = shrunk.strengths[level]
-    node = tally.cell_keys[cell] // tally.cardinality
-    count, hits = tally.node_counts[node, RECORDS], tally.cell_counts[cell, RECORDS]
-    share = _share_above(tally, shrunk, cell, fork, kind)
+    count, hits = shrunk.counts[cell], shrunk.hits[cell]
     used, used_then = count >= shrunk.fewest, count + records >= shrunk.fewest
     before = (hits + strength * share) / (count + strength) if used else share
     total = count + records + strength
     after = (hits + own + strength * share) / total if used_then else share
     # The difference of two nearly equal numbers would lose digits.
     change = (own - records * before) / total if used and used_then else after - before
-    fixed, factors = shrunk.fixed[level], shrunk.factors[level]
     for entry in range(start, stop):
-        then = fixed[entry] + factors[entry] * before
+        fixed, factor = shrunk.fixed[level, entry], shrunk.factors[level, entry]
+        then = fixed + factor * before
         if then <= 0:
             # A row above has made it impossible, and counted it.
             continue
-        relative = factors[entry] * change / then
+        relative = factor * change / then
         if relative > -0.5:
             log += shrunk.times[entry] * np.log1p(relative)
             continue
-        left = fixed[entry] + factors[entry] * after
+        left = fixed + factor * after
         if left > 0:
             log += shrunk.times[entry] * np.log(left / then)
         else:
@@ -187,36 +197,36 @@ def _cell_move(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _move(tally: Tally, shrunk: ShrunkTally, part: int, fork: int, kind: int) -> tuple[float, int]:
+def _move(shrunk: ShrunkTally, part: int, fork: int, kind: int) -> tuple[float, int]:
     """Return the same for any part; what the rest of its row has counted is taken back."""
-    cells = len(tally.cell_keys)
+    cells = len(shrunk.shares)
     if part < cells:
-        log, impossible = _cell_move(tally, shrunk, part, fork, kind)
+        log, impossible = _cell_move(shrunk, part, fork, kind)
         if kind >= SHARED_KINDS:
             rest = REST_LEAVES if MOVES[kind, 1] < 0 else REST_JOINS
-            log_rest, impossible_rest = _cell_move(tally, shrunk, part, fork, rest)
+            log_rest, impossible_rest = _cell_move(shrunk, part, fork, rest)
             log, impossible = log - log_rest, impossible - impossible_rest
         return log, impossible
     log, impossible = 0.0, 0
     for cell in range(shrunk.node_cells[part - cells], shrunk.node_cells[part - cells + 1]):
-        log_cell, impossible_cell = _cell_move(tally, shrunk, cell, fork, kind)
+        log_cell, impossible_cell = _cell_move(shrunk, cell, fork, kind)
         log, impossible = log + log_cell, impossible + impossible_cell
     return log, impossible
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _place(fork: int, kind: int) -> int:
-    """Return where a move stands among those that are kept of a part."""
+def _offset(fork: int, kind: int, strides: tuple[int, int]) -> int:
+    """Return how far from the first slot of a part a move is kept."""
     if kind < SHARED_KINDS:
-        return kind
+        return kind * strides[0]
     if kind < SHARED_KINDS + CELL_KINDS:
-        return SHARED_KINDS + (fork + 1) * CELL_KINDS + kind - SHARED_KINDS
-    return (fork + 1) * NODE_KINDS + kind - SHARED_KINDS - CELL_KINDS
+        return ((fork + 1) * CELL_KINDS + kind) * strides[0]
+    return ((fork + 1) * NODE_KINDS + kind - SHARED_KINDS - CELL_KINDS) * strides[1]
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def _along(
-    tally: Tally, shrunk: ShrunkTally, part: int, fork: int, kind: int, path: NDArray[np.int64]
+    shrunk: ShrunkTally, part: int, fork: int, kind: int, path: NDArray[np.int64]
 ) -> tuple[float, int]:
     """Return the sum of all moves from below `fork` down to a part.
 
@@ -225,68 +235,31 @@ def _along(
     log, impossible = 0.0, 0
     level = shrunk.levels[part]
     while level > fork and shrunk.slots[part] < 0:
-        more, lost = _move(tally, shrunk, part, fork, kind)
+        more, lost = _move(shrunk, part, fork, kind)
         log, impossible = log + more, impossible + lost
         part, level = shrunk.above[part], level - 1
     if level <= fork:
         return log, impossible
-    place = _place(fork, kind)
+    offset = _offset(fork, kind, shrunk.strides)
     top = level
-    while top > fork and shrunk.known[shrunk.slots[part] + place] == 0:
+    while top > fork and shrunk.known[shrunk.slots[part] + offset] == 0:
         path[top] = part
         part, top = shrunk.above[part], top - 1
     kept, kept_impossible = 0.0, 0
     if top > fork:
-        slot = shrunk.slots[part] + place
+        slot = shrunk.slots[part] + offset
         kept, kept_impossible = shrunk.logs[slot], (shrunk.known[slot] - 1) // 2
     for at in range(top + 1, level + 1):
-        more, lost = _move(tally, shrunk, path[at], fork, kind)
+        more, lost = _move(shrunk, path[at], fork, kind)
         kept, kept_impossible = kept + more, kept_impossible + lost
-        slot = shrunk.slots[path[at]] + place
+        slot = shrunk.slots[path[at]] + offset
         shrunk.logs[slot] = kept
         shrunk.known[slot] = 2 * kept_impossible + 1
     return log + kept, impossible + kept_impossible
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _of_value(
-    tally: Tally,
-    shrunk: ShrunkTally,
-    nodes: NDArray[np.int32],
-    levels: tuple[int, int],
-    value: int,
-    kind: int,
-    path: NDArray[np.int64],
-) -> tuple[float, int]:
-    """Return the sum of all moves of a value in a record's nodes, below one level down to another.
-
-    Where no record of either table has the value, there is nothing to move, nor further down.
-    """
-    fork, last = levels
-    for level in range(last, fork, -1):
-        key = nodes[level] * tally.cardinality + value
-        if len(tally.cell_index):
-            cell = int(tally.cell_index[key])
-        else:
-            cell = int(np.searchsorted(tally.cell_keys, key))
-            if cell == len(tally.cell_keys) or tally.cell_keys[cell] != key:
-                cell = -1
-        if cell >= 0:
-            return _along(tally, shrunk, cell, fork, kind, path)
-    return 0.0, 0
-
-
-@njit(cache=True, nogil=True)  # pragma: no cover
-def _last_level(value: int, nodes: NDArray[np.int32]) -> int:
-    """Return the level of a record's last node; -1 if it takes no part."""
-    last = -1
-    while value >= 0 and last + 1 < len(nodes) and nodes[last + 1] >= 0:
-        last += 1
-    return last
-
-
-@njit(cache=True, nogil=True)  # pragma: no cover
-def add_shrunk_shifts(
+def add_shrunk_shifts(  # noqa: C901, PLR0912, PLR0915  # calls with arrays would take much longer
     tally: Tally,
     shrunk: ShrunkTally,
     own: Standing,
@@ -298,46 +271,78 @@ def add_shrunk_shifts(
 
     All is as in `add_shifts`.
     """
-    own_values, own_nodes, _ = own
-    values, nodes, _ = other
-    path = np.empty(len(nodes), np.int64)
-    for pair in range(len(total)):
-        i, c = pairs[0][pair], pairs[1][pair]
-        value, new = own_values[i], values[c]
-        if new == IMPOSSIBLE:
+    own_values, own_nodes, own_cells = own
+    values, nodes, cells = other
+    records, candidates = pairs
+    cell_keys, cell_index, cardinality = tally.cell_keys, tally.cell_index, tally.cardinality
+    carriers, levels, slots = shrunk.carriers, shrunk.levels, shrunk.slots
+    logs, known = shrunk.logs, shrunk.known
+    depth = len(nodes)
+    path = np.empty(depth, np.int64)
+    for pair in range(len(records)):
+        i, c = records[pair], candidates[pair]
+        mine, theirs = own_values[i], values[c]
+        if theirs == IMPOSSIBLE:
             total[pair] = -np.inf
         if total[pair] == -np.inf:
             continue
-        same = value == new or value < 0 or new < 0
-        mine, theirs = own_nodes[:, i], nodes[:, c]
-        last, new_last = _last_level(value, mine), _last_level(new, theirs)
-        fork = -1
-        while fork < min(last, new_last) and mine[fork + 1] == theirs[fork + 1]:
+        same = mine == theirs or mine < 0 or theirs < 0
+        # The last level of either path, and the last on which both are in one node.
+        last, new_last, fork = -1, -1, -1
+        while mine >= 0 and last + 1 < depth and own_nodes[last + 1, i] >= 0:
+            last += 1
+        while theirs >= 0 and new_last + 1 < depth and nodes[new_last + 1, c] >= 0:
+            new_last += 1
+        while fork < min(last, new_last) and own_nodes[fork + 1, i] == nodes[fork + 1, c]:
             fork += 1
         log, impossible = 0.0, 0
-        if not same:
-            more, lost = _of_value(tally, shrunk, mine, (-1, fork), value, LOST, path)
-            log, impossible = log + more, impossible + lost
-            more, lost = _of_value(tally, shrunk, mine, (-1, fork), new, GAINED, path)
-            log, impossible = log + more, impossible + lost
-        for leaves in (True, False):
-            route, end = (mine, last) if leaves else (theirs, new_last)
-            if end <= fork:
+        for kind in range(len(MOVES)):
+            if (IF_SAME if same else IF_NOT_SAME)[kind] == 0:
                 continue
-            kind = REST_LEAVES if leaves else REST_JOINS
-            node = len(tally.cell_keys) + route[end]
-            more, lost = _along(tally, shrunk, node, fork, kind, path)
-            log, impossible = log + more, impossible + lost
-            kind = SAME_LEAVES if same else OWN_LEAVES
-            if not leaves:
-                kind = SAME_JOINS if same else NEW_JOINS
-            its = value if leaves else new
-            more, lost = _of_value(tally, shrunk, route, (fork, end), its, kind, path)
-            log, impossible = log + more, impossible + lost
-            if not same:
-                kind, its = (NEW_BESIDE, new) if leaves else (OWN_BESIDE, value)
-                more, lost = _of_value(tally, shrunk, route, (fork, end), its, kind, path)
-                log, impossible = log + more, impossible + lost
+            top, end = fork, last if kind in LEAVING else new_last
+            if kind < SHARED_KINDS:
+                top, end = -1, fork
+            if end <= top:
+                continue
+            # The deepest part that there is: where no record of either table has the value, there
+            # is nothing to move, nor further down.
+            part = -1
+            if kind == REST_LEAVES:
+                part = len(cell_keys) + own_nodes[end, i]
+            elif kind == REST_JOINS:
+                part = len(cell_keys) + nodes[end, c]
+            elif kind in (NEW_BESIDE, OWN_BESIDE):
+                level = end
+                while part < 0 and level > top:
+                    key = own_nodes[level, i] * cardinality + theirs
+                    if kind == OWN_BESIDE:
+                        key = nodes[level, c] * cardinality + mine
+                    if len(cell_index):
+                        part = cell_index[key]
+                    else:
+                        part = np.searchsorted(cell_keys, key)
+                        if part == len(cell_keys) or cell_keys[part] != key:
+                            part = -1
+                    level -= 1
+            else:
+                level = end
+                while part < 0 and level > top:
+                    part = own_cells[level, i] if kind in OF_OWN else cells[level, c]
+                    level -= 1
+            if part >= 0:
+                part = carriers[part]
+            if part < 0 or levels[part] <= top:
+                continue
+            slot = slots[part]
+            if slot >= 0:
+                slot += _offset(top, kind, shrunk.strides)
+                if known[slot]:
+                    log += logs[slot]
+                    impossible += (known[slot] - 1) // 2
+                    continue
+            more, lost = _along(shrunk, part, top, kind, path)
+            log += more
+            impossible += lost
         total[pair] = -np.inf if impossible > 0 else total[pair] + log
 
 

@@ -26,7 +26,7 @@ def by_counts(listed: Listed, likelihood: FixedLikelihood) -> Beliefs:
     """Attack with the structure as published."""
     original, candidates = likelihood.original, listed.candidates
     first, number = listed.question.distinct(original, {*likelihood.columns, *candidates.names})
-    size = max(1, _PAIRS_AT_ONCE // len(candidates))
+    size = max(1, _PAIRS_AT_ONCE // (len(candidates) * likelihood.width))
     parts = []
     pieces = [slice(start, start + size) for start in range(0, len(first), size)]
     for piece in track(pieces, "Attacking records"):
