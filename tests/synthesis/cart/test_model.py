@@ -18,6 +18,7 @@ from understudy import Schema, Synthesizer, load
 from understudy.data.coded import Coded
 from understudy.errors import ParameterError
 from understudy.synthesis.cart import Cart
+from understudy.synthesis.sampler import ENDED
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -90,19 +91,39 @@ def slow_probability(model, record, places):
                 place = int(tree.orders[other][place]) if other in tree.orders else place
                 node = int(tree.children[node, int(place > tree.threshold[node])])
             leaf = int(np.count_nonzero(tree.feature[:node] < 0))
-            start = int(leaf_model.leaf_sizes[:leaf].sum())
-            donors = leaf_model.table.donors[start : start + int(leaf_model.leaf_sizes[leaf])]
-            total *= float(np.mean(donors == outcome))
+            if leaf_model.shrinkage is None:
+                total *= float(np.mean(leaf_donors(leaf_model, leaf) == outcome))
+            else:
+                total *= slow_smoothed(leaf_model, leaf, outcome)
     return total
 
 
+def leaf_donors(leaf_model, leaf):
+    start = int(leaf_model.leaf_sizes[:leaf].sum())
+    return leaf_model.table.donors[start : start + int(leaf_model.leaf_sizes[leaf])]
+
+
+def slow_smoothed(leaf_model, leaf, outcome):
+    """Return the probability of an outcome: that of all records, drawn to those of its leaf."""
+    ways = leaf_model.paths.T.tolist()
+    share = leaf_model.shrinkage.base[outcome]
+    for depth, strength in enumerate(leaf_model.shrinkage.strengths):
+        if ENDED in ways[leaf][:depth]:
+            break
+        near = [n for n, way in enumerate(ways) if way[:depth] == ways[leaf][:depth]]
+        donors = np.concatenate([leaf_donors(leaf_model, n) for n in near])
+        share = (np.count_nonzero(donors == outcome) + strength * share) / (len(donors) + strength)
+    return share
+
+
+@pytest.mark.parametrize("smoothing", [0, 3.0, "auto"])
 @pytest.mark.parametrize("table", ["cmc", "mixed"])
-def test_the_density_is_that_of_walking_the_trees(table):
+def test_the_density_is_that_of_walking_the_trees(table, smoothing):
     frame = load("cmc") if table == "cmc" else mixed()
-    model = Cart(minbucket=8).fit(frame)
+    model = Cart(minbucket=8, smoothing_leaves=smoothing).fit(frame)
     coded = Coded.concatenate([model.codec_.encode(frame), model.sample_coded(300, 1)])
     (sequence,) = model.sequences_
-    some = coded.take(np.arange(0, len(coded), 7))
+    some = coded.take(np.arange(0, len(coded), 97 if smoothing else 7))
     places = [
         feature.places(codes)
         for feature, codes in zip(sequence.features, some.columns, strict=True)
@@ -157,10 +178,11 @@ def small_tables(draw):
             {"strata": "n", "rules": ["if c == 'x' then flag = false"]},
         ]
     ),
+    smoothing=st.sampled_from([0, 0.1, 20, "auto", {"x": 0, "c": 2.0}]),
 )
-def test_the_density_sums_to_one(table, minbucket, setting):
+def test_the_density_sums_to_one(table, minbucket, setting, smoothing):
     frame, schema = table
-    setting = dict(setting)
+    setting = {**setting, "smoothing_leaves": smoothing}
     if "rules" in setting:
         setting["rules"] = [rule.format(n=frame["n"][0]) for rule in setting["rules"]]
     logging.getLogger("understudy").setLevel(logging.ERROR)
@@ -179,10 +201,13 @@ def test_the_density_sums_to_one(table, minbucket, setting):
 
 
 @settings(max_examples=15)
-@given(table=small_tables(), strata=st.sampled_from([None, "flag"]))
-def test_with_kept_columns_the_density_is_conditional(table, strata):
+@given(
+    table=small_tables(), strata=st.sampled_from([None, "flag"]), smoothing=st.sampled_from([0, 2])
+)
+def test_with_kept_columns_the_density_is_conditional(table, strata, smoothing):
     frame, schema = table
-    model = Cart(1, keep=["flag", "n"], strata=strata).fit(frame, schema)
+    settings = {"keep": ["flag", "n"], "strata": strata, "smoothing_leaves": smoothing}
+    model = Cart(1, **settings).fit(frame, schema)
     records = all_records(model)
     probability = np.exp(model.log_likelihood(records))
     kept = pl.DataFrame({"flag": records["flag"], "n": records["n"], "p": probability})
@@ -194,14 +219,15 @@ def test_with_kept_columns_the_density_is_conditional(table, strata):
         assert (sums > 0).any()
 
 
-def test_shares_of_a_large_sample_are_the_density():
+@pytest.mark.parametrize("smoothing", [0, 6, "auto"])
+def test_shares_of_a_large_sample_are_the_density(smoothing):
     frame = pl.DataFrame(
         {
             "c": words(np.random.default_rng(1), "abc", 200),
             "x": np.random.default_rng(2).integers(0, 3, 200),
         }
     ).with_columns(y=pl.col("c") + pl.col("x").cast(pl.String).str.slice(0, 1).replace("2", "1"))
-    model = Cart(random_state=0).fit(frame)
+    model = Cart(smoothing_leaves=smoothing, random_state=0).fit(frame)
     records = all_records(model)
     expected = np.exp(model.log_likelihood(records))
     drawn = model.sample_coded(100_000)
@@ -215,7 +241,7 @@ def test_shares_of_a_large_sample_are_the_density():
 def test_records_that_cannot_be_drawn():
     frame = pl.DataFrame({"c": ["a", "b"] * 20, "x": [1, 2] * 20, "y": list(range(40))})
     schema = Schema.infer(frame).edit("y", kind="integer", role="ordinary")
-    model = Cart().fit(frame, schema)
+    model = Cart(smoothing_leaves=0).fit(frame, schema)
     other = pl.DataFrame({"c": ["a", "a", "b", "a"], "x": [1, 2, 2, 1], "y": [0, 0, 1, 99]})
     found = np.exp(model.log_likelihood(other))
     # a and 1 are half of the records. The tree for y, where no other value is possible, is not
@@ -223,13 +249,61 @@ def test_records_that_cannot_be_drawn():
     assert found[1] == found[3] == 0
     assert 0 < found[0] <= 0.5 * 0.2
     assert found[2] > 0
+    # Smoothed leaves can draw whatever the columns can hold.
+    found = np.exp(Cart(smoothing_leaves="auto").fit(frame, schema).log_likelihood(other))
+    assert (found > 0).tolist() == [True, True, True, False]
+
+
+def test_smoothed_leaves_by_hand():
+    # Twenty records: s = p or q, half of them each; y is u for all p, and v for all q but one.
+    frame = pl.DataFrame({"s": ["p"] * 10 + ["q"] * 10, "y": ["u"] * 10 + ["v"] * 9 + ["u"]})
+    model = Cart(smoothing_leaves=5).fit(frame)
+    assert [tree.leaves for tree in model.trees()] == [1, 2]
+    # s is drawn to one half, which it is. Of all y, (11 + 5 * 1/2) / 25 = 0.54 are u; of those with
+    # p, (10 + 5 * 0.54) / 15, and of those with q, (1 + 5 * 0.54) / 15.
+    people = pl.DataFrame({"s": ["p", "p", "q", "q"], "y": ["u", "v", "u", "v"]})
+    wanted = [12.7 / 15, 2.3 / 15, 3.7 / 15, 11.3 / 15]
+    np.testing.assert_allclose(np.exp(model.log_likelihood(people)), np.array(wanted) / 2)
+    *_, summary = model.trees()
+    assert summary.strengths == (5.0, 5.0)
+    assert summary.own_share == pytest.approx(10 / 15)
+
+
+def test_no_smoothing_of_leaves_is_the_limit_of_little(survey):
+    little, none = (Cart(smoothing_leaves=a, minbucket=20).fit(survey) for a in (1e-9, 0))
+    seen = none.log_likelihood(survey)
+    np.testing.assert_allclose(little.log_likelihood(survey), seen, atol=1e-6)
+
+
+def test_much_smoothing_draws_columns_alone(survey):
+    model = Cart(smoothing_leaves={"age": 1e-9, "*": 1e12}, minbucket=20).fit(survey)
+    drawn = model.sample(20_000, random_state=1)
+    # Worth so many records, equally likely codes decide.
+    assert drawn["religion"].mean() == pytest.approx(0.5, abs=share(0.5, 20_000))
+    auto = Cart(smoothing_leaves="auto", random_state=1).fit(survey)
+    assert auto.sample(20_000)["religion"].mean() == pytest.approx(
+        survey["religion"].mean(), abs=0.02
+    )
+
+
+def test_left_out_records_describe_others_better(survey):
+    # The half that was not learnt from is far more probable with smoothed leaves.
+    halves = survey.sample(fraction=1, shuffle=True, seed=1)
+    whole = Cart(smoothing_leaves="auto").fit(survey)
+    first, second = (whole.codec_.encode(part) for part in (halves[:736], halves[736:]))
+    found = whole.refit(first).log_likelihood(second)
+    assert np.isfinite(found).all()
+    bare = Cart(smoothing_leaves=0).fit(survey).refit(first).log_likelihood(second)
+    assert np.isneginf(bare).mean() > 0.4
+    stumps = Cart(smoothing_leaves="auto", cp=1).fit(survey).refit(first)
+    assert found.mean() > stumps.log_likelihood(second).mean() + 0.3
 
 
 # Draws
 
 
 def test_the_first_column_has_its_marginal(survey):
-    model = Cart(random_state=0).fit(survey)
+    model = Cart(smoothing_leaves=0, random_state=0).fit(survey)
     drawn = model.sample(60_000)["age"].value_counts().sort("age")
     original = survey["age"].value_counts().sort("age")
     assert drawn["age"].equals(original["age"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -64,7 +65,7 @@ def slow_strengths(rows, donors, base):
             above = int(rows.above[row])
             firsts = groups_of(values_of(max(above, 0)))
             edges = [0, *firsts[1:], len(base)]
-            for low, high in zip(edges[:-1], edges[1:], strict=True):
+            for low, high in pairwise(edges):
                 own = sum(low <= value < high for value in values_of(row))
                 if not own:
                     continue

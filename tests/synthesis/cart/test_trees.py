@@ -415,7 +415,8 @@ def test_smoothed_leaves_have_the_probabilities_of_the_formula(seed, smoothing):
     strengths = model.shrinkage.strengths
     for place in range(0, 80, 9):
         wanted = base
-        for strength, inside in zip(strengths, rows_to(model.tree, places, places[place])):
+        for level, inside in enumerate(rows_to(model.tree, places, places[place])):
+            strength = strengths[level]
             counts = np.bincount(codes[inside], minlength=4)
             wanted = (counts + strength * wanted) / (counts.sum() + strength)
         found = model.probability(places[[place] * 4], np.arange(4, dtype=np.uint8))

@@ -116,7 +116,7 @@ class Feature:
         base[codes.start : codes.stop] = 1
         if part == "kind" and not self.codes_of("value"):
             base[self.special] = 0
-        return base / base.sum()
+        return np.asarray(base / base.sum())
 
     def places(self, codes: Codes) -> Places:
         """Return where each code stands: by rank, or by code for categories."""

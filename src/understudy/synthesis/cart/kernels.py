@@ -18,6 +18,14 @@ Nodes: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]
 Sorted: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32]]
 """Records by place, in the order of their codes within each row of a level, and these codes."""
 
+Known: TypeAlias = tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.float64]]
+"""What the levels above tell.
+
+For each level below the first, and each record in the order of that level, where in the order of
+the level above the first record of the same row and code stands; the strength of each level; the
+sums of the shares of codes above all rows.
+"""
+
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def _find_groups(
@@ -52,75 +60,82 @@ def _find_groups(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
+def _expect_groups(
+    parent: int,
+    level: int,
+    nodes: Nodes,
+    codes: NDArray[np.int32],
+    known: Known,
+    edges: NDArray[np.int64],
+    share: NDArray[np.float64],
+) -> None:
+    """Fill `share` with the probability of each group in a row when one of its records is left out.
+
+    The row is one of the level, -1 for what is above all rows. `codes` are sorted within the row,
+    whose groups are as many as `share` has places.
+    """
+    starts, lengths, above = nodes
+    firsts, strengths, cumulative = known
+    groups = len(share)
+    moved = edges[: groups + 1].copy()
+    share[:] = 0.0
+    left, higher = 1.0, parent if level >= 0 else -1
+    while higher >= 0:
+        moved[0], moved[groups] = starts[higher], starts[higher] + lengths[higher]
+        rest = lengths[higher] - 1
+        if rest > 0:
+            total = rest + strengths[level]
+            for group in range(groups):
+                share[group] += left * (moved[group + 1] - moved[group] - 1) / total
+            left *= strengths[level] / total
+        if level > 0:
+            for group in range(1, groups):
+                moved[group] = firsts[level, moved[group]]
+        higher = above[higher]
+        level -= 1
+    low = 0
+    for group in range(groups):
+        # Codes between two groups belong to the lower one.
+        high = len(cumulative) - 1 if group == groups - 1 else codes[edges[group + 1]]
+        share[group] += left * (cumulative[high] - cumulative[low])
+        low = high
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
 def count_groups(
     level: int,
     nodes: Nodes,
     bounds: NDArray[np.int64],
     codes: tuple[NDArray[np.int32], NDArray[np.int32]],
-    firsts: NDArray[np.int32],
-    strengths: NDArray[np.float64],
-    cumulative: NDArray[np.float64],
+    known: Known,
     most: int,
     cells: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]],
 ) -> int:
     """Count the records of each row of a level by group, and return how many cells there are.
 
     Groups are those of the row above, or of all records at level 0. `codes` are sorted within the
-    rows of the level above, and within those of the level. `firsts` says for each level below the
-    first, and each record in the order of that level, where in the order of the level above the
-    first record of the same row and code stands. `cumulative` are the sums of the shares of codes
-    above all rows.
-
-    `cells` are filled with the records of the group in the row, all records of the row, and the
-    probability of the group in the row above when one record of the group is left out.
+    rows of the level above, and within those of the level. `cells` are filled with the records of
+    the group in the row, all records of the row, and the probability of the group in the row above
+    when one record of the group is left out.
     """
     starts, lengths, above = nodes
     higher_codes, own_codes = codes
     joint, whole, shares = cells
-    edges = np.empty(most + 1, np.int64)
-    moved = np.empty(most + 1, np.int64)
-    share = np.empty(most)
+    edges, share = np.empty(most + 1, np.int64), np.empty(most)
     found, groups, latest = 0, 0, -1
     for row in range(bounds[level], bounds[level + 1]):
         parent = 0 if level == 0 else above[row]
         if parent != latest:
             latest = parent
             groups = _find_groups(higher_codes, starts[parent], lengths[parent], most, edges)
-            for group in range(groups):
-                share[group] = 0.0
-                moved[group] = edges[group]
-            left, higher, higher_level = 1.0, parent, level - 1
-            while higher >= 0 and level > 0:
-                moved[0], moved[groups] = starts[higher], starts[higher] + lengths[higher]
-                rest = lengths[higher] - 1
-                if rest > 0:
-                    total = rest + strengths[higher_level]
-                    for group in range(groups):
-                        share[group] += left * (moved[group + 1] - moved[group] - 1) / total
-                    left *= strengths[higher_level] / total
-                if higher_level > 0:
-                    for group in range(1, groups):
-                        moved[group] = firsts[higher_level, moved[group]]
-                higher = above[higher]
-                higher_level -= 1
-            for group in range(groups):
-                # Codes between two groups belong to the lower one.
-                low = 0 if group == 0 else higher_codes[edges[group]]
-                high = len(cumulative) - 1
-                if group < groups - 1:
-                    high = higher_codes[edges[group + 1]]
-                share[group] += left * (cumulative[high] - cumulative[low])
+            _expect_groups(parent, level - 1, nodes, higher_codes, known, edges, share[:groups])
         place, end = starts[row], starts[row] + lengths[row]
         for group in range(groups):
-            first = place
-            if group == groups - 1:
-                place = end
-            else:
-                while place < end and own_codes[place] < higher_codes[edges[group + 1]]:
-                    place += 1
+            first, last = place, group == groups - 1
+            while place < end and (last or own_codes[place] < higher_codes[edges[group + 1]]):
+                place += 1
             if place > first:
-                joint[found] = place - first
-                whole[found] = lengths[row]
+                joint[found], whole[found] = place - first, lengths[row]
                 shares[found] = share[group]
                 found += 1
     return found

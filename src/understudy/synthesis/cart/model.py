@@ -111,17 +111,20 @@ class Cart(Synthesizer):
 
     Missing and special values of numbers are drawn first, as kinds; then the ordinary numbers.
 
-    With `smoothing_leaves`, the value v has in a node at depth d
+    With `smoothing_leaves`, the value v has in a node
 
     .. math:: p_d(v) = \frac{N_d(v) + \alpha_d \, p_{d-1}(v)}{N_d + \alpha_d}
 
     where the node holds :math:`N_d` records, of which :math:`N_d(v)` have the value v, and
-    :math:`p_{d-1}` is that of the node above (hierarchical shrinkage [3]_). Above the root, all codes of the column are
-    equally likely. So every value that the column can have is possible in every leaf. The automatic
-    strengths have the largest likelihood of all records, each under the counts of the others, for
-    the root first, and then for one depth after the other; of numbers, it is the likelihood of
-    groups, since a number that nobody else has could not be expected by itself. They are at least
-    half a record. Strata are drawn as they are.
+    :math:`p_{d-1}` is that of a node above: the nearest of which it has at most half the records
+    (hierarchical shrinkage [3]_). Above the root, all codes of the column are equally likely. So
+    every value that the column can have is possible in every leaf. The automatic strengths
+    :math:`\alpha_d` have the largest likelihood of all records, each under the counts of the
+    others, for the root first, and then for one level of nodes after the other. They are at least
+    half a record, and larger where that makes all records of a level less than 20 times as
+    unlikely: a record has helped to choose the splits, even if it is left out of the counts. Of
+    numbers, it is the likelihood of groups that counts, since a number that nobody else has could
+    not be expected. Strata are drawn as they are.
 
     `log_likelihood` is that of the drawn codes: before smoothing, and given the kept columns. With
     `proper` it is that of the first copy.

@@ -106,7 +106,9 @@ class Wishes:
             _check_predictors(self.predictors, protected)
         minbucket = settings_of(self.minbucket, names, 5, "minbucket")
         cp = settings_of(self.cp, names, 1e-8, "cp")
-        smoothing = settings_of(self.smoothing_leaves, names, AUTO, "smoothing_leaves")
+        smoothing: dict[str, LeafSmoothing] = settings_of(
+            self.smoothing_leaves, names, AUTO, "smoothing_leaves"
+        )
         places = {name: place for place, name in enumerate(names)}
 
         def at(listed: Sequence[str]) -> tuple[int, ...]:

@@ -109,7 +109,7 @@ def _fit_number_strengths(
             records = np.empty_like(order), np.empty_like(records[1])
             sort_within(level, nodes, rows.bounds, higher, records, firsts[level])
         codes, known = (higher[1], records[1]), (firsts, strengths, cumulative)
-        found = count_groups(level, nodes, rows.bounds, codes, *known, MOST_GROUPS, cells)
+        found = count_groups(level, nodes, rows.bounds, codes, known, MOST_GROUPS, cells)
         counts, slack = (joint[:found], whole[:found]), SLACK if level else 0.0
         strengths[level], _ = best_strength(counts, shares[:found], 1, slack)
     return strengths
