@@ -200,7 +200,7 @@ class MethodOptions:
         _cart(
             "auto, or how many records the node above lends to each leaf (0: none), so that "
             "nobody's values come back for certain.",
-            default="0",
+            default="auto",
         ),
         Form(_read_number, _say_plain),
     ] = None

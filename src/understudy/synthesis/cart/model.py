@@ -176,7 +176,7 @@ class Cart(Synthesizer):
         protect: Mapping[str, str | None] | None = None,
         *,
         max_predictors: int | None = None,
-        smoothing_leaves: PerColumn[LeafSmoothing] = 0,
+        smoothing_leaves: PerColumn[LeafSmoothing] = AUTO,
         random_state: RandomState = None,
     ) -> None:
         self.minbucket = minbucket
