@@ -390,7 +390,7 @@ def test_what_goes_with_gaps_and_special_values_is_kept():
     frame = pl.DataFrame({"age": age, "income": income}).with_columns(
         pl.col("income").fill_nan(None)
     )
-    drawn = Cart(random_state=0).fit(frame).sample(5000)
+    drawn = Cart(smoothing_leaves=0, random_state=0).fit(frame).sample(5000)
     assert drawn.filter(pl.col("age") < 18)["income"].is_null().all()
     assert (drawn.filter(pl.col("age") > 70)["income"] == -8).all()
     rest = drawn.filter(pl.col("age").is_between(18, 70))
@@ -441,12 +441,12 @@ def test_hundreds_of_categories_are_predicted_and_predict():
     codes = rng.integers(0, 300, 6000)
     group = rng.permutation(300)[codes] % 3
     frame = pl.DataFrame({"town": [f"t{code}" for code in codes], "area": group.astype(str)})
-    model = Cart(random_state=0).fit(frame)
+    model = Cart(smoothing_leaves=0, random_state=0).fit(frame)
     assert {tree.column: tree.leaves for tree in model.trees()} == {"town": 1, "area": 3}
     area_of = dict(zip(frame["town"], frame["area"], strict=True))
     drawn = model.sample(2000)
     assert all(area_of[town] == area for town, area in drawn.iter_rows())
-    back = Cart(visit_sequence=["area"], random_state=0).fit(frame).sample(2000)
+    back = Cart(visit_sequence=["area"], smoothing_leaves=0, random_state=0).fit(frame).sample(2000)
     assert all(area_of[town] == area for town, area in back.iter_rows())
 
 
@@ -454,7 +454,7 @@ def test_more_rows_than_one_block():
     rng = np.random.default_rng(0)
     x = rng.permutation(70_000)
     frame = pl.DataFrame({"x": x / 10, "y": np.where(x % 50 == 0, None, x // 7000).astype(float)})
-    model = Cart(minbucket=200, random_state=0, keep=["x"]).fit(frame)
+    model = Cart(minbucket=200, smoothing_leaves=0, random_state=0, keep=["x"]).fit(frame)
     drawn = model.sample()
     assert drawn["x"].equals(frame["x"])
     assert drawn["y"].drop_nulls().is_in(frame["y"].unique()).all()
@@ -553,7 +553,7 @@ def test_strata_have_their_marginal_and_trees_of_their_own():
     rng = np.random.default_rng(0)
     part, y = words(rng, "ppq", 900), rng.integers(0, 2, 900)
     frame = pl.DataFrame({"y": y, "x": np.where(part == "p", y, 1 - y), "part": part})
-    model = Cart(strata="part", random_state=0).fit(frame)
+    model = Cart(strata="part", smoothing_leaves=0, random_state=0).fit(frame)
     assert [tree.stratum for tree in model.trees()] == ["part = p"] * 2 + ["part = q"] * 2
     drawn = model.sample(30_000)
     assert drawn.columns == frame.columns
@@ -568,7 +568,7 @@ def test_strata_have_their_marginal_and_trees_of_their_own():
 
 def test_a_stratum_that_did_not_occur_cannot_be_drawn():
     frame = pl.DataFrame({"a": ["x", "x", "y"] * 20, "b": [1, 1, 2] * 20, "c": [0, 1, 0] * 20})
-    model = Cart(strata=["a", "b"]).fit(frame)
+    model = Cart(strata=["a", "b"], smoothing_leaves=0).fit(frame)
     other = pl.DataFrame({"a": ["x", "y"], "b": [2, 2], "c": [0, 0]})
     assert np.exp(model.log_likelihood(other)).tolist() == pytest.approx([0, 1 / 3])
 
@@ -602,13 +602,13 @@ def test_kept_columns_are_those_of_the_original_row_by_row(strata):
 
 def test_drawn_columns_follow_the_kept_ones():
     frame = pl.DataFrame({"x": [1, 2, 3] * 40, "y": ["a", "b", "c"] * 40})
-    assert Cart(keep=["y"]).fit(frame).sample(random_state=0).equals(frame)
-    assert (Cart(keep="y").fit(frame).log_likelihood(frame) == 0).all()
+    assert Cart(keep=["y"], smoothing_leaves=0).fit(frame).sample(random_state=0).equals(frame)
+    assert (Cart(keep="y", smoothing_leaves=0).fit(frame).log_likelihood(frame) == 0).all()
 
 
 def test_the_strata_of_kept_columns_are_not_drawn():
     frame = pl.DataFrame({"y": ["a", "b", "b"] * 40, "x": [1, 2, 2] * 40})
-    model = Cart(keep="y", strata="y").fit(frame)
+    model = Cart(keep="y", strata="y", smoothing_leaves=0).fit(frame)
     assert model.sample(random_state=0).equals(frame)
     assert (model.log_likelihood(frame) == 0).all()
 
@@ -667,7 +667,7 @@ RULES = ["if age < 16 then hours = 0", "if hours == 0 then pay = missing"]
 def test_rules_hold_are_left_out_of_the_fit_and_broken_ones_counted(caplog):
     frame = ruled()
     covered = frame.filter(pl.col("age") < 16).height
-    model = Cart(rules=RULES, random_state=0).fit(frame)
+    model = Cart(rules=RULES, smoothing_leaves=0, random_state=0).fit(frame)
     assert model.violations_ == {RULES[0]: 6, RULES[1]: 0}
     assert f"6 of the {covered} original records that this rule covers" in caplog.text
     assert RULES[0] in caplog.text
@@ -821,8 +821,8 @@ def test_monotone_changes_of_a_predictor_do_not_matter(seed):
 def test_everything_twice_with_leaves_twice_as_large():
     frame = without_ties(3)
     twice = pl.concat([frame, frame])
-    first = Cart(minbucket=10).fit(frame).log_likelihood(frame)
-    second = Cart(minbucket=20).fit(twice).log_likelihood(frame)
+    first = Cart(minbucket=10, smoothing_leaves=0).fit(frame).log_likelihood(frame)
+    second = Cart(minbucket=20, smoothing_leaves=0).fit(twice).log_likelihood(frame)
     np.testing.assert_allclose(first, second)
 
 
@@ -835,7 +835,7 @@ def unique_record(frame):
 
 def test_the_unique_record_has_one_of_the_67_donors_of_its_leaf():
     frame = load("buyer_beware")
-    model = Cart().fit(frame)
+    model = Cart(smoothing_leaves=0).fit(frame)
     ones = [
         frame.filter(pl.all_horizontal(pl.col(frame.columns[:k]) == 1)).height for k in (1, 2, 3)
     ]
@@ -852,7 +852,7 @@ def test_the_unique_record_has_one_of_the_67_donors_of_its_leaf():
 
 def test_copies_of_the_unique_record_follow_the_binomial_law():
     frame = load("buyer_beware")
-    model = Cart(random_state=2024).fit(frame)
+    model = Cart(smoothing_leaves=0, random_state=2024).fit(frame)
     copies = np.array(
         [
             sum(table.select(pl.all_horizontal(pl.all() == 1).sum()).row(0))
@@ -872,7 +872,7 @@ def test_larger_leaves_no_longer_single_the_record_out():
     frame = load("buyer_beware")
 
     def shares(**setting):
-        model = Cart(**setting).fit(frame)
+        model = Cart(**setting, smoothing_leaves=0).fit(frame)
         return float(np.exp(model.log_likelihood(unique_record(frame)))[0]), model
 
     # 67 records are too few for a leaf of 75. The parent holds (1,1,0) and (1,1,1), or those of
@@ -924,7 +924,7 @@ def test_disclosure_of_sd2011_is_that_of_synthpop(sd2011):
     """Means over a hundred syntheses of synthpop 1.9-3: repU, DiSCO, and DiSCO for depress = 0."""
     keys, target = ["sex", "age", "region", "placesize"], "depress"
     sequence = [*keys, target]
-    model = Cart(visit_sequence=sequence).fit(sd2011.select(sequence))
+    model = Cart(visit_sequence=sequence, smoothing_leaves=0).fit(sd2011.select(sequence))
 
     def unique(table):
         return table.group_by(keys).len().filter(pl.col("len") == 1)

@@ -24,7 +24,7 @@ def frame():
 
 def fitted(frame, **settings):
     schema = Schema.infer(frame).edit("x", kind="integer", levels=(), special=(-8,), range=None)
-    return Cart(**settings, random_state=1).fit(frame, schema)
+    return Cart(**({"smoothing_leaves": 0} | settings), random_state=1).fit(frame, schema)
 
 
 def codes_of(model, frame):
@@ -125,6 +125,8 @@ def test_a_table_without_ordinary_numbers(frame):
         "x", kind="integer", levels=(), special=(-8,), range=None, edges=()
     )
     model = Cart(random_state=1).fit(frame, schema)
+    # Not even smoothed kinds are ordinary: there is no number to draw.
+    assert model.sampling_tables()[1].shrinkage.base.tolist() == [0.5, 0, 0.5]
     assert [(own.name, own.part) for own in model.sampling_tables()][1:2] == [("x", "kind")]
     assert ("x", "value") not in [(own.name, own.part) for own in model.sampling_tables()]
 

@@ -242,7 +242,7 @@ def check_settings(
     minbucket: Any,  # noqa: ANN401  # a user's
     cp: Any,  # noqa: ANN401
     smoothing: Any,  # noqa: ANN401
-    smoothing_leaves: Any,  # noqa: ANN401
+    smoothing_leaves: Any = AUTO,  # noqa: ANN401
 ) -> None:
     """Raise if a setting has a value that cannot be used."""
     for value in _values(minbucket):
