@@ -96,7 +96,9 @@ def attacks_on(table: pl.DataFrame, count: int, kinds: tuple[int, ...]) -> list[
 def cases(rows: int, console: Console) -> Iterator[Case]:
     original, control = halves(load("cmc"), rows)
     attacks = attacks_on(original, 500, (3, 5))
-    release = BayesNet(3, "greedy", smoothing=0, random_state=1).fit(original).sample(random_state=1)
+    release = (
+        BayesNet(3, "greedy", smoothing=0, random_state=1).fit(original).sample(random_state=1)
+    )
     yield Case("cmc, network, k = 3", original, release, control, attacks, checked=False)
     payments = simulate("credit_card", 3 * rows, random_state=1).drop("Time", "Class")
     payments = payments.select(payments.columns[:12]).unique(maintain_order=True)

@@ -46,8 +46,8 @@ def releases_of(original: pl.DataFrame, fresh: pl.DataFrame, seed: int) -> dict[
     odd = lookalikes(original, fresh, random_state=seed).per_record()
     isolated = odd.sort("next_person", descending=True)["record"].head(ISOLATED)
     models: Mapping[str, Synthesizer] = {
-        "CART, minbucket 5": Cart(minbucket=5, random_state=seed),
-        "CART, minbucket 75": Cart(minbucket=75, random_state=seed),
+        "CART, minbucket 5": Cart(minbucket=5, smoothing_leaves=0, random_state=seed),
+        "CART, minbucket 75": Cart(minbucket=75, smoothing_leaves=0, random_state=seed),
         "greedy network, 3 parents": BayesNet(3, "greedy", smoothing=0, random_state=seed),
         "greedy network, 1 parent": BayesNet(1, "greedy", smoothing=0, random_state=seed),
         "Gaussian copula": GaussianCopula(random_state=seed),

@@ -18,6 +18,8 @@ SAID = [
     ("cart", {"minbucket": 50, "cp": 0.0123456789, "max_predictors": 3}),
     ("cart", {"visit_sequence": ["age", "sex"], "keep": ["job"], "strata": ["x", "y"]}),
     ("cart", {"proper": True, "rules": ["if a == 1 then b = 2", "if a > 1 then b = 3"]}),
+    ("cart", {"smoothing_leaves": "auto"}),
+    ("cart", {"smoothing_leaves": 2.5, "smoothing": "interpolate"}),
     ("copula", {"smoothing": "density", "ends": 10}),
     ("independent", {"decode": "uniform"}),
     ("random", {}),
@@ -44,9 +46,10 @@ def test_every_parameter_with_an_option_is_one_of_a_synthesizer():
         parents=1, structure="greedy", root="a", generations=1, threads=1, protect=["a:b"],
         minbucket=1, cp=0.0, visit="a", keep="a", strata="a", proper=True, rule=["r"],
         max_predictors=1, smoothing="density", ends=1, decode="uniform", min_count=1,
+        smoothing_leaves="0",
     )  # fmt: skip
     known = {name for method in METHODS.values() for name in method.parameter_names()}
-    assert len(given.parameters()) == 18
+    assert len(given.parameters()) == 19
     assert set(given.parameters()) <= known
     assert MethodOptions().parameters() == {}
 

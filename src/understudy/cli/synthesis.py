@@ -195,6 +195,15 @@ class MethodOptions:
             min=1,
         ),
     ] = None
+    smoothing_leaves: Annotated[
+        str | None,
+        _cart(
+            "auto, or how many records the node above lends to each leaf (0: none), so that "
+            "nobody's values come back for certain.",
+            default="auto",
+        ),
+        Form(_read_number, _say_plain),
+    ] = None
     smoothing: Annotated[
         str | None,
         option(

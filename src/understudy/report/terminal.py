@@ -167,7 +167,8 @@ def _tree_summary(model: Cart) -> Iterator[RenderableType]:
     headings = ["column", "part"] + ["records with"] * stratified
     for heading in headings:
         table.add_column(heading, overflow="fold")
-    for heading in ("leaves", "depth", "smallest leaf"):
+    smoothed = any(tree.strengths for tree in trees)
+    for heading in ["leaves", "depth", "smallest leaf"] + ["from own leaf"] * smoothed:
         table.add_column(heading, justify="right")
     table.add_column("looks most often at (splits)", overflow="fold")
     for tree in trees:
@@ -181,9 +182,15 @@ def _tree_summary(model: Cart) -> Iterator[RenderableType]:
             f"{tree.leaves:,}",
             str(tree.depth),
             f"{tree.smallest_leaf:,}",
+            *([f"{tree.own_share:.0%}"] if smoothed else []),
             Text((used or "-") + (f", {more} more" if more else "")),
         )
     yield table
+    if smoothed:
+        yield Text(
+            "Smoothing: each leaf borrows from the node above it, and that from the next. The "
+            "table shows the share of values that come from the leaf itself."
+        )
     kept = [model.codec_.names[place] for place in model.plan_.kept]
     if kept:
         yield Text(f"Kept as in the original: {quoted(kept)}.", style="yellow")

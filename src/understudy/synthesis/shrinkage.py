@@ -142,7 +142,9 @@ class Cells:
         """Count the donors, which are increasing within each smallest row."""
         new = np.ones(len(donors), bool)
         new[1:] = donors[1:] != donors[:-1]
-        new[rows.starts[rows.smallest]] = True
+        starts = rows.starts[rows.smallest]
+        # The row of no records at all starts nowhere.
+        new[starts[starts < len(donors)]] = True
         begins = np.flatnonzero(new)
         return cls(begins, donors[begins], np.diff(np.append(begins, len(donors))))
 
@@ -263,14 +265,17 @@ class LeftOut:
         with np.errstate(divide="ignore"):
             return float(self.cells.counts @ np.log(self.shares))
 
-    def add_level(self, strength: float | None = None) -> float:
-        """Add a level with a strength, the best one if none is given; return the strength."""
+    def add_level(self, strength: float | None = None, slack: float = 0.0) -> float:
+        """Add a level with a strength, the best one if none is given; return the strength.
+
+        `slack` is that of `best_strength`.
+        """
         from understudy.synthesis.kernels import left_out_shares
 
         level = _Level.of(self, self.levels)
         chosen = strength
         if chosen is None:
-            chosen, _ = best_strength(level.counts, level.shares, self.least)
+            chosen, _ = best_strength(level.counts, level.shares, self.least, slack)
         left_out_shares(level.counts, chosen, self.least, level.shares)
         inside = level.cell_of >= 0
         self.shares = np.where(inside, level.shares[level.cell_of], self.shares)
@@ -305,7 +310,7 @@ class _Level:
 
 
 def best_strength(
-    counts: tuple[Positions, Positions], shares: Probabilities, least: int
+    counts: tuple[Positions, Positions], shares: Probabilities, least: int, slack: float = 0.0
 ) -> tuple[float, float]:
     """Return the strength with the largest likelihood of left-out records, and this, in nats.
 
@@ -320,11 +325,13 @@ def best_strength(
         The probability of the cell's value in the row above.
     least : int
         The fewest records of a row that is used.
+    slack : float
+        Likelihoods this near, in nats, count as equally good.
     """
     from understudy.synthesis.kernels import left_out_totals
 
     tried: dict[float, float] = {}
-    same = _SAME * int(counts[0].sum())
+    same = max(slack, _SAME * int(counts[0].sum()))
 
     def best_of(strengths: Sequence[float]) -> float:
         totals = np.empty(len(strengths))
@@ -341,12 +348,13 @@ def best_strength(
 
 
 def fit_strengths(
-    rows: NestedRows, donors: Codes, base: Probabilities, min_count: int = 1
+    rows: NestedRows, donors: Codes, base: Probabilities, min_count: int = 1, slack: float = 0.0
 ) -> NDArray[np.float64]:
     """Return how far rows of each level are best drawn to those above, by left-out records.
 
     Level by level, from the row of all records down, the strength is taken with which the records
-    of the level are most probable, each under the others alone.
+    of the level are most probable, each under the others alone. Below the row of all records, a
+    larger strength is taken if it costs less than `slack`, in nats.
 
     Examples
     --------
@@ -357,4 +365,5 @@ def fit_strengths(
     array([524288., 524288.])
     """
     left_out = LeftOut(rows, donors, base, max(min_count, 1))
-    return np.array([left_out.add_level() for _ in range(rows.levels)])
+    slacks = [0.0] + [slack] * (rows.levels - 1)
+    return np.array([left_out.add_level(slack=own) for own in slacks])

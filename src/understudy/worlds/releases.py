@@ -163,7 +163,7 @@ class Noisy(_Unsaved):
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:  # noqa: ARG002  # trees draw nothing
         coded = _in_memory(source)
-        cart = Cart(random_state=0)
+        cart = Cart(smoothing_leaves=0, random_state=0)
         cart.codec_, cart.schema_ = self.codec_, self.schema_
         self.cart_ = cart.refit(coded)
         sizes = coded.cardinalities
@@ -285,7 +285,7 @@ def draw_releases(count: int, random_state: int = 0) -> Iterator[Release]:
         Decides the draws.
     """
     original = load("buyer_beware")
-    cart = Cart(random_state=0).fit(original)
+    cart = Cart(smoothing_leaves=0, random_state=0).fit(original)
     numbers = {"present": 0, "absent": 0}
     for table in load_syntheses("buyer_beware"):
         world = "present" if cell_counts(table)[-1] else "absent"

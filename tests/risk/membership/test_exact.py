@@ -16,6 +16,7 @@ from understudy.risk import membership_exact
 from understudy.risk.membership import other_worlds
 from understudy.risk.membership.exact_result import Posteriors
 from understudy.risk.strong.fixed import columns_of
+from understudy.synthesis.sampler import ENDED
 
 SMOOTHED = {"x": (), "y": ("x",), "z": ("x", "y")}
 MODELS = {
@@ -23,6 +24,7 @@ MODELS = {
     "network": lambda: BayesNet(2, random_state=1),
     "smoothed": lambda: BayesNet(2, SMOOTHED, smoothing=2, min_count=2, random_state=1),
     "trees": lambda: Cart(random_state=1),
+    "smoothed trees": lambda: Cart(smoothing_leaves=1.5, random_state=1),
 }
 
 
@@ -62,6 +64,8 @@ def shrunk_share(shrinkage, records, wanted, value):
     """
     share = shrinkage.base[value]
     for level, strength in enumerate(shrinkage.strengths):
+        if ENDED in wanted[:level]:
+            break
         row = [record[-1] for record in records if list(record[:level]) == wanted[:level]]
         if len(row) >= shrinkage.min_count:
             share = (row.count(value) + strength * share) / (len(row) + strength)
@@ -290,8 +294,13 @@ def check_calibration(pairs):
 @pytest.mark.parametrize("replaced", [False, True])
 @pytest.mark.parametrize(
     "model",
-    [MODELS["network"](), MODELS["smoothed"](), Cart(minbucket=3, random_state=1)],
-    ids=["network", "smoothed", "trees"],
+    [
+        MODELS["network"](),
+        MODELS["smoothed"](),
+        Cart(minbucket=3, smoothing_leaves=0, random_state=1),
+        Cart(minbucket=3, smoothing_leaves="auto", random_state=1),
+    ],
+    ids=["network", "smoothed", "trees", "smoothed trees"],
 )
 def test_what_has_probability_p_comes_true_with_frequency_p(model, replaced):
     people = survey(25, seed=3)

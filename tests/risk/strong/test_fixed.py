@@ -24,7 +24,7 @@ from understudy.risk.strong.fixed import FixedLikelihood, TableCounts, columns_o
 from understudy.risk.strong.kernels import add_predictions, add_shifts
 from understudy.risk.strong.release import Release
 from understudy.synthesis.cart.features import matrix_of
-from understudy.synthesis.sampler import ColumnTable
+from understudy.synthesis.sampler import ENDED, ColumnTable
 from understudy.synthesis.tables import ConditionalTable
 
 
@@ -90,11 +90,26 @@ def tree_log_likelihood(model, original, synthetic):
                 leaf = leaves.tree.find(places).tolist()
                 donors = [row for row in part if row < n]
                 for row in part:
-                    if row >= n:
+                    if row >= n and leaves.shrinkage is not None:
+                        total += log(shrunk_probability(leaves, leaf, values, donors, row))
+                    elif row >= n:
                         near = [d for d in donors if leaf[d] == leaf[row]] or donors
                         counts = Counter(values[d] for d in near)
                         total += log(counts[values[row]] / len(near) if near else 0)
     return total
+
+
+def shrunk_probability(leaves, leaf, values, donors, row):
+    """Return the probability of a record's value: of all donors first, then of fewer and fewer."""
+    strengths, paths = leaves.shrinkage.strengths, leaves.paths.T.tolist()
+    share = leaves.shrinkage.base[values[row]]
+    way = [turn for turn in paths[leaf[row]] if turn != ENDED]
+    for depth in range(len(way) + 1):
+        near = [values[donor] for donor in donors if paths[leaf[donor]][:depth] == way[:depth]]
+        if near:
+            strength = strengths[depth]
+            share = (near.count(values[row]) + strength * share) / (len(near) + strength)
+    return share
 
 
 def replaced(coded, row, names, codes):
@@ -206,6 +221,15 @@ VARIANTS = {
     "keep": {"minbucket": 1, "keep": ["a"]},
     "keep and strata": {"minbucket": 2, "keep": ["a"], "strata": "a"},
     "few predictors": {"minbucket": 1, "max_predictors": 1},
+    "smoothed leaves": {"minbucket": 2, "smoothing_leaves": "auto"},
+    "weakly smoothed leaves": {"minbucket": 1, "smoothing_leaves": 0.01},
+    "some smoothed leaves": {"minbucket": 2, "smoothing_leaves": {"x": 3, "d": 0}, "strata": "b"},
+    "smoothed leaves and rules": {
+        "minbucket": 1,
+        "smoothing_leaves": 2,
+        "rules": ["if a == 'a0' then d = 'd0'", "if b == 'b1' then x = -8"],
+    },
+    "smoothed leaves and kept columns": {"smoothing_leaves": "auto", "keep": ["a"]},
 }
 
 
@@ -230,6 +254,12 @@ class TestTrees:
         model = Cart(minbucket=2, random_state=1).fit(frame, schema)
         moved = compare(model, frame, model.sample(8, random_state=1), frame.columns, [0, 9])
         assert -math.inf in moved
+
+    def test_all_of_a_record_that_smoothed_leaves_leave_possible(self):
+        frame, schema = mixed(7, 15)
+        model = Cart(minbucket=2, smoothing_leaves="auto", random_state=1).fit(frame, schema)
+        moved = compare(model, frame, model.sample(8, random_state=1), frame.columns, [0, 9])
+        assert np.isfinite(moved).all()
 
     def test_a_rule_that_the_original_breaks(self, caplog):
         caplog.set_level(logging.ERROR)

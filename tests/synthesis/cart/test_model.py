@@ -18,6 +18,7 @@ from understudy import Schema, Synthesizer, load
 from understudy.data.coded import Coded
 from understudy.errors import ParameterError
 from understudy.synthesis.cart import Cart
+from understudy.synthesis.sampler import ENDED
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -90,19 +91,39 @@ def slow_probability(model, record, places):
                 place = int(tree.orders[other][place]) if other in tree.orders else place
                 node = int(tree.children[node, int(place > tree.threshold[node])])
             leaf = int(np.count_nonzero(tree.feature[:node] < 0))
-            start = int(leaf_model.leaf_sizes[:leaf].sum())
-            donors = leaf_model.table.donors[start : start + int(leaf_model.leaf_sizes[leaf])]
-            total *= float(np.mean(donors == outcome))
+            if leaf_model.shrinkage is None:
+                total *= float(np.mean(leaf_donors(leaf_model, leaf) == outcome))
+            else:
+                total *= slow_smoothed(leaf_model, leaf, outcome)
     return total
 
 
+def leaf_donors(leaf_model, leaf):
+    start = int(leaf_model.leaf_sizes[:leaf].sum())
+    return leaf_model.table.donors[start : start + int(leaf_model.leaf_sizes[leaf])]
+
+
+def slow_smoothed(leaf_model, leaf, outcome):
+    """Return the probability of an outcome: that of all records, drawn to those of its leaf."""
+    ways = leaf_model.paths.T.tolist()
+    share = leaf_model.shrinkage.base[outcome]
+    for depth, strength in enumerate(leaf_model.shrinkage.strengths):
+        if ENDED in ways[leaf][:depth]:
+            break
+        near = [n for n, way in enumerate(ways) if way[:depth] == ways[leaf][:depth]]
+        donors = np.concatenate([leaf_donors(leaf_model, n) for n in near])
+        share = (np.count_nonzero(donors == outcome) + strength * share) / (len(donors) + strength)
+    return share
+
+
+@pytest.mark.parametrize("smoothing", [0, 3.0, "auto"])
 @pytest.mark.parametrize("table", ["cmc", "mixed"])
-def test_the_density_is_that_of_walking_the_trees(table):
+def test_the_density_is_that_of_walking_the_trees(table, smoothing):
     frame = load("cmc") if table == "cmc" else mixed()
-    model = Cart(minbucket=8).fit(frame)
+    model = Cart(minbucket=8, smoothing_leaves=smoothing).fit(frame)
     coded = Coded.concatenate([model.codec_.encode(frame), model.sample_coded(300, 1)])
     (sequence,) = model.sequences_
-    some = coded.take(np.arange(0, len(coded), 7))
+    some = coded.take(np.arange(0, len(coded), 97 if smoothing else 7))
     places = [
         feature.places(codes)
         for feature, codes in zip(sequence.features, some.columns, strict=True)
@@ -157,10 +178,11 @@ def small_tables(draw):
             {"strata": "n", "rules": ["if c == 'x' then flag = false"]},
         ]
     ),
+    smoothing=st.sampled_from([0, 0.1, 20, "auto", {"x": 0, "c": 2.0}]),
 )
-def test_the_density_sums_to_one(table, minbucket, setting):
+def test_the_density_sums_to_one(table, minbucket, setting, smoothing):
     frame, schema = table
-    setting = dict(setting)
+    setting = {**setting, "smoothing_leaves": smoothing}
     if "rules" in setting:
         setting["rules"] = [rule.format(n=frame["n"][0]) for rule in setting["rules"]]
     logging.getLogger("understudy").setLevel(logging.ERROR)
@@ -179,10 +201,13 @@ def test_the_density_sums_to_one(table, minbucket, setting):
 
 
 @settings(max_examples=15)
-@given(table=small_tables(), strata=st.sampled_from([None, "flag"]))
-def test_with_kept_columns_the_density_is_conditional(table, strata):
+@given(
+    table=small_tables(), strata=st.sampled_from([None, "flag"]), smoothing=st.sampled_from([0, 2])
+)
+def test_with_kept_columns_the_density_is_conditional(table, strata, smoothing):
     frame, schema = table
-    model = Cart(1, keep=["flag", "n"], strata=strata).fit(frame, schema)
+    settings = {"keep": ["flag", "n"], "strata": strata, "smoothing_leaves": smoothing}
+    model = Cart(1, **settings).fit(frame, schema)
     records = all_records(model)
     probability = np.exp(model.log_likelihood(records))
     kept = pl.DataFrame({"flag": records["flag"], "n": records["n"], "p": probability})
@@ -194,14 +219,15 @@ def test_with_kept_columns_the_density_is_conditional(table, strata):
         assert (sums > 0).any()
 
 
-def test_shares_of_a_large_sample_are_the_density():
+@pytest.mark.parametrize("smoothing", [0, 6, "auto"])
+def test_shares_of_a_large_sample_are_the_density(smoothing):
     frame = pl.DataFrame(
         {
             "c": words(np.random.default_rng(1), "abc", 200),
             "x": np.random.default_rng(2).integers(0, 3, 200),
         }
     ).with_columns(y=pl.col("c") + pl.col("x").cast(pl.String).str.slice(0, 1).replace("2", "1"))
-    model = Cart(random_state=0).fit(frame)
+    model = Cart(smoothing_leaves=smoothing, random_state=0).fit(frame)
     records = all_records(model)
     expected = np.exp(model.log_likelihood(records))
     drawn = model.sample_coded(100_000)
@@ -215,7 +241,7 @@ def test_shares_of_a_large_sample_are_the_density():
 def test_records_that_cannot_be_drawn():
     frame = pl.DataFrame({"c": ["a", "b"] * 20, "x": [1, 2] * 20, "y": list(range(40))})
     schema = Schema.infer(frame).edit("y", kind="integer", role="ordinary")
-    model = Cart().fit(frame, schema)
+    model = Cart(smoothing_leaves=0).fit(frame, schema)
     other = pl.DataFrame({"c": ["a", "a", "b", "a"], "x": [1, 2, 2, 1], "y": [0, 0, 1, 99]})
     found = np.exp(model.log_likelihood(other))
     # a and 1 are half of the records. The tree for y, where no other value is possible, is not
@@ -223,13 +249,61 @@ def test_records_that_cannot_be_drawn():
     assert found[1] == found[3] == 0
     assert 0 < found[0] <= 0.5 * 0.2
     assert found[2] > 0
+    # Smoothed leaves can draw whatever the columns can hold.
+    found = np.exp(Cart(smoothing_leaves="auto").fit(frame, schema).log_likelihood(other))
+    assert (found > 0).tolist() == [True, True, True, False]
+
+
+def test_smoothed_leaves_by_hand():
+    # Twenty records: s = p or q, half of them each; y is u for all p, and v for all q but one.
+    frame = pl.DataFrame({"s": ["p"] * 10 + ["q"] * 10, "y": ["u"] * 10 + ["v"] * 9 + ["u"]})
+    model = Cart(smoothing_leaves=5).fit(frame)
+    assert [tree.leaves for tree in model.trees()] == [1, 2]
+    # s is drawn to one half, which it is. Of all y, (11 + 5 * 1/2) / 25 = 0.54 are u; of those with
+    # p, (10 + 5 * 0.54) / 15, and of those with q, (1 + 5 * 0.54) / 15.
+    people = pl.DataFrame({"s": ["p", "p", "q", "q"], "y": ["u", "v", "u", "v"]})
+    wanted = [12.7 / 15, 2.3 / 15, 3.7 / 15, 11.3 / 15]
+    np.testing.assert_allclose(np.exp(model.log_likelihood(people)), np.array(wanted) / 2)
+    *_, summary = model.trees()
+    assert summary.strengths == (5.0, 5.0)
+    assert summary.own_share == pytest.approx(10 / 15)
+
+
+def test_no_smoothing_of_leaves_is_the_limit_of_little(survey):
+    little, none = (Cart(smoothing_leaves=a, minbucket=20).fit(survey) for a in (1e-9, 0))
+    seen = none.log_likelihood(survey)
+    np.testing.assert_allclose(little.log_likelihood(survey), seen, atol=1e-6)
+
+
+def test_much_smoothing_draws_columns_alone(survey):
+    model = Cart(smoothing_leaves={"age": 1e-9, "*": 1e12}, minbucket=20).fit(survey)
+    drawn = model.sample(20_000, random_state=1)
+    # Worth so many records, equally likely codes decide.
+    assert drawn["religion"].mean() == pytest.approx(0.5, abs=share(0.5, 20_000))
+    auto = Cart(smoothing_leaves="auto", random_state=1).fit(survey)
+    assert auto.sample(20_000)["religion"].mean() == pytest.approx(
+        survey["religion"].mean(), abs=0.02
+    )
+
+
+def test_left_out_records_describe_others_better(survey):
+    # The half that was not learnt from is far more probable with smoothed leaves.
+    halves = survey.sample(fraction=1, shuffle=True, seed=1)
+    whole = Cart(smoothing_leaves="auto").fit(survey)
+    first, second = (whole.codec_.encode(part) for part in (halves[:736], halves[736:]))
+    found = whole.refit(first).log_likelihood(second)
+    assert np.isfinite(found).all()
+    bare = Cart(smoothing_leaves=0).fit(survey).refit(first).log_likelihood(second)
+    assert np.isneginf(bare).mean() > 0.4
+    stumps = Cart(smoothing_leaves="auto", cp=1).fit(survey).refit(first)
+    assert found.mean() > stumps.log_likelihood(second).mean() + 0.3
 
 
 # Draws
 
 
 def test_the_first_column_has_its_marginal(survey):
-    model = Cart(random_state=0).fit(survey)
+    model = Cart(smoothing_leaves=0, random_state=0).fit(survey)
     drawn = model.sample(60_000)["age"].value_counts().sort("age")
     original = survey["age"].value_counts().sort("age")
     assert drawn["age"].equals(original["age"])
@@ -316,7 +390,7 @@ def test_what_goes_with_gaps_and_special_values_is_kept():
     frame = pl.DataFrame({"age": age, "income": income}).with_columns(
         pl.col("income").fill_nan(None)
     )
-    drawn = Cart(random_state=0).fit(frame).sample(5000)
+    drawn = Cart(smoothing_leaves=0, random_state=0).fit(frame).sample(5000)
     assert drawn.filter(pl.col("age") < 18)["income"].is_null().all()
     assert (drawn.filter(pl.col("age") > 70)["income"] == -8).all()
     rest = drawn.filter(pl.col("age").is_between(18, 70))
@@ -367,12 +441,12 @@ def test_hundreds_of_categories_are_predicted_and_predict():
     codes = rng.integers(0, 300, 6000)
     group = rng.permutation(300)[codes] % 3
     frame = pl.DataFrame({"town": [f"t{code}" for code in codes], "area": group.astype(str)})
-    model = Cart(random_state=0).fit(frame)
+    model = Cart(smoothing_leaves=0, random_state=0).fit(frame)
     assert {tree.column: tree.leaves for tree in model.trees()} == {"town": 1, "area": 3}
     area_of = dict(zip(frame["town"], frame["area"], strict=True))
     drawn = model.sample(2000)
     assert all(area_of[town] == area for town, area in drawn.iter_rows())
-    back = Cart(visit_sequence=["area"], random_state=0).fit(frame).sample(2000)
+    back = Cart(visit_sequence=["area"], smoothing_leaves=0, random_state=0).fit(frame).sample(2000)
     assert all(area_of[town] == area for town, area in back.iter_rows())
 
 
@@ -380,7 +454,7 @@ def test_more_rows_than_one_block():
     rng = np.random.default_rng(0)
     x = rng.permutation(70_000)
     frame = pl.DataFrame({"x": x / 10, "y": np.where(x % 50 == 0, None, x // 7000).astype(float)})
-    model = Cart(minbucket=200, random_state=0, keep=["x"]).fit(frame)
+    model = Cart(minbucket=200, smoothing_leaves=0, random_state=0, keep=["x"]).fit(frame)
     drawn = model.sample()
     assert drawn["x"].equals(frame["x"])
     assert drawn["y"].drop_nulls().is_in(frame["y"].unique()).all()
@@ -479,7 +553,7 @@ def test_strata_have_their_marginal_and_trees_of_their_own():
     rng = np.random.default_rng(0)
     part, y = words(rng, "ppq", 900), rng.integers(0, 2, 900)
     frame = pl.DataFrame({"y": y, "x": np.where(part == "p", y, 1 - y), "part": part})
-    model = Cart(strata="part", random_state=0).fit(frame)
+    model = Cart(strata="part", smoothing_leaves=0, random_state=0).fit(frame)
     assert [tree.stratum for tree in model.trees()] == ["part = p"] * 2 + ["part = q"] * 2
     drawn = model.sample(30_000)
     assert drawn.columns == frame.columns
@@ -494,7 +568,7 @@ def test_strata_have_their_marginal_and_trees_of_their_own():
 
 def test_a_stratum_that_did_not_occur_cannot_be_drawn():
     frame = pl.DataFrame({"a": ["x", "x", "y"] * 20, "b": [1, 1, 2] * 20, "c": [0, 1, 0] * 20})
-    model = Cart(strata=["a", "b"]).fit(frame)
+    model = Cart(strata=["a", "b"], smoothing_leaves=0).fit(frame)
     other = pl.DataFrame({"a": ["x", "y"], "b": [2, 2], "c": [0, 0]})
     assert np.exp(model.log_likelihood(other)).tolist() == pytest.approx([0, 1 / 3])
 
@@ -528,13 +602,13 @@ def test_kept_columns_are_those_of_the_original_row_by_row(strata):
 
 def test_drawn_columns_follow_the_kept_ones():
     frame = pl.DataFrame({"x": [1, 2, 3] * 40, "y": ["a", "b", "c"] * 40})
-    assert Cart(keep=["y"]).fit(frame).sample(random_state=0).equals(frame)
-    assert (Cart(keep="y").fit(frame).log_likelihood(frame) == 0).all()
+    assert Cart(keep=["y"], smoothing_leaves=0).fit(frame).sample(random_state=0).equals(frame)
+    assert (Cart(keep="y", smoothing_leaves=0).fit(frame).log_likelihood(frame) == 0).all()
 
 
 def test_the_strata_of_kept_columns_are_not_drawn():
     frame = pl.DataFrame({"y": ["a", "b", "b"] * 40, "x": [1, 2, 2] * 40})
-    model = Cart(keep="y", strata="y").fit(frame)
+    model = Cart(keep="y", strata="y", smoothing_leaves=0).fit(frame)
     assert model.sample(random_state=0).equals(frame)
     assert (model.log_likelihood(frame) == 0).all()
 
@@ -593,7 +667,7 @@ RULES = ["if age < 16 then hours = 0", "if hours == 0 then pay = missing"]
 def test_rules_hold_are_left_out_of_the_fit_and_broken_ones_counted(caplog):
     frame = ruled()
     covered = frame.filter(pl.col("age") < 16).height
-    model = Cart(rules=RULES, random_state=0).fit(frame)
+    model = Cart(rules=RULES, smoothing_leaves=0, random_state=0).fit(frame)
     assert model.violations_ == {RULES[0]: 6, RULES[1]: 0}
     assert f"6 of the {covered} original records that this rule covers" in caplog.text
     assert RULES[0] in caplog.text
@@ -747,8 +821,8 @@ def test_monotone_changes_of_a_predictor_do_not_matter(seed):
 def test_everything_twice_with_leaves_twice_as_large():
     frame = without_ties(3)
     twice = pl.concat([frame, frame])
-    first = Cart(minbucket=10).fit(frame).log_likelihood(frame)
-    second = Cart(minbucket=20).fit(twice).log_likelihood(frame)
+    first = Cart(minbucket=10, smoothing_leaves=0).fit(frame).log_likelihood(frame)
+    second = Cart(minbucket=20, smoothing_leaves=0).fit(twice).log_likelihood(frame)
     np.testing.assert_allclose(first, second)
 
 
@@ -761,7 +835,7 @@ def unique_record(frame):
 
 def test_the_unique_record_has_one_of_the_67_donors_of_its_leaf():
     frame = load("buyer_beware")
-    model = Cart().fit(frame)
+    model = Cart(smoothing_leaves=0).fit(frame)
     ones = [
         frame.filter(pl.all_horizontal(pl.col(frame.columns[:k]) == 1)).height for k in (1, 2, 3)
     ]
@@ -778,7 +852,7 @@ def test_the_unique_record_has_one_of_the_67_donors_of_its_leaf():
 
 def test_copies_of_the_unique_record_follow_the_binomial_law():
     frame = load("buyer_beware")
-    model = Cart(random_state=2024).fit(frame)
+    model = Cart(smoothing_leaves=0, random_state=2024).fit(frame)
     copies = np.array(
         [
             sum(table.select(pl.all_horizontal(pl.all() == 1).sum()).row(0))
@@ -798,7 +872,7 @@ def test_larger_leaves_no_longer_single_the_record_out():
     frame = load("buyer_beware")
 
     def shares(**setting):
-        model = Cart(**setting).fit(frame)
+        model = Cart(**setting, smoothing_leaves=0).fit(frame)
         return float(np.exp(model.log_likelihood(unique_record(frame)))[0]), model
 
     # 67 records are too few for a leaf of 75. The parent holds (1,1,0) and (1,1,1), or those of
@@ -850,7 +924,7 @@ def test_disclosure_of_sd2011_is_that_of_synthpop(sd2011):
     """Means over a hundred syntheses of synthpop 1.9-3: repU, DiSCO, and DiSCO for depress = 0."""
     keys, target = ["sex", "age", "region", "placesize"], "depress"
     sequence = [*keys, target]
-    model = Cart(visit_sequence=sequence).fit(sd2011.select(sequence))
+    model = Cart(visit_sequence=sequence, smoothing_leaves=0).fit(sd2011.select(sequence))
 
     def unique(table):
         return table.group_by(keys).len().filter(pl.col("len") == 1)

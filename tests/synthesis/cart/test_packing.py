@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import zipfile
@@ -37,6 +38,7 @@ def make_table():
 
 
 TABLE = make_table()
+BASE = {"minbucket": 4, "smoothing_leaves": 0}
 SETTINGS = {
     "plain": {},
     "strata": {"strata": ["sex"]},
@@ -46,6 +48,8 @@ SETTINGS = {
     "smoothing": {"smoothing": {"income": "density", "age": "interpolate"}},
     "rules": {"rules": ["if region == 'a' then income = missing"]},
     "protect": {"protect": {"sex": "region"}, "max_predictors": 1},
+    "leaves": {"smoothing_leaves": "auto"},
+    "leaves by column": {"smoothing_leaves": {"income": 2.5, "age": 0}, "strata": ["sex"]},
     "matrix": {"predictors": np.tri(4, k=-1), "minbucket": {"age": 20, "*": np.int64(4)}},
 }
 
@@ -76,14 +80,14 @@ def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     found = {}
     for name, given_settings in SETTINGS.items():
-        model = Cart(**({"minbucket": 4} | given_settings), random_state=1).fit(TABLE)
+        model = Cart(**(BASE | given_settings), random_state=1).fit(TABLE)
         found[name] = read(model.save(folder / f"{name}.us"))
     return found
 
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_saved_model_is_the_same(name, tmp_path):
-    model = Cart(**({"minbucket": 4} | SETTINGS[name]), random_state=1).fit(TABLE)
+    model = Cart(**(BASE | SETTINGS[name]), random_state=1).fit(TABLE)
     loaded = Synthesizer.load(model.save(tmp_path / "m.us"))
     assert loaded.trees() == model.trees()
     assert loaded.plan_ == model.plan_
@@ -99,7 +103,7 @@ def test_a_saved_model_is_the_same(name, tmp_path):
 def test_arrays_by_hand():
     # One split: age up to 20, 21 or more. Leaves: five times 0, five times 1.
     table = pl.DataFrame({"age": [20] * 10 + [30] * 10, "job": ["no"] * 10 + ["yes"] * 10})
-    model = Cart(minbucket=5).fit(table)
+    model = Cart(minbucket=5, smoothing_leaves=0).fit(table)
     arrays = pack(model.sequences_)
     # Sequence, step, part (1: value), nodes, ordered columns, leaves.
     assert arrays["trees"].tolist() == [[0, 0, 1, 1, 0, 1], [0, 1, 1, 3, 0, 2]]
@@ -386,3 +390,116 @@ def test_one_rule_in_two_spellings(tmp_path):
     model = Cart(rules=rules, random_state=0).fit(TABLE)
     loaded = Synthesizer.load(model.save(tmp_path / "m.us"))
     assert loaded.sample().equals(model.sample())
+
+
+def fingerprint(arrays):
+    """Return a short hash of arrays by name: of their types, shapes and bytes."""
+    digest = hashlib.sha256()
+    for name, array in sorted(arrays.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:12]
+
+
+# Noted before leaves could be drawn towards the nodes above them.
+UNSMOOTHED = {
+    "plain": ("7476e64be7b3", "03d9ce3eb600"),
+    "strata": ("8a5368d7bcb5", "bb4406cea7f7"),
+    "keep": ("f88a402524bf", "60d96028d7f8"),
+    "kept strata": ("5cb586239944", "fe50c7ff1288"),
+    "proper": ("71fe868355df", "6ba77300e44d"),
+    "smoothing": ("7476e64be7b3", "03d9ce3eb600"),
+    "rules": ("33fafe8de6e1", "602aaa775dbd"),
+    "protect": ("c83a7ac5690f", "7917739d00e1"),
+    "matrix": ("18c609dce298", "e8999642c3c0"),
+}
+
+
+@pytest.mark.parametrize("name", UNSMOOTHED)
+def test_leaves_as_they_are_give_the_same_trees_and_draws_as_ever(saved, name):
+    _, arrays = saved[name]
+    model = Cart(**(BASE | SETTINGS[name]), random_state=1).fit(TABLE)
+    drawn = model.sample_coded(None if name.startswith("k") else 500, 2)
+    found = fingerprint(arrays), fingerprint(dict(zip(drawn.names, drawn.columns, strict=True)))
+    assert found == UNSMOOTHED[name]
+
+
+def test_files_without_a_word_of_smoothing_leaves_are_older_ones(saved, tmp_path):
+    for name in UNSMOOTHED:
+        assert "smoothing_leaves" not in saved[name][0]["params"]
+        assert "strengths" not in saved[name][1]
+    write(tmp_path / "old.us", *saved["plain"])
+    model = Synthesizer.load(tmp_path / "old.us")
+    assert model.smoothing_leaves == 0
+    assert not any(tree.strengths for tree in model.trees())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda a: a[:-1],
+        lambda a: np.append(a, 1.0),
+        lambda a: a.astype(np.float32),
+        lambda a: changed(a, 3, 0.0),
+        lambda a: changed(a, 3, -1.0),
+        lambda a: changed(a, 0, np.nan),
+        lambda a: changed(a, 0, np.inf),
+    ],
+)
+def test_strengths_that_do_not_fit(saved, tmp_path, damage):
+    for name in ("leaves", "leaves by column"):
+        header, arrays = saved[name]
+        refused(tmp_path, header, arrays | {"strengths": damage(arrays["strengths"])})
+
+
+def test_strengths_where_leaves_are_not_smoothed_and_the_other_way_round(saved, tmp_path):
+    header, arrays = saved["leaves"]
+    bare = {name: array for name, array in arrays.items() if name != "strengths"}
+    refused(tmp_path, header, bare)
+    refused(tmp_path, saved["plain"][0], arrays)
+    strengths = {"strengths": arrays["strengths"][:0]}
+    write(tmp_path / "fine.us", saved["plain"][0], bare | strengths)
+    assert Synthesizer.load(tmp_path / "fine.us").trees()
+
+
+def test_smoothed_nodes_are_in_the_order_of_the_tree(saved, tmp_path):
+    # A smoothed node draws from a range of records, so children cannot stand in any other order.
+    header, arrays = saved["leaves"]
+    place = 2 * first_split(arrays)
+    own = arrays["children"].copy()
+    own[place : place + 2] = own[place : place + 2][::-1]
+    write(tmp_path / "plain.us", saved["plain"][0], saved["plain"][1] | {"children": own})
+    assert Synthesizer.load(tmp_path / "plain.us").sample().shape == TABLE.shape
+    refused(tmp_path, header, arrays | {"children": own})
+
+
+def test_no_record_in_a_leaf(saved, tmp_path):
+    header, arrays = saved["leaves"]
+    sizes = arrays["leaf_sizes"].copy()
+    sizes[2], sizes[1] = 0, sizes[1] + sizes[2]
+    refused(tmp_path, header, arrays | {"leaf_sizes": sizes})
+
+
+def test_a_tree_of_no_records(tmp_path):
+    # In the second stratum no income is known, but some may be drawn.
+    table = pl.DataFrame(
+        {
+            "sex": ["f"] * 20 + ["m"] * 20,
+            "income": [float(number % 7) for number in range(20)] + [None] * 20,
+        }
+    )
+    settings = {"strata": "sex", "random_state": 1}
+    bare = Cart(smoothing_leaves=0, **settings).fit(table)
+    assert [tree.part for tree in bare.trees()] == ["kind", "value", "kind"]
+    model = Cart(smoothing_leaves=3, **settings).fit(table)
+    *_, kind, value = model.trees()
+    assert (kind.part, value.part, value.smallest_leaf, value.own_share) == ("kind", "value", 0, 0)
+    # (20 * 1 + 3 * 1/2) / 23 are missing; the others have the seven numbers alike.
+    people = pl.DataFrame({"sex": ["m", "m"], "income": [None, 4.0]})
+    wanted = [21.5 / 23 / 2, 1.5 / 23 / 7 / 2]
+    np.testing.assert_allclose(np.exp(model.log_likelihood(people)), wanted)
+    loaded = Synthesizer.load(model.save(tmp_path / "m.us"))
+    assert loaded.sample(500).equals(model.sample(500))
+    assert loaded.cells() == model.cells()
+    drawn = model.sample(5000).filter(sex="m", income=pl.col("income").is_not_null())
+    assert drawn.height >= 0

@@ -8,7 +8,7 @@ import pytest
 
 from understudy import Cart, Schema
 from understudy.synthesis.cart.sampling_tables import StratumTable, TreeTable
-from understudy.synthesis.sampler import ABSENT, IMPOSSIBLE
+from understudy.synthesis.sampler import ABSENT, ENDED, IMPOSSIBLE
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def frame():
 
 def fitted(frame, **settings):
     schema = Schema.infer(frame).edit("x", kind="integer", levels=(), special=(-8,), range=None)
-    return Cart(**settings, random_state=1).fit(frame, schema)
+    return Cart(**({"smoothing_leaves": 0} | settings), random_state=1).fit(frame, schema)
 
 
 def codes_of(model, frame):
@@ -125,5 +125,42 @@ def test_a_table_without_ordinary_numbers(frame):
         "x", kind="integer", levels=(), special=(-8,), range=None, edges=()
     )
     model = Cart(random_state=1).fit(frame, schema)
+    # Not even smoothed kinds are ordinary: there is no number to draw.
+    assert model.sampling_tables()[1].shrinkage.base.tolist() == [0.5, 0, 0.5]
     assert [(own.name, own.part) for own in model.sampling_tables()][1:2] == [("x", "kind")]
     assert ("x", "value") not in [(own.name, own.part) for own in model.sampling_tables()]
+
+
+def test_smoothed_leaves_are_told_by_the_way_there(frame):
+    plain = fitted(frame, minbucket=2, cp=0.01)
+    model = fitted(frame, minbucket=2, cp=0.01, smoothing_leaves=3)
+    known = codes_of(model, frame)
+    for own, one in zip(model.sampling_tables(), plain.sampling_tables(), strict=True):
+        assert len(own.sizes) <= own.leaves.tree.depth
+        assert own.shrinkage.strengths.tolist() == [3.0] * (len(own.sizes) + 1)
+        assert one.shrinkage is None
+        assert own.donors.tolist() == one.donors.tolist()
+        entries, leaves = own.entries(known, 24), one.entries(known, 24).parents[0]
+        assert entries.values.tolist() == one.entries(known, 24).values.tolist()
+        # Leaves are numbered from left to right, as ways are sorted.
+        ways = list(zip(*(turns.tolist() for turns in entries.parents), strict=True))
+        ways = ways or [()] * 24
+        for first, second in ((0, 7), (5, 11), (12, 23), (3, 6)):
+            assert (ways[first] < ways[second]) == (leaves[first] < leaves[second])
+            assert (ways[first] == ways[second]) == (leaves[first] == leaves[second])
+        for way in ways:
+            ended = way.index(ENDED) if ENDED in way else len(way)
+            assert set(way[ended:]) <= {ENDED}
+        for size, turns in zip(own.sizes, entries.parents, strict=True):
+            assert turns.max() < size
+    assert max(len(own.sizes) for own in model.sampling_tables()) > 1
+
+
+def test_above_the_root_all_codes_that_a_part_can_have_are_equally_likely(frame):
+    tables = fitted(frame, minbucket=12, smoothing_leaves="auto").sampling_tables()
+    bases = {(own.name, own.part): own.shrinkage.base.tolist() for own in tables}
+    third = pytest.approx([1 / 3] * 3)
+    assert bases["s", "value"] == [0.5, 0.5]
+    assert bases["x", "kind"] == third
+    # The special value has the first code, then 1, 2 and 9, then missing.
+    assert bases["x", "value"] == pytest.approx([0, 1 / 3, 1 / 3, 1 / 3, 0])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from understudy.synthesis.cart.features import Feature
 from understudy.synthesis.cart.trees import MOST_DEPTH, Outcome, Tree, grow
 from understudy.synthesis.kernels import prune
+from understudy.synthesis.sampler import ENDED
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -307,3 +308,135 @@ def test_every_number_that_is_drawn_is_one_of_the_leafs_own(seed):
         for at, code in zip(model.tree.find(others), drawn.tolist(), strict=True)
     ]
     np.testing.assert_allclose(share, counted)
+
+
+# Nodes as rows within rows
+
+
+def test_nodes_as_rows_by_hand():
+    #      0         leaves from left to right: 1, 4, 5 and 6 with 5, 2, 1 and 4 records
+    #   1     2      2 has more than half of the 12 records of 0, so it is passed over;
+    #       3   6    3 and 6 have not, and of 3 below each leaf stands, whatever its share
+    #      4 5
+    feature = np.array([0, -1, 0, 0, -1, -1, -1], np.int32)
+    children = np.zeros((7, 2), np.int32)
+    children[[0, 2, 3]] = [[1, 2], [3, 6], [4, 5]]
+    tree = Tree(feature, np.zeros(7, np.int32), children, {})
+    rows = tree.nest(np.array([5, 2, 1, 4]))
+    assert rows.starts.tolist() == [0, 0, 5, 8, 5, 7]
+    assert rows.lengths.tolist() == [12, 5, 3, 4, 2, 1]
+    assert rows.above.tolist() == [-1, 0, 0, 0, 2, 2]
+    assert rows.bounds.tolist() == [0, 1, 4, 6]
+    assert rows.smallest.tolist() == [1, 4, 5, 3]
+
+
+@pytest.mark.parametrize(
+    "children",
+    [
+        [[2, 1], [0, 0], [3, 4], [0, 0], [0, 0]],  # the left child does not follow
+        [[1, 2], [0, 0], [4, 3], [0, 0], [0, 0]],
+        [[1, 3], [0, 0], [3, 4], [0, 0], [0, 0]],  # node 2 has no parent
+        [[1, 2], [0, 0], [3, 5], [0, 0], [0, 0]],  # beyond the last
+        [[1, 1], [0, 0], [3, 4], [0, 0], [0, 0]],
+    ],
+)
+def test_nodes_that_are_no_ranges_are_refused(children):
+    feature = np.array([0, -1, 0, -1, -1], np.int32)
+    tree = Tree(feature, np.zeros(5, np.int32), np.array(children, np.int32), {})
+    with pytest.raises(ValueError, match="not numbered depth first"):
+        tree.nest(np.array([5, 2, 4]))
+
+
+def grown(seed, rows=200, minbucket=3):
+    """Return records, a model of an outcome with four codes, and the outcome."""
+    rng = np.random.default_rng(seed)
+    sizes = [12, 2, 7]
+    places = np.stack([rng.integers(0, size, rows) for size in sizes], axis=1).astype(np.int32)
+    features = [number(12), category(2), category(7)]
+    codes = ((places[:, 0] > 5) + rng.integers(0, 3, rows)).astype(np.uint8)
+    model = grow(places, features, (0, 1, 2), Outcome(codes, 4), minbucket=minbucket, cp=0.0)
+    return places, model, codes
+
+
+def rows_to(tree, places, record):
+    """Return the rows on a record's way to its leaf, as lists of records, in plain Python."""
+
+    def way(one):
+        found, node = [0], 0
+        while tree.feature[node] >= 0:
+            column = int(tree.feature[node])
+            place = int(one[column])
+            place = int(tree.orders[column][place]) if column in tree.orders else place
+            node = int(tree.children[node, int(place > tree.threshold[node])])
+            found.append(node)
+        return found
+
+    ways, own = [way(one) for one in places], way(record)
+    rows = [list(range(len(places)))]
+    for node in own[1:]:
+        inside = [row for row, other in enumerate(ways) if node in other]
+        if 2 * len(inside) <= len(rows[-1]) or node == own[-1]:
+            rows.append(inside)
+    return rows
+
+
+@settings(max_examples=15)
+@given(seeds)
+def test_rows_are_the_nodes_on_the_way(seed):
+    places, model, codes = grown(seed, rows=80)
+    rows, leaf_of = model.nested, model.tree.find(places)
+    ways = {}
+    for place in range(0, 80, 5):
+        wanted = rows_to(model.tree, places, places[place])
+        row = int(rows.smallest[leaf_of[place]])
+        found = []
+        while row >= 0:
+            found.insert(0, slice(rows.starts[row], rows.starts[row] + rows.lengths[row]))
+            row = int(rows.above[row])
+        assert [sorted(model.table.donors[own]) for own in found] == [
+            sorted(codes[inside]) for inside in wanted
+        ]
+        turns = model.paths[:, leaf_of[place]].tolist()
+        assert turns[len(wanted) - 1 :] == [ENDED] * (len(turns) - len(wanted) + 1)
+        for level in range(1, len(wanted) + 1):
+            # The same turns lead to the same records, and other turns to others.
+            same = ways.setdefault(tuple(turns[: level - 1]), wanted[level - 1])
+            assert same == wanted[level - 1]
+    assert len({tuple(way) for way in model.paths.T.tolist()}) == model.tree.leaves
+    assert sorted(model.paths.T.tolist()) == model.paths.T.tolist()
+
+
+@settings(max_examples=15)
+@given(seeds, st.sampled_from([0.25, 2.0, 30.0, "auto"]))
+def test_smoothed_leaves_have_the_probabilities_of_the_formula(seed, smoothing):
+    places, plain, codes = grown(seed, rows=80)
+    base = np.array([0.5, 0.25, 0.25, 0.0])
+    model = plain.smoothed(smoothing, base, numbers=False)
+    strengths = model.shrinkage.strengths
+    for place in range(0, 80, 9):
+        wanted = base
+        for level, inside in enumerate(rows_to(model.tree, places, places[place])):
+            strength = strengths[level]
+            counts = np.bincount(codes[inside], minlength=4)
+            wanted = (counts + strength * wanted) / (counts.sum() + strength)
+        found = model.probability(places[[place] * 4], np.arange(4, dtype=np.uint8))
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+        assert found.sum() == pytest.approx(1)
+
+
+def test_smoothed_leaves_draw_with_their_probabilities():
+    places, plain, _ = grown(5)
+    model = plain.smoothed(4.0, np.full(4, 0.25), numbers=False)
+    for record in (places[:1], places[7:8]):
+        drawn = model.draw(np.repeat(record, 40_000, axis=0), np.random.default_rng(1))
+        shares = model.probability(np.repeat(record, 4, axis=0), np.arange(4, dtype=np.uint8))
+        assert chisquare(np.bincount(drawn, minlength=4), 40_000 * shares).pvalue > 0.001
+
+
+def test_how_much_comes_from_the_leaf_itself():
+    places, outcome = separated(40)
+    plain = grow(places, [category(2)], (0,), outcome, minbucket=5, cp=1e-8)
+    assert plain.own_share == 1
+    # Two leaves of 20 records each; the node above is worth 5.
+    model = plain.smoothed(5.0, np.full(2, 0.5), numbers=False)
+    assert model.own_share == pytest.approx(20 / 25)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from understudy.data.coded import Codes, code_dtype
 from understudy.data.value_coder import ValueCoder
 
 Places = NDArray[np.int32]
+
+Part = Literal["kind", "value"]
+"""What a tree of a column draws: the kind of a value, or the value."""
 
 MOST_CLASSES = 64
 """Classes that decide splits and orders of categories; the rarer ones count as one together."""
@@ -93,6 +96,27 @@ class Feature:
         codes[self.special] = -1
         codes[self.special + 1 :] = self.cardinality - 1
         return codes
+
+    def codes_of(self, part: Part) -> range:
+        """Return the codes that a tree of this part can draw: kinds, or values of one kind.
+
+        The coding decides, not the records.
+        """
+        if part == "kind":
+            return range(self.kinds)
+        if self.kinds == 1:
+            return range(self.cardinality)
+        missing = self.kinds - self.special - 1
+        return range(self.special, self.cardinality - missing)
+
+    def base(self, part: Part) -> NDArray[np.float64]:
+        """Return the distribution in which all codes that a part can have are equally likely."""
+        codes = self.codes_of(part)
+        base = np.zeros(self.kinds if part == "kind" else self.cardinality)
+        base[codes.start : codes.stop] = 1
+        if part == "kind" and not self.codes_of("value"):
+            base[self.special] = 0
+        return np.asarray(base / base.sum())
 
     def places(self, codes: Codes) -> Places:
         """Return where each code stands: by rank, or by code for categories."""

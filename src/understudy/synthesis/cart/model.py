@@ -18,6 +18,7 @@ from understudy.data.coded import Codes, code_dtype
 from understudy.data.value_coder import Smoothing, ValueCoder
 from understudy.errors import NoDensityError, ParameterError
 from understudy.synthesis.base import Synthesizer
+from understudy.synthesis.bayes.smoothing import AUTO
 from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState
 from understudy.synthesis.cart import packing
 from understudy.synthesis.cart.features import Feature, read_features
@@ -31,13 +32,14 @@ from understudy.synthesis.cart.plan import (
 from understudy.synthesis.cart.recipe import Recipe, Strata, Trees, TreeSummary, summarize
 from understudy.synthesis.cart.rules import RuleBook, read_rules, rules_to_plain
 from understudy.synthesis.cart.sampling_tables import tree_tables
+from understudy.synthesis.cart.smoothing import LeafSmoothing
 from understudy.synthesis.sampler import SamplingTable
 from understudy.synthesis.settings import PerColumn, settings_of
 from understudy.wording import quoted
 
 
 class Cart(Synthesizer):
-    """Draws each column from the leaves of a tree on the columns before it.
+    r"""Draws each column from the leaves of a tree on the columns before it.
 
     The first column is drawn from its own shares. For each later one a tree is grown on the
     original records, with the columns before it as predictors; a synthetic record is led down the
@@ -81,6 +83,11 @@ class Cart(Synthesizer):
         from its own shares); and nothing is drawn from a sensitive column.
     max_predictors : int, optional
         Columns that a tree looks at, at most: those that tell most of its own column.
+    smoothing_leaves : "auto", float or mapping
+        How far each leaf is drawn towards the node above it, and that towards the next, as a
+        number of records that the node above is worth; 0 draws from the records of the leaf alone.
+        ``"auto"`` finds the number for each tree and depth with which records are described best
+        that are left out. For all columns, or by column (``"*"`` stands for the others).
     random_state : int or numpy Generator, optional
         Decides the draws, and the bootstrap samples. Trees do not depend on it otherwise.
 
@@ -104,6 +111,21 @@ class Cart(Synthesizer):
 
     Missing and special values of numbers are drawn first, as kinds; then the ordinary numbers.
 
+    With `smoothing_leaves`, the value v has in a node
+
+    .. math:: p_d(v) = \frac{N_d(v) + \alpha_d \, p_{d-1}(v)}{N_d + \alpha_d}
+
+    where the node holds :math:`N_d` records, of which :math:`N_d(v)` have the value v, and
+    :math:`p_{d-1}` is that of a node above: the nearest of which it has at most half the records
+    (hierarchical shrinkage [3]_). Above the root, all codes of the column are equally likely. So
+    every value that the column can have is possible in every leaf. The automatic strengths
+    :math:`\alpha_d` have the largest likelihood of all records, each under the counts of the
+    others, for the root first, and then for one level of nodes after the other. They are at least
+    half a record, and larger where that makes all records of a level less than 20 times as
+    unlikely: a record has helped to choose the splits, even if it is left out of the counts. Of
+    numbers, it is the likelihood of groups that counts, since a number that nobody else has could
+    not be expected. Strata are drawn as they are.
+
     `log_likelihood` is that of the drawn codes: before smoothing, and given the kept columns. With
     `proper` it is that of the first copy.
 
@@ -112,6 +134,8 @@ class Cart(Synthesizer):
     .. [1] Reiter (2005). Using CART to generate partially synthetic public use microdata. Journal
        of Official Statistics 21(3).
     .. [2] Breiman, Friedman, Olshen, Stone (1984). Classification and Regression Trees.
+    .. [3] Agarwal, Tan, Ronen, Singh, Yu (2022). Hierarchical shrinkage: improving the accuracy and
+       interpretability of tree-based models. Proceedings of ICML, PMLR 162.
 
     Examples
     --------
@@ -124,7 +148,14 @@ class Cart(Synthesizer):
 
     method: ClassVar[str] = "cart"
     exact: ClassVar[bool] = True
-    per_column: ClassVar[tuple[str, ...]] = ("minbucket", "cp", "smoothing", "predictors")
+    per_column: ClassVar[tuple[str, ...]] = (
+        "minbucket",
+        "cp",
+        "smoothing",
+        "smoothing_leaves",
+        "predictors",
+    )
+    former_params: ClassVar[Mapping[str, Any]] = {"smoothing_leaves": 0}
 
     plan_: Plan
     strata_: Strata
@@ -145,6 +176,7 @@ class Cart(Synthesizer):
         protect: Mapping[str, str | None] | None = None,
         *,
         max_predictors: int | None = None,
+        smoothing_leaves: PerColumn[LeafSmoothing] = AUTO,
         random_state: RandomState = None,
     ) -> None:
         self.minbucket = minbucket
@@ -158,11 +190,12 @@ class Cart(Synthesizer):
         self.rules = rules
         self.protect = protect
         self.max_predictors = max_predictors
+        self.smoothing_leaves = smoothing_leaves
         self.random_state = random_state
 
     def _check_params(self) -> None:
         super()._check_params()
-        check_settings(self.minbucket, self.cp, self.smoothing)
+        check_settings(self.minbucket, self.cp, self.smoothing, self.smoothing_leaves)
         if self.max_predictors is not None:
             check_whole("max_predictors", self.max_predictors, 1)
         if not isinstance(self.proper, bool | np.bool_):
@@ -213,6 +246,7 @@ class Cart(Synthesizer):
             self.strata,
             read_rules(self.rules, names),
             self.protect,
+            self.smoothing_leaves,
         )
         return wishes.plan(names)
 
@@ -348,10 +382,11 @@ class Cart(Synthesizer):
 
     @property
     def structure_varies(self) -> bool:
-        """Whether other records may give other trees, or strata that are refused."""
+        """Whether other records may give other trees or smoothing, or strata that are refused."""
         self._require_fit()
         return bool(self.strata_.columns) or any(
-            step.may_split(self.n_rows_) for step in self.plan_.steps
+            step.may_split(self.n_rows_) or step.smoothing_leaves == AUTO
+            for step in self.plan_.steps
         )
 
     @property
@@ -422,6 +457,8 @@ class Cart(Synthesizer):
         params = super()._plain_params()
         if not len(self.keep):
             del params["keep"]
+        if self.smoothing_leaves == 0:
+            del params["smoothing_leaves"]
         params["rules"] = rules_to_plain(read_rules(self.rules, self.codec_.names)) or None
         if self.predictors is not None and not isinstance(self.predictors, Mapping):
             params["predictors"] = np.asarray(self.predictors).astype(int).tolist()

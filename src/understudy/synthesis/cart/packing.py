@@ -10,20 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.coded import code_dtype
-from understudy.synthesis.cart.features import Feature
+from understudy.synthesis.cart.features import Feature, Part
 from understudy.synthesis.cart.plan import Plan, Step
 from understudy.synthesis.cart.recipe import Strata, TreeSequence
 from understudy.synthesis.cart.trees import ColumnModel, LeafModel, Tree
+from understudy.synthesis.sampler import Shrinkage
 from understudy.synthesis.tables import ConditionalTable, DenseRanges
 
-_PARTS = ("kind", "value")
+_PARTS: tuple[Part, ...] = ("kind", "value")
 
 
 def pack(sequences: Sequence[TreeSequence]) -> dict[str, NDArray[Any]]:
     """Return all trees as arrays, one tree after the other.
 
     ``trees`` has a row for each: its sequence, its step, its part (kind or value), and how many
-    nodes, ordered columns and leaves it has.
+    nodes, ordered columns and leaves it has. ``strengths`` are those of smoothed leaves, if any.
     """
     rows, models = [], []
     for number, sequence in enumerate(sequences):
@@ -35,7 +36,7 @@ def pack(sequences: Sequence[TreeSequence]) -> dict[str, NDArray[Any]]:
                 models.append(model)
     trees = [model.tree for model in models]
     orders = [item for tree in trees for item in tree.orders.items()]
-    return {
+    packed = {
         "trees": np.array(rows, np.int64).reshape(len(rows), 6),
         "feature": _joined([tree.feature for tree in trees], np.int32),
         "threshold": _joined([tree.threshold for tree in trees], np.int32),
@@ -45,6 +46,8 @@ def pack(sequences: Sequence[TreeSequence]) -> dict[str, NDArray[Any]]:
         "leaf_sizes": _joined([model.leaf_sizes for model in models], np.int64),
         "donors": _joined([model.table.donors for model in models], np.uint32),
     }
+    smoothed = [model.shrinkage.strengths for model in models if model.shrinkage is not None]
+    return packed | ({"strengths": np.concatenate(smoothed)} if smoothed else {})
 
 
 def _joined(arrays: Sequence[NDArray[Any]], dtype: type[np.integer[Any]]) -> NDArray[Any]:
@@ -85,17 +88,19 @@ def unpack(
     """Return the sequences that `pack` took apart; raise ValueError if they do not fit."""
     wanted = {"feature": "i", "threshold": "i", "children": "i", "ordered": "i", "orders": "i"}
     wanted |= {"leaf_sizes": "i", "donors": "u", "trees": "i"}
-    if any(arrays[name].dtype.kind != kind for name, kind in wanted.items()):
+    strengths = arrays.get("strengths", np.empty(0))
+    if strengths.dtype != np.float64 or any(
+        arrays[name].dtype.kind != kind for name, kind in wanted.items()
+    ):
         raise ValueError("arrays of trees of another type")
     readers = {name: _Reader(arrays[name]) for name in wanted if name != "trees"}
+    readers["strengths"] = _Reader(strengths)
     parts: dict[tuple[int, int], dict[str, LeafModel]] = {}
     for number, step, part, *sizes in arrays["trees"].tolist():
         if not (0 <= number < count and 0 <= step < len(steps) and part in (0, 1)):
             raise ValueError("a tree of a column that is not there")
         found = parts.setdefault((number, step), {})
-        feature = features[steps[step].column]
-        model = _read_model(readers, features, steps[step], _codes(feature, _PARTS[part]), *sizes)
-        found[_PARTS[part]] = model
+        found[_PARTS[part]] = _read_model(readers, features, steps[step], _PARTS[part], *sizes)
     for reader in readers.values():
         reader.end()
     return tuple(
@@ -115,26 +120,18 @@ def _columns(
         feature = features[step.column]
         kind = found.get("kind")
         draws_values = kind is None or bool((kind.table.donors == feature.special).any())
+        if step.smoothing_leaves != 0:
+            draws_values = len(feature.codes_of("value")) > 0
         if (kind is None) != (feature.kinds == 1) or draws_values != ("value" in found):
             raise ValueError(f"no tree for {feature.name!r}")
         yield ColumnModel(feature, found.get("kind"), found.get("value"))
-
-
-def _codes(feature: Feature, part: str) -> tuple[int, int, int]:
-    """Return how many codes a column's kinds or values have, and the first and last of a tree's."""
-    if part == "kind":
-        return feature.kinds, 0, feature.kinds - 1
-    if feature.kinds == 1:
-        return feature.cardinality, 0, feature.cardinality - 1
-    missing = feature.kinds - feature.special - 1
-    return feature.cardinality, feature.special, feature.cardinality - missing - 1
 
 
 def _read_model(
     readers: Mapping[str, _Reader],
     features: Sequence[Feature],
     step: Step,
-    codes: tuple[int, int, int],
+    part: Part,
     nodes: int,
     ordered: int,
     leaves: int,
@@ -160,18 +157,27 @@ def _read_model(
     if not fits:
         raise ValueError("a tree whose nodes do not fit together")
     sizes = readers["leaf_sizes"].take(leaves)
-    cardinality, first, last = codes
+    own, smooths = features[step.column], step.smoothing_leaves != 0
+    codes, cardinality = own.codes_of(part), own.kinds if part == "kind" else own.cardinality
+    # Where no record has an ordinary number, one may be drawn nevertheless.
+    fewest = 0 if smooths and part == "value" and own.kinds > 1 and leaves == 1 else 1
     # Larger ones could be summed beyond 64 bits.
-    if sizes.min() < 1 or int(sizes.max()) > len(readers["donors"]):
+    if sizes.min() < fewest or int(sizes.max()) > len(readers["donors"]):
         raise ValueError("a leaf without records, or with more than there are")
     donors = readers["donors"].take(int(sizes.sum()))
-    if int(donors.min()) < first or int(donors.max()) > last:
+    if len(donors) and not codes.start <= int(donors.min()) <= int(donors.max()) < codes.stop:
         raise ValueError("records with a code that is not there")
     starts = np.concatenate([[0], np.cumsum(sizes)])
     table = ConditionalTable(
         cardinality, DenseRanges((leaves,), starts), donors.astype(code_dtype(cardinality))
     )
-    return LeafModel(Tree(feature, threshold, children, orders), table)
+    model = LeafModel(Tree(feature, threshold, children, orders), table)
+    if not smooths:
+        return model
+    strengths = readers["strengths"].take(model.nested.levels)
+    if not (np.isfinite(strengths) & (strengths > 0)).all():
+        raise ValueError("a strength of smoothing that cannot be")
+    return replace(model, shrinkage=Shrinkage(strengths, own.base(part)))
 
 
 def pack_predictors(plan: Plan) -> NDArray[np.int32]:

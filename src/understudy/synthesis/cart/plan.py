@@ -19,8 +19,10 @@ from understudy.data.frames import to_narwhals
 from understudy.data.value_coder import Smoothing
 from understudy.errors import ParameterError, unknown_columns
 from understudy.synthesis.bayes.constraints import read_protect
+from understudy.synthesis.bayes.smoothing import AUTO
 from understudy.synthesis.cart.features import Feature
 from understudy.synthesis.cart.rules import Rule
+from understudy.synthesis.cart.smoothing import LeafSmoothing, check_leaf_smoothing
 from understudy.synthesis.settings import PerColumn, settings_of
 
 Predictors: TypeAlias = Mapping[str, Sequence[str]] | ArrayLike
@@ -49,6 +51,7 @@ class Step:
     minbucket: int
     cp: float
     rules: tuple[Rule, ...] = ()
+    smoothing_leaves: LeafSmoothing = 0
 
     def sees(self, columns: Collection[str], names: Sequence[str]) -> bool:
         """Return whether the trees of this step may depend on any of the given columns."""
@@ -84,6 +87,7 @@ class Wishes:
     strata: Sequence[str] | str | None
     rules: tuple[Rule, ...]
     protect: Mapping[str, str | None] | None
+    smoothing_leaves: PerColumn[LeafSmoothing] = 0
 
     def plan(self, names: Sequence[str]) -> Plan:
         """Return the plan for a table's columns, or say which wishes cannot be met."""
@@ -102,6 +106,9 @@ class Wishes:
             _check_predictors(self.predictors, protected)
         minbucket = settings_of(self.minbucket, names, 5, "minbucket")
         cp = settings_of(self.cp, names, 1e-8, "cp")
+        smoothing: dict[str, LeafSmoothing] = settings_of(
+            self.smoothing_leaves, names, AUTO, "smoothing_leaves"
+        )
         places = {name: place for place, name in enumerate(names)}
 
         def at(listed: Sequence[str]) -> tuple[int, ...]:
@@ -120,7 +127,8 @@ class Wishes:
                 found = [other for other in open_to if allowed[places[name], places[other]]]
             rules = tuple(rule for rule in self.rules if rule.column == name)
             _check_rules(rules, [*strata, *earlier], protected)
-            steps.append(Step(places[name], at(found), minbucket[name], cp[name], rules))
+            settings = minbucket[name], cp[name], rules, smoothing[name]
+            steps.append(Step(places[name], at(found), *settings))
             earlier.append(name)
         return Plan(at(kept), at(strata), tuple(steps))
 
@@ -230,7 +238,12 @@ def read_names(
     return found
 
 
-def check_settings(minbucket: Any, cp: Any, smoothing: Any) -> None:  # noqa: ANN401  # a user's
+def check_settings(
+    minbucket: Any,  # noqa: ANN401  # a user's
+    cp: Any,  # noqa: ANN401
+    smoothing: Any,  # noqa: ANN401
+    smoothing_leaves: Any = AUTO,  # noqa: ANN401
+) -> None:
     """Raise if a setting has a value that cannot be used."""
     for value in _values(minbucket):
         check_whole("minbucket", value, 1)
@@ -241,6 +254,8 @@ def check_settings(minbucket: Any, cp: Any, smoothing: Any) -> None:  # noqa: AN
     for value in _values(smoothing):
         if value is not None:
             check_choice("smoothing", value, get_args(Smoothing), ", or None")
+    for value in _values(smoothing_leaves):
+        check_leaf_smoothing(value)
 
 
 def _values(setting: Any) -> list[Any]:  # noqa: ANN401  # a user's

@@ -183,6 +183,11 @@ class TreeSummary:
         Records in its smallest leaf.
     uses : dict
         How many splits look at each column, the most used first.
+    strengths : tuple of float
+        If leaves are smoothed: how many records the node above is worth, by depth from the root.
+    own_share : float
+        The share of values that come from the leaf itself, and not from a node above; the mean
+        over the original's records.
     """
 
     column: str
@@ -192,6 +197,8 @@ class TreeSummary:
     depth: int
     smallest_leaf: int
     uses: dict[str, int]
+    strengths: tuple[float, ...] = ()
+    own_share: float = 1.0
 
 
 def summarize(sequence: TreeSequence, stratum: str) -> Iterator[TreeSummary]:
@@ -207,6 +214,8 @@ def summarize(sequence: TreeSequence, stratum: str) -> Iterator[TreeSummary]:
                 model.tree.depth,
                 int(model.leaf_sizes.min()),
                 {names[place]: times for place, times in model.uses().items()},
+                () if model.shrinkage is None else tuple(model.shrinkage.strengths.tolist()),
+                model.own_share,
             )
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.coded import Codes
+from understudy.synthesis.cart.features import Part
 from understudy.synthesis.cart.plan import Step
 from understudy.synthesis.cart.recipe import Recipe, Trees
 from understudy.synthesis.cart.trees import LeafModel
-from understudy.synthesis.sampler import ABSENT, IMPOSSIBLE, Entries
+from understudy.synthesis.sampler import ABSENT, IMPOSSIBLE, Entries, Shrinkage
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +62,14 @@ class StratumTable:
 class TreeTable:
     """The draw of one column, or of the kind of its values, from the leaves of a tree.
 
-    The tree is for one stratum of the records.
+    The tree is for one stratum of the records. A record's row is its leaf; if leaves are smoothed,
+    it is the way there, a turn to the left or to the right at each depth.
     """
 
     recipe: Recipe
     step: Step
     stratum: int
-    part: Literal["kind", "value"]
+    part: Part
     leaves: LeafModel
 
     @property
@@ -95,21 +96,23 @@ class TreeTable:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of leaves."""
-        return self.leaves.table.ranges.sizes
+        """Number of leaves, or of ways to go on at each depth."""
+        if self.shrinkage is None:
+            return self.leaves.table.ranges.sizes
+        return tuple(int(turns.max()) + 1 for turns in self.leaves.paths)
 
     @property
     def donors(self) -> NDArray[np.integer]:
-        """The values of the original records, by leaf."""
+        """The values of the original records, by leaf from left to right."""
         return self.leaves.table.donors
 
     @property
-    def shrinkage(self) -> None:
-        """Leaves are drawn from as they are."""
-        return None
+    def shrinkage(self) -> Shrinkage | None:
+        """How nodes are drawn towards those above; None if leaves are drawn from as they are."""
+        return self.leaves.shrinkage
 
     def entries(self, known: Mapping[str, Codes], rows: int) -> Entries:
-        """Return the leaf and the value of each record."""
+        """Return the leaf, or the way there, and the value of each record."""
         features = self.recipe.features
         own = features[self.step.column]
         values = known[own.name].astype(np.int64)
@@ -127,7 +130,10 @@ class TreeTable:
         places = np.zeros((rows, len(features)), np.int32, order="F")
         for place in self.leaves.uses():
             places[:, place] = features[place].places(by_place[place])
-        return Entries(values, (self.leaves.tree.find(places),))
+        leaves = self.leaves.tree.find(places)
+        if self.shrinkage is None:
+            return Entries(values, (leaves,))
+        return Entries(values, tuple(turns[leaves] for turns in self.leaves.paths))
 
 
 def tree_tables(recipe: Recipe, trees: Trees) -> Iterator[StratumTable | TreeTable]:

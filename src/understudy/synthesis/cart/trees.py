@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +16,27 @@ from numpy.typing import NDArray
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.synthesis.cart.features import (
     Feature,
+    Part,
     Places,
     frequent_classes,
     order_by_mean,
     order_by_shares,
 )
 from understudy.synthesis.cart.plan import Step, fewest_to_split
+from understudy.synthesis.cart.smoothing import LeafSmoothing, leaf_strengths
+from understudy.synthesis.sampler import ENDED, Shrinkage
+from understudy.synthesis.shrinkage import NestedRows, ShrunkRows
 from understudy.synthesis.tables import ConditionalTable
-
-Part = Literal["kind", "value"]
-"""What a tree of a column draws: the kind of a value, or the value."""
 
 MOST_DEPTH = 30
 """Levels of a tree at most, as in R's rpart."""
+
+SMALLER = 0.5
+"""A node is drawn towards the next one above that it has at most this share of the records of.
+
+Nodes of nearly the same records would count these twice, and thrice: a value that they do not have
+would become next to impossible, as if many more records spoke against it.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,27 +100,151 @@ class Tree:
         find_leaves(places, self.feature, self._numbered, self.children, order_of, orders, leaves)
         return leaves
 
+    def nest(self, leaf_sizes: NDArray[np.int64]) -> NestedRows:
+        """Return nodes as rows of records within rows; records are in the order of their leaves.
+
+        Below a row stand the first nodes on the ways down that have at most a share `SMALLER` of
+        its records, and the leaves before which there is none.
+
+        Raises
+        ------
+        ValueError
+            If the nodes are not numbered depth first: the records of a branch would not be a range.
+
+        Examples
+        --------
+        >>> feature, below = np.array([0, -1, -1], np.int32), np.array([[1, 2], [0, 0], [0, 0]])
+        >>> rows = Tree(feature, np.zeros(3, np.int32), below, {}).nest(np.array([4, 6]))
+        >>> rows.starts.tolist(), rows.lengths.tolist(), rows.above.tolist()
+        ([0, 0, 4], [10, 4, 6], [-1, 0, 0])
+        """
+        ends = self._ends()
+        before = np.concatenate([[0], np.cumsum(self.feature < 0)])
+        edges = np.concatenate([[0], np.cumsum(leaf_sizes)])
+        starts = edges[before[:-1]]
+        sizes = edges[before[ends]] - starts
+        nodes, above, bounds = [np.zeros(1, np.int64)], [np.full(1, -1)], [0, 1]
+        while True:
+            rows = np.flatnonzero(self.feature[nodes[-1]] >= 0)
+            on_the_way, owners = nodes[-1][rows], rows
+            most = sizes[on_the_way] * SMALLER
+            found, of_row = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+            while len(on_the_way):
+                on_the_way = self.children[on_the_way].ravel().astype(np.int64)
+                owners, most = np.repeat(owners, 2), np.repeat(most, 2)
+                ready = (self.feature[on_the_way] < 0) | (sizes[on_the_way] <= most)
+                found.append(on_the_way[ready])
+                of_row.append(owners[ready])
+                on_the_way, owners, most = (own[~ready] for own in (on_the_way, owners, most))
+            level = np.concatenate(found)
+            if not len(level):
+                break
+            in_order = np.argsort(level)
+            nodes.append(level[in_order])
+            above.append(np.concatenate(of_row)[in_order] + bounds[-2])
+            bounds.append(bounds[-1] + len(level))
+        every = np.concatenate(nodes)
+        return NestedRows(starts[every], sizes[every], np.concatenate(above), np.array(bounds))
+
+    def _ends(self) -> NDArray[np.int64]:
+        """Return the number after the last node of each branch."""
+        count = len(self.feature)
+        ends = np.full(count, -1, np.int64)
+        ends[0] = count
+        level = np.zeros(1, np.int64)
+        while len(level):
+            is_leaf = self.feature[level] < 0
+            splits = level[~is_leaf]
+            left, right = self.children[splits].T.astype(np.int64)
+            if (ends[level[is_leaf]] != level[is_leaf] + 1).any() or (
+                (left != splits + 1) | (right <= left) | (right >= ends[splits])
+            ).any():
+                raise ValueError("a tree whose nodes are not numbered depth first")
+            ends[left], ends[right] = right, ends[splits]
+            level = np.concatenate([left, right])
+        return ends
+
 
 @dataclass(frozen=True, eq=False)
 class LeafModel:
-    """A tree that leads a record to its leaf, and the outcome given the number of the leaf."""
+    """A tree that leads a record to its leaf, and the outcome given the number of the leaf.
+
+    With `shrinkage`, each node's distribution is drawn towards that of the node above.
+    """
 
     tree: Tree
     table: ConditionalTable
+    shrinkage: Shrinkage | None = None
+
+    def smoothed(
+        self, smoothing: LeafSmoothing, base: NDArray[np.float64], *, numbers: bool
+    ) -> LeafModel:
+        """Return the model with nodes drawn towards those above, and all records towards `base`.
+
+        The strengths may be given; `numbers` says how left-out records are to decide them if not.
+        """
+        strengths = leaf_strengths(smoothing, self.nested, self.table.donors, base, numbers=numbers)
+        return replace(self, shrinkage=Shrinkage(strengths, base))
+
+    @cached_property
+    def nested(self) -> NestedRows:
+        """The nodes as rows of records."""
+        return self.tree.nest(self.leaf_sizes)
+
+    @cached_property
+    def _shrunk(self) -> ShrunkRows | None:
+        if self.shrinkage is None:
+            return None
+        return ShrunkRows(self.nested, self.table.donors, self.shrinkage)
+
+    @cached_property
+    def paths(self) -> NDArray[np.int32]:
+        """The ways to the leaves, levels by leaves: which row of those below the last one.
+
+        `ENDED` where there is none.
+        """
+        rows = self.nested
+        places = rows.starts[rows.smallest]
+        paths = np.empty((rows.levels - 1, len(places)), np.int32)
+        for level in range(len(paths)):
+            above = rows.above[rows.bounds[level + 1] : rows.bounds[level + 2]]
+            number = np.arange(len(above)) - np.searchsorted(above, above)
+            found = rows.at_level(level + 1, places)
+            paths[level] = np.where(found < 0, ENDED, number[found])
+        return paths
 
     def draw(self, places: Places, rng: np.random.Generator) -> Codes:
-        """Draw the outcome of each record from the records of its leaf."""
-        return self.table.draw([self.tree.find(places)], len(places), rng)
+        """Draw the outcome of each record from the records of its leaf, or of nodes above."""
+        leaves = self.tree.find(places)
+        if self._shrunk is None:
+            return self.table.draw([leaves], len(places), rng)
+        return self._shrunk.draw(self.nested.smallest[leaves], rng.random(len(places)))
 
     def probability(self, places: Places, outcome: Codes) -> NDArray[np.float64]:
         """Return the probability with which `draw` gives each record's outcome."""
-        return self.table.probability(outcome, [self.tree.find(places)])
+        leaves = self.tree.find(places)
+        if self._shrunk is None:
+            return self.table.probability(outcome, [leaves])
+        return self._shrunk.probability(self.nested.smallest[leaves], outcome)
 
     @property
     def leaf_sizes(self) -> NDArray[np.int64]:
-        """The number of records in each leaf."""
-        _, begins = self.table.ranges.seen
-        return np.diff(np.append(begins, len(self.table.donors)))
+        """The number of records in each leaf: none only if the tree was grown on none."""
+        configurations, begins = self.table.ranges.seen
+        sizes = np.zeros(self.tree.leaves, np.int64)
+        sizes[configurations[:, 0]] = np.diff(np.append(begins, len(self.table.donors)))
+        return sizes
+
+    @property
+    def own_share(self) -> float:
+        """The share of draws that the leaf itself decides, the mean over all records."""
+        records = len(self.table.donors)
+        if self.shrinkage is None or not records:
+            return float(self.shrinkage is None)
+        levels = np.repeat(np.arange(self.nested.levels), np.diff(self.nested.bounds))
+        strengths = self.shrinkage.strengths[levels[self.nested.smallest]]
+        sizes = self.leaf_sizes
+        return float((sizes / (sizes + strengths)) @ sizes / records)
 
     def uses(self) -> dict[int, int]:
         """Return how many splits look at each column, by its place; the most used first."""
@@ -247,7 +379,7 @@ class ColumnModel:
         Draws whether a number is missing, a special value or an ordinary one; None for categories
         and for columns that hold ordinary numbers alone.
     value : LeafModel or None
-        Draws the code, of an ordinary number if there are other kinds; None if no record has one.
+        Draws the code, of an ordinary number if there are other kinds; None if none is drawn.
     """
 
     feature: Feature
@@ -294,24 +426,29 @@ def fit_column(
 ) -> ColumnModel:
     """Grow the trees of one column, whose codes are given, on records as `matrix_of` gives them."""
     feature = features[step.column]
+    smooths = step.smoothing_leaves != 0
 
-    def tree(rows: NDArray[np.int64] | None, outcome: Outcome) -> LeafModel:
+    def tree(part: Part, rows: NDArray[np.int64] | None, outcome: Outcome) -> LeafModel:
         own = places if rows is None else places[rows]
         minbucket, cp = step.minbucket, step.cp
-        return grow(own, features, step.predictors, outcome, minbucket=minbucket, cp=cp)
+        grown = grow(own, features, step.predictors, outcome, minbucket=minbucket, cp=cp)
+        if not smooths:
+            return grown
+        numbers = outcome.numbers is not None
+        return grown.smoothed(step.smoothing_leaves, feature.base(part), numbers=numbers)
 
     whole = Outcome(codes, feature.cardinality)
     if feature.numbers is None:
-        return ColumnModel(feature, None, tree(None, whole))
+        return ColumnModel(feature, None, tree("value", None, whole))
     if feature.kinds == 1:
-        return ColumnModel(
-            feature, None, tree(None, replace(whole, numbers=feature.numbers[codes]))
-        )
+        numbers = feature.numbers[codes]
+        return ColumnModel(feature, None, tree("value", None, replace(whole, numbers=numbers)))
     kinds = feature.kind_of(codes)
-    kind = tree(None, Outcome(kinds, feature.kinds))
+    kind = tree("kind", None, Outcome(kinds, feature.kinds))
     ordinary = np.flatnonzero(kinds == feature.special)
-    if not len(ordinary):
+    # Smoothed kinds may be ordinary where no record's is.
+    if not len(ordinary) and not (smooths and feature.codes_of("value")):
         return ColumnModel(feature, kind, None)
     own = codes[ordinary]
-    value = tree(ordinary, Outcome(own, feature.cardinality, feature.numbers[own]))
+    value = tree("value", ordinary, Outcome(own, feature.cardinality, feature.numbers[own]))
     return ColumnModel(feature, kind, value)
