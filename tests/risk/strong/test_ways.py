@@ -22,7 +22,7 @@ def survey():
 
 @pytest.fixture(scope="module")
 def trees(survey):
-    return Cart(random_state=1).fit(survey)
+    return Cart(smoothing_leaves=0, random_state=1).fit(survey)
 
 
 @pytest.fixture(scope="module")
@@ -161,8 +161,11 @@ class TestNothingToFit:
         [
             Independent(),
             BayesNet(1, [("education", "method")], smoothing=0),
-            Cart(minbucket=40),
-            Cart(predictors={name: [] for name in ("education", "children", "method")}),
+            Cart(minbucket=40, smoothing_leaves=0),
+            Cart(
+                predictors={name: [] for name in ("education", "children", "method")},
+                smoothing_leaves=0,
+            ),
         ],
         ids=["independent", "given network", "stumps", "no predictors"],
     )
@@ -179,8 +182,8 @@ class TestNothingToFit:
             BayesNet(2),
             BayesNet(2, [("age", "method"), ("education", "method")], smoothing=0),
             BayesNet(1, [("education", "method")], smoothing="auto"),
-            Cart(minbucket=26),
-            Cart(minbucket=30, strata="method"),
+            Cart(minbucket=26, smoothing_leaves=0),
+            Cart(minbucket=30, strata="method", smoothing_leaves=0),
         ],
         ids=["searched", "order of parents", "smoothing", "trees", "strata"],
     )
@@ -202,7 +205,10 @@ class TestNothingToFit:
 
     def test_columns_that_do_not_matter_may_be_anything(self, survey):
         smoothed = Cart(
-            smoothing={"age": "density"}, predictors={"method": ["education"]}, random_state=1
+            smoothing={"age": "density"},
+            predictors={"method": ["education"]},
+            smoothing_leaves=0,
+            random_state=1,
         )
         frame = survey.select("age", "education", "method").with_columns(pl.col("age").cast(float))
         fitted = smoothed.fit(frame)
@@ -229,7 +235,7 @@ class TestOrderOfRecords:
     FRAME = load("cmc")
 
     def case(self):
-        model = Cart(random_state=1).fit(self.FRAME)
+        model = Cart(smoothing_leaves=0, random_state=1).fit(self.FRAME)
         return model, self.FRAME, model.sample(random_state=2)
 
     def test_the_world_of_the_truth_is_the_published_model(self):
