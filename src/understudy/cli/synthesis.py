@@ -121,11 +121,11 @@ class MethodOptions:
         _bayes("Maximum number of columns that a column depends on.", default="3", min=0),
     ] = None
     structure: Annotated[
-        Literal["greedy", "predictive", "genetic", "optimal"] | None,
+        Literal["predictive", "greedy", "genetic", "optimal"] | None,
         _bayes(
             "How to find the network. predictive: as many parents for each column as help to "
             "describe records that are left out.",
-            default="greedy",
+            default="predictive",
         ),
     ] = None
     min_count: Annotated[
