@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     monkeypatch.setenv("TERM", "dumb")
     records = load("buyer_beware")
-    model = Cart(random_state=3).fit(records)
+    model = Cart(smoothing_leaves=0, random_state=3).fit(records)
     model.save(tmp_path / "m.us")
     write(records, tmp_path / "o.csv")
     write(model.sample(), tmp_path / "s.csv")
@@ -86,7 +86,7 @@ def fails(attack, folder):
 
 
 def from_python(**arguments):
-    model = Cart(random_state=3).fit(read("o.csv"))
+    model = Cart(smoothing_leaves=0, random_state=3).fit(read("o.csv"))
     return strong_attacker(model, read("o.csv"), read("s.csv"), **arguments)
 
 
@@ -190,7 +190,7 @@ class TestRecords:
             pl.col("var4").replace_strict({0: "[b]healthy", 1: "[b]ill"}, return_dtype=pl.String)
         )
         table = table.rename({"var4": "[red]state[/red]"})
-        model = Cart(random_state=3).fit(table)
+        model = Cart(smoothing_leaves=0, random_state=3).fit(table)
         model.save(folder / "named.us")
         write(table, folder / "o.csv", overwrite=True)
         write(model.sample(), folder / "s.csv", overwrite=True)

@@ -160,12 +160,12 @@ def held(template):
             sequence = template.sequences_[0]
             self.sequences_ = (TreeSequence(sequence.features, sequence.steps, columns),)
 
-    return HeldTrees(minbucket=3, random_state=1)
+    return HeldTrees(minbucket=3, smoothing_leaves=0, random_state=1)
 
 
 @pytest.fixture(scope="module")
 def trees():
-    template = Cart(minbucket=3, random_state=1)
+    template = Cart(minbucket=3, smoothing_leaves=0, random_state=1)
     return template.fit(table_of(draw_records(np.random.default_rng(5), 60)))
 
 
@@ -183,7 +183,8 @@ SMOOTHED = BayesNet(2, {"a": (), "b": ("a",), "d": ("b", "a")}, smoothing=2, ran
 SEARCHED = {
     "greedy": BayesNet(2, random_state=1),
     "optimal": BayesNet(1, "optimal", random_state=1),
-    "trees": Cart(minbucket=3, random_state=1),
+    "trees": Cart(minbucket=3, smoothing_leaves=0, random_state=1),
+    "smoothed trees": Cart(minbucket=3, smoothing_leaves="auto", random_state=1),
 }
 ONE = ("b", "k")
 
@@ -232,6 +233,7 @@ class TestNewFits:
         ("model", "prior", "count"),
         cases(
             ["trees", "informed"],
+            ["smoothed trees", "informed"],
             slow=[["trees", "uniform"], ["greedy", "informed"], ["optimal", "informed"]],
         ),
     )
