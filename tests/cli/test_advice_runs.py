@@ -120,7 +120,7 @@ def test_advice_of_a_run_on_awkward_data(table, call, execute, folder):
     (folder / "c.toml").write_text("[columns.age]\nminbucket = 7\n")
     code, out, err = call(
         *("run", path, "-o", "the release", "--method", "cart", *asked, *CHEAP, "--seed", "3"),
-        *("--drop", "street", "--settings", "c.toml", "--rule", RULE),
+        *("--smoothing-leaves", "0", "--drop", "street", "--settings", "c.toml", "--rule", RULE),
     )
     assert code == 0, err
     commands = printed(out)
