@@ -67,9 +67,8 @@ class TestResults:
         for share in (gcap.baseline, gcap.synthetic, gcap.original):
             assert f"{100 * share:.2f}%" in row
         for advice in found.verdict.releases[0].advice:
-            # Only the reader knows where control records are.
-            command = "" if "control" in advice.parameters else "\n    understudy "
-            assert f"- {advice.sentences}{command}" in out
+            assert f"- {advice.sentences}" in out
+        assert "\n    understudy audit " in out
         assert "Wrote r.html: the report" in err
         assert "Wrote a.json: all findings" in err
         assert found.verdict.headline.split(":")[0] in (people / "r.html").read_text()

@@ -197,8 +197,8 @@ def test_copies_of_the_oddest_people_are_seen_among_fresh_ones():
 
 def test_a_network_that_memorises_is_seen_and_a_simple_one_is_not():
     original, _ = halves(load("cmc"), 700, seed=5)
-    dense = BayesNet(parents=4, random_state=1).fit(original).sample(random_state=2)
-    simple = BayesNet(parents=1, random_state=1).fit(original).sample(random_state=2)
+    dense = BayesNet(4, "greedy", smoothing=0, random_state=1).fit(original).sample(random_state=2)
+    simple = BayesNet(1, "greedy", smoothing=0, random_state=1).fit(original).sample(random_state=2)
     assert lookalikes(original, dense).p_value < 1e-6
     assert lookalikes(original, simple).p_value > 0.05
 

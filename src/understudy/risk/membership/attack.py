@@ -144,7 +144,7 @@ def membership(  # noqa: PLR0913  # what is given decides which attacks are made
     --------
     >>> from understudy import BayesNet, load
     >>> people = load("cmc")
-    >>> model = BayesNet(2, random_state=1).fit(people[:1000])
+    >>> model = BayesNet(2, "greedy", smoothing=0, random_state=1).fit(people[:1000])
     >>> release = model.sample(random_state=2)
     >>> found = membership(people[:1000], release, model=model, control=people[1000:])
     >>> found.exact.without.certain > 100, found.control.auc > 0.6
