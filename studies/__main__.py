@@ -44,7 +44,7 @@ EVERYTHING = {
     "marginals-adult.md": "marginals adult",
     "lookalikes.md": "lookalikes",
     "gallery.md": "gallery --tables clinic,ballot,cmc --processes 2",
-    "smoothing.md": "smoothing --processes 2",
+    "smoothing.md": "smoothing --splits 3 --processes 2",
     "sd2011-disclosure.md": "sd2011-disclosure --seeds 100",
     "utility-cmc.md": "utility-cmc --processes 2",
     "utility-adult-k3.md": (
