@@ -442,7 +442,7 @@ def demo(
     unit: Annotated[options.Unit, Reworded(panel=None, show_default=True)] = "people",
     force: options.Force = False,
 ) -> None:
-    """Show the whole idea on the bundled survey: nine syntheses, attacked and compared.
+    """Show the whole idea on the bundled survey: seven syntheses, attacked and compared.
 
     Takes less than a minute, and writes a report with the verdict into the folder.
 

@@ -1,4 +1,4 @@
-"""The demonstration: the bundled survey, synthesized in nine ways, attacked, and compared.
+"""The demonstration: the bundled survey, synthesized in seven ways, attacked, and compared.
 
 It is the scenario of the paper on networks [1]_: an attacker knows four of five facts about a woman
 and wants to learn her husband's education, while analysts want to predict her contraceptive
@@ -46,7 +46,7 @@ class Demonstration:
     files: Mapping[Path, str]
 
 
-SMOOTHING: dict[Search, Literal["auto"] | int] = {"greedy": 0, "genetic": 0, "predictive": "auto"}
+SMOOTHING: dict[Search, Literal["auto"] | int] = {"genetic": 0, "predictive": "auto"}
 """The networks by the way they are found, and how far each is smoothed."""
 
 
