@@ -144,8 +144,7 @@ class _Search:
 
         The records that judge a parent also choose it. One that tells nothing gains a little now
         and then, and the best of many does so often; so it must gain as much as makes up for the
-        choice among them, and a nat more. Fresh people are described no worse for it, and those of
-        small tables better (`docs/studies.md`).
+        choice among them, and a nat more.
         """
         return (1 + math.log(candidates)) / (_STEP * len(self.coded))
 
