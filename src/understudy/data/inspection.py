@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from understudy.data.coders import as_numbers, build_coder
+from understudy.data.coders import as_numbers, build_coder, levels_of
 from understudy.data.frames import Frame, Layout
+from understudy.data.identifier_look import (
+    FEWEST,
+    FEWEST_NAMED,
+    named_like_one,
+    text_in_disguise,
+    why_number_is_one,
+)
 from understudy.data.schema import NUMERIC, Column, Kind, Level, Schema
+from understudy.data.special_values import special_values
 from understudy.data.stream import FileStream, columns_of, layout_of
-from understudy.data.values import decimals_of, form_of, numbers, time_to_text
-from understudy.errors import DataError, ParameterError, did_you_mean
+from understudy.data.values import Form, decimals_of, form_of, numbers, time_to_text
+from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
 from understudy.wording import counted
-
-FEWEST_IDENTIFIERS = 20
-"""In a shorter column, all values may differ by chance: it is not taken for an identifier."""
 
 WORDS_OF_PROSE = 4
 """Values with this many words on average are sentences, not labels."""
@@ -39,10 +44,25 @@ LARGEST_SPAN = 2**63 - 2**11
 """Differences below this stay within 64 bits, also when they are rounded to a float."""
 
 
+class Grouping(NamedTuple):
+    """How numbers are grouped: the settings of `Schema.infer` that every column shares."""
+
+    bins: int = 20
+    binning: Literal["quantile", "width"] = "quantile"
+    special_share: float = 0.05
+
+
 def infer_columns(
-    data: Frame, *, bins: int, binning: Literal["quantile", "width"], special_share: float
+    data: Frame,
+    grouping: Grouping = Grouping(),  # noqa: B008  # it never changes
+    kinds: Mapping[str, Kind] | None = None,
+    names: Collection[str] | None = None,
 ) -> Iterator[Column]:
-    """Yield the description of each column of a frame or stream."""
+    """Yield the description of each column of a frame or stream, or of those in `names`.
+
+    `kinds` says what some columns are, whatever they look like.
+    """
+    bins, binning, special_share = grouping
     if bins < 1:
         raise ParameterError(f"bins must be at least 1; got {bins}.")
     if binning not in ("quantile", "width"):
@@ -51,15 +71,43 @@ def infer_columns(
         raise ParameterError(
             f"special_share must be a share above 0 and up to 1; got {special_share}."
         )
-    layout = layout_of(data)
+    layout, kinds = layout_of(data), kinds or {}
+    check_kinds(kinds, tuple(layout.types))
     for name, array in columns_of(data):
-        form = form_of(array.type, name)
-        if form == "boolean":
-            yield Column(name, "boolean", missing=_missing_share(array))
-        elif form == "category":
-            yield _category(name, array, layout)
+        if names is not None and name not in names:
+            continue
+        form, kind = form_of(array.type, name), kinds.get(name)
+        if kind is not None:
+            _check_form(name, kind, form, array)
+        if kind in ("identifier", "text", "boolean") or (form == "boolean" and kind is None):
+            yield Column(name, kind or "boolean", missing=_missing_share(array))
+        elif form == "category" or kind == "categorical":
+            yield _category(name, array, layout, kind)
         else:
-            yield _number(name, array, form == "time", bins, binning, special_share)
+            yield _number(name, array, form == "time", grouping, kind)
+
+
+def check_kinds(kinds: Mapping[str, Kind], names: Sequence[str]) -> None:
+    """Raise unless every column of `kinds` is one of the table's, and has a kind that there is."""
+    problems = unknown_columns(kinds, names)
+    for name, kind in kinds.items():
+        if kind not in get_args(Kind):
+            hint = did_you_mean(str(kind), get_args(Kind))
+            problems.append(
+                f"The kind of {name!r} must be one of {', '.join(get_args(Kind))}; got {kind!r}."
+                f"{hint}"
+            )
+    if problems:
+        raise ParameterError(" ".join(problems))
+
+
+def _check_form(name: str, kind: Kind, form: Form, array: pa.Array) -> None:
+    if form not in _FORMS[kind]:
+        possible = [one for one, forms in _FORMS.items() if form in forms]
+        raise ParameterError(
+            f"Column {name!r} holds {array.type}, which cannot be read as {kind}. It can be "
+            f"{', '.join(possible[:-1])} or {possible[-1]}."
+        )
 
 
 def _missing_share(array: pa.Array) -> float:
@@ -67,20 +115,34 @@ def _missing_share(array: pa.Array) -> float:
     return gaps / max(len(array), 1)
 
 
-def _category(name: str, array: pa.Array, layout: Layout) -> Column:
+def _category(name: str, array: pa.Array, layout: Layout, kind: Kind | None = None) -> Column:
     missing = _missing_share(array)
+    if form_of(array.type, name) != "category":
+        return Column(name, "categorical", levels=levels_of(array), missing=missing)
     values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
     seen = values.unique().drop_null().to_pylist()
-    present = len(values) - values.null_count
-    if _all_distinct(len(seen), present):
-        prose = pa.types.is_dictionary(array.type) or not _is_prose(values)
-        return Column(name, "identifier" if prose else "text", missing=missing)
-    ordered = pa.types.is_dictionary(array.type) and array.type.ordered
-    if not ordered and present >= FEWEST_IDENTIFIERS and 2 * len(seen) > present:
-        # Levels that mostly stand for one person each would hand the originals out.
-        return Column(name, "text", missing=missing)
+    if kind is None:
+        kind = _kind_of_texts(name, array, values, len(seen))
+    if kind != "categorical":
+        return Column(name, kind, missing=missing)
     levels = _declared_levels(name, layout) or sorted(seen)
     return Column(name, "categorical", levels=tuple(levels), missing=missing)
+
+
+def _kind_of_texts(name: str, array: pa.Array, values: pa.Array, seen: int) -> Kind:
+    """Return what texts are: labels, identifiers, or text that no model can use."""
+    listed = pa.types.is_dictionary(array.type)
+    present = len(values) - values.null_count
+    fewest = FEWEST_NAMED if named_like_one(name) else FEWEST
+    if seen == present >= fewest:
+        if listed or not (is_prose(values) or text_in_disguise(values)):
+            return "identifier"
+        return "text"
+    ordered = listed and array.type.ordered
+    if not ordered and present >= FEWEST and 2 * seen > present:
+        # Levels that mostly stand for one person each would hand the originals out.
+        return "text"
+    return "categorical"
 
 
 def _declared_levels(name: str, layout: Layout) -> list[Level]:
@@ -91,32 +153,26 @@ def _declared_levels(name: str, layout: Layout) -> list[Level]:
     return list(stored.get("categories", []))
 
 
-def _is_prose(values: pa.Array) -> bool:
+def is_prose(values: pa.Array) -> bool:
+    """Whether texts are sentences rather than labels or names."""
     words = pc.add(pc.count_substring(pc.utf8_trim_whitespace(values), " "), 1)
     return float(pc.mean(words).as_py() or 0) >= WORDS_OF_PROSE
 
 
-def _all_distinct(distinct: int, present: int) -> bool:
-    return distinct == present >= FEWEST_IDENTIFIERS
-
-
-def _number(  # the three settings of `Schema.infer` travel together
-    name: str,
-    array: pa.Array,
-    is_time: bool,
-    bins: int,
-    binning: Literal["quantile", "width"],
-    special_share: float,
+def _number(
+    name: str, array: pa.Array, is_time: bool, grouping: Grouping, kind: Kind | None
 ) -> Column:
     found = numbers(array, name)
     missing = float(found.missing.mean()) if len(found.missing) else 0.0
-    kind: Kind = "datetime" if is_time else "integer" if found.whole else "real"
+    asked = kind
+    kind = kind or ("datetime" if is_time else "integer" if found.whole else "real")
     if kind == "integer":
         found = found.as_whole()
     values, counts = np.unique(found.present, return_counts=True)
-    counted = kind == "integer" and not pa.types.is_duration(array.type)
-    if counted and _all_distinct(len(values), int(counts.sum())):
-        return Column(name, "identifier", missing=missing)
+    # A duration is measured, whatever it is called.
+    if asked is None and kind == "integer" and not pa.types.is_duration(array.type):
+        if why_number_is_one(name, values, int(counts.sum())):
+            return Column(name, "identifier", missing=missing)
     decimals = decimals_of(values, pa.types.is_float32(array.type)) if kind == "real" else None
 
     def plain(items: np.ndarray[Any, Any]) -> tuple[Any, ...]:
@@ -125,19 +181,23 @@ def _number(  # the three settings of `Schema.infer` travel together
             tuple(time_to_text(item, array.type) for item in listed) if is_time else tuple(listed)
         )
 
-    often = counts > special_share * len(array)
-    if kind == "real":
-        often |= ~np.isfinite(values)
+    bins, binning, share = grouping
+    endless = ~np.isfinite(values) if kind == "real" else np.zeros(len(values), bool)
+    often = (counts > share * len(array)) | endless
+    # Bins for the few numbers between the frequent ones would hide more than they keep.
     if len(values) - np.count_nonzero(often) <= bins:
         return Column(name, kind, levels=plain(values), decimals=decimals, missing=missing)
-    rest = values[~often]
-    low, high = plain(rest[[0, -1]])
+    special = endless.copy()
+    special[~endless] = special_values(
+        values[~endless], counts[~endless], len(array), share, coded=not is_time
+    )
+    low, high = plain(values[~special][[0, -1]])
     return Column(
         name,
         kind,
         binning=binning,
         bins=bins,
-        special=plain(values[often]),
+        special=plain(values[special]),
         range=(low, high),
         decimals=decimals,
         missing=missing,

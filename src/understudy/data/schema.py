@@ -276,6 +276,7 @@ class Schema:
         bins: int = 20,
         binning: Literal["quantile", "width"] = "quantile",
         special_share: float = 0.05,
+        kinds: Mapping[str, Kind] | None = None,
     ) -> Schema:
         """Describe the columns of a table by looking at its values.
 
@@ -289,11 +290,38 @@ class Schema:
             How numbers are cut into bins.
         special_share : float
             A number that makes up more than this share of a column's records becomes a level of
-            its own; 1 for none.
-        """
-        from understudy.data.inspection import infer_columns
+            its own if it stands apart from the others, or is much more frequent than those beside
+            it; 1 for none. Codes such as -9, 98 and 999 need fewer records, but must stand apart.
+        kinds : mapping of str to str, optional
+            The kinds of some columns, whatever they look like.
 
-        return cls(infer_columns(frame, bins=bins, binning=binning, special_share=special_share))
+        Examples
+        --------
+        >>> import polars as pl
+        >>> table = pl.DataFrame({"room": [101, 102, 101]})
+        >>> Schema.infer(table, kinds={"room": "categorical"})["room"].kind
+        'categorical'
+        """
+        from understudy.data.inspection import Grouping, infer_columns
+
+        return cls(infer_columns(frame, Grouping(bins, binning, special_share), kinds))
+
+    def read_anew(self, frame: Frame, kinds: Mapping[str, Kind]) -> Schema:
+        """Return the schema with some columns read once more from a table, as other kinds.
+
+        Their roles stay, unless a column becomes an identifier or is none any longer.
+        """
+        from understudy.data.inspection import check_kinds, infer_columns
+
+        check_kinds(kinds, self.names)
+        found = {one.name: one for one in infer_columns(frame, kinds=kinds, names=kinds)}
+
+        def changed(column: Column) -> Column:
+            new = found.get(column.name, column)
+            kept = "identifier" not in (new.role, column.role)
+            return replace(new, role=column.role) if kept else new
+
+        return Schema(map(changed, self))
 
     def edit(self, *names: str, **changes: Any) -> Schema:  # noqa: ANN401  # any field of Column
         """Return the schema with fields of the named columns changed."""
