@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
@@ -28,11 +28,11 @@ from understudy.data.inspection import (
     name_problems,
     value_problems,
 )
+from understudy.data.made_up_identifiers import Pattern
 from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.data.schema_file import column_from_plain, column_to_plain
 from understudy.data.stream import FileStream, arrow_batches, columns_of, layout_of
 from understudy.data.value_coder import ValueCoder, build_value_coder, restore_value_coder
-from understudy.data.values import make_identifiers
 from understudy.errors import DataError, ParameterError, SchemaError
 from understudy.progress import track
 
@@ -61,6 +61,7 @@ class Codec:
     layout: Layout
     types: Mapping[str, pa.DataType]
     coders: Mapping[str, Coder]
+    made_up: Mapping[str, Pattern] = field(default_factory=dict)
 
     @classmethod
     def fit(
@@ -98,6 +99,7 @@ class Codec:
         resolved: dict[str, Column] = {}
         types: dict[str, pa.DataType] = {}
         coders: dict[str, Coder] = {}
+        made_up: dict[str, Pattern] = {}
         alone: list[str] = []
         few: list[str] = []
         for name, array in track(columns_of(data), "Coding", len(layout.types)):
@@ -113,13 +115,16 @@ class Codec:
             present = len(array) - array.null_count
             if column.kind == "categorical" and len(column.levels) == present > 1:
                 alone.append(name)
-            if column.kind != "identifier" and not wrong:
-                if exact and column.kind in NUMERIC:
-                    coder = build_value_coder(column, array, ends)
-                    few += [name] if coder.withheld and not column.missing else []
-                    coders[name] = coder
-                else:
-                    coders[name] = build_coder(column, array)
+            if wrong:
+                continue
+            if column.kind == "identifier":
+                made_up[name] = Pattern.learn(array, name)
+            elif exact and column.kind in NUMERIC:
+                coder = build_value_coder(column, array, ends)
+                few += [name] if coder.withheld and not column.missing else []
+                coders[name] = coder
+            else:
+                coders[name] = build_coder(column, array)
         if problems:
             raise SchemaError("The table does not fit the schema:", problems)
         if few:
@@ -128,14 +133,9 @@ class Codec:
                 f"end of a column is to rest on {ends} (ends = {ends}). Drop such columns, or set "
                 "ends = 1 to draw their numbers as they are."
             )
-        if alone:
-            logging.getLogger("understudy").warning(
-                "Every record has a value of its own in %s, and the synthetic table will show "
-                "them. If they name people, set the kind to identifier, or drop the column.",
-                ", ".join(map(repr, alone)),
-            )
+        _warn_of_own_values(alone)
         ordered = Schema(resolved[name] for name in layout.types)
-        return cls(ordered, layout.forget_values(ordered.identifiers), types, coders)
+        return cls(ordered, layout.forget_values(ordered.identifiers), types, coders, made_up)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -267,7 +267,9 @@ class Codec:
             if name in self.coders:
                 columns[name] = self.coders[name].build(coded[name].astype(np.int64), how, rng)
             else:
-                columns[name] = make_identifiers(name, self.types[name], len(coded), first_row)
+                # Models of former versions know no pattern: they count.
+                pattern = self.made_up.get(name, Pattern())
+                columns[name] = pattern.make(name, self.types[name], len(coded), first_row)
         return columns
 
     def to_plain(self) -> dict[str, Any]:
@@ -287,6 +289,7 @@ class Codec:
                 for name, coder in self.coders.items()
                 if isinstance(coder, ValueCoder)
             },
+            "made_up": {name: pattern.to_plain() for name, pattern in self.made_up.items()},
         }
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -318,7 +321,8 @@ class Codec:
             else:
                 coders[name] = restore_coder(schema[name], types[name], plain["bins"].get(name))
         layout = Layout(plain["backend"], dict(zip(names, plain["stored"], strict=True)))
-        return cls(schema, layout, types, coders)
+        made_up = {name: Pattern.from_plain(one) for name, one in plain.get("made_up", {}).items()}
+        return cls(schema, layout, types, coders, made_up)
 
 
 @dataclass(frozen=True)
@@ -347,6 +351,15 @@ class CodedStream:
 def _plain_type(kind: pa.DataType) -> dict[str, Any]:
     # Of categories only their values' type matters here: the levels are in the schema.
     return describe_arrow(kind.value_type if pa.types.is_dictionary(kind) else kind)
+
+
+def _warn_of_own_values(names: Sequence[str]) -> None:
+    if names:
+        logging.getLogger("understudy").warning(
+            "Every record has a value of its own in %s, and the synthetic table will show "
+            "them. If they name people, set the kind to identifier, or drop the column.",
+            ", ".join(map(repr, names)),
+        )
 
 
 def _text_problems(column: Column) -> list[str]:

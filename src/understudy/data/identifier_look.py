@@ -21,47 +21,50 @@ FEWEST = 20
 FEWEST_NAMED = 5
 """In a shorter column, not even a name such as `id` makes an identifier."""
 
-_OWN = frozenset(
-    "id ids uid uuid guid oid pid rowid userid personid patientid ssn sin nin nino ssid passport "
-    "iban email mail phone telephone telefon tel mobile handy fax imei vin mrn nhs cpr pesel bsn "
-    "dni nif cpf siren siret identifier identifiant identificador kennung ausweis matricule "
-    "username login hash token".split()
-)
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_OWN = _words("""
+    id ids uid uuid guid oid pid rowid userid personid patientid ssn sin nin nino ssid passport iban
+    email mail phone telephone telefon tel mobile handy fax imei vin mrn nhs cpr pesel bsn dni nif
+    cpf siren siret identifier identifiant identificador kennung ausweis matricule username login
+    hash token
+""")
 """Words of a name that say that the values stand for somebody or something."""
 
-_NUMBERING = frozenset(
-    "key keys pk no nr num number nummer numero code codes ref reference serial account acct card "
-    "licence license plate index idx row record rownum rownumber barcode sku isbn ean invoice "
-    "order ticket case".split()
-)
+_NUMBERING = _words("""
+    key keys pk no nr num number nummer numero code codes ref reference serial account acct card
+    licence license plate index idx row record rownum rownumber barcode sku isbn ean invoice order
+    ticket case
+""")
 """Words of a name that often say so; `number of` and the like do not."""
 
-_MEASURED = frozenset(
-    "age ages year years yr month months week weeks day days hour hours minute minutes second "
-    "seconds time times date duration survival delay wait income salary wage pay earnings price "
-    "cost costs amount value values total sum balance revenue sales turnover budget fee tax rent "
-    "population pop inhabitants people persons count counts frequency visits steps weight height "
-    "length width depth size area distance km miles altitude elevation volume speed rate score "
-    "points temperature pressure mass dose energy power calories gdp debt asset assets "
-    "timestamp epoch lat lon latitude longitude votes views clicks einkommen alter dauer zeit "
-    "preis betrag umsatz jahr tage".split()
-)
+_MEASURED = _words("""
+    age ages year years yr month months week weeks day days hour hours minute minutes second seconds
+    time times date duration survival delay wait income salary wage pay earnings price cost costs
+    amount value values total sum balance revenue sales turnover budget fee tax rent population pop
+    inhabitants people persons count counts frequency visits steps weight height length width depth
+    size area distance km miles altitude elevation volume speed rate score points temperature
+    pressure mass dose energy power calories gdp debt asset assets timestamp epoch lat lon latitude
+    longitude votes views clicks einkommen alter dauer zeit preis betrag umsatz jahr tage
+""")
 """Words of a name that say that the values measure or count something."""
 
-_CODES = frozenset(
-    "code codes zip zipcode postcode postal plz icd naics nace isco isic fips region district "
-    "county municipality department dept branch tract class category type occupation industry "
-    "area_code iso hs cpt atc".split()
-)
+_CODES = _words("""
+    code codes zip zipcode postcode postal plz icd naics nace isco isic fips region district county
+    municipality department dept branch tract class category type occupation industry iso hs cpt atc
+""")
 """Words of a name that say that whole numbers may be labels."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _COUNTS = re.compile(r"(?i)(?:number|num|no|nr|n)[ _.]*(?:of|von|de)\b|(?:^|[ _.])n[ _.]")
 
-_MONEY = r"[-+(]?\s*[^\w\s.,()+-]?\s*\d{1,3}(?:[ ,.'\u00a0\u202f]\d{3})*(?:[.,]\d+)?\s*[^\w\s.,]?\)?"
-_NUMBER_TEXT = re.compile(
-    rf"^(?:{_MONEY}|[-+]?\d*[.,]\d+(?:[eE][-+]?\d+)?\s*%?|[-+]?\d+\s*%)$"
+_MONEY = (
+    r"[-+(]?\s*[^\w\s.,()+-]?\s*\d{1,3}(?:[ ,.'\u00a0\u202f]\d{3})*(?:[.,]\d+)?\s*[^\w\s.,]?\)?"
 )
+_NUMBER_TEXT = re.compile(rf"^(?:{_MONEY}|[-+]?\d*[.,]\d+(?:[eE][-+]?\d+)?\s*%?|[-+]?\d+\s*%)$")
 _DATE_TEXT = re.compile(
     r"^(?:\d{4}[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])"
     r"|(?:0?[1-9]|[12]\d|3[01])[-/.](?:0?[1-9]|[12]\d|3[01])[-/.](?:\d{4}|\d{2})"

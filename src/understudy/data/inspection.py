@@ -170,9 +170,9 @@ def _number(
         found = found.as_whole()
     values, counts = np.unique(found.present, return_counts=True)
     # A duration is measured, whatever it is called.
-    if asked is None and kind == "integer" and not pa.types.is_duration(array.type):
-        if why_number_is_one(name, values, int(counts.sum())):
-            return Column(name, "identifier", missing=missing)
+    open_to_question = kind == "integer" and asked is None and not pa.types.is_duration(array.type)
+    if open_to_question and why_number_is_one(name, values, int(counts.sum())):
+        return Column(name, "identifier", missing=missing)
     decimals = decimals_of(values, pa.types.is_float32(array.type)) if kind == "real" else None
 
     def plain(items: np.ndarray[Any, Any]) -> tuple[Any, ...]:
