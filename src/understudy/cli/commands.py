@@ -6,7 +6,7 @@ import logging
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import typer
 
@@ -19,6 +19,7 @@ from understudy.cli.control import control
 from understudy.cli.holdout import Holdout, KeptBack, KeptBackFile
 from understudy.cli.named_releases import NamedReleases
 from understudy.cli.option_groups import Reworded, argument, grouped, option, repeated
+from understudy.cli.preparation import KindOption, read_kinds, show_decisions
 from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
 from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
 
@@ -81,6 +82,7 @@ def schema(
         Literal["quantile", "width"],
         option("Groups with equally many records, or of equal width.", default=True),
     ] = "quantile",
+    kind: Annotated[KindOption, Reworded(panel=None)] = None,
     stream: options.Stream = False,
     drop: options.Drop = "",
     force: options.Force = False,
@@ -93,13 +95,16 @@ def schema(
     from understudy.data import Schema
 
     session.check_outputs([output], [data], force)
+    kinds = read_kinds(kind)
     with session.progress(ctx):
-        found = Schema.infer(csv.read(data, drop, stream=stream), bins=bins, binning=binning)
+        table = csv.read(data, drop, stream=stream)
+        found = Schema.infer(table, bins=bins, binning=binning, kinds=kinds)
     found = found.with_roles(
         keys=options.split_names(keys),
         sensitive=options.split_names(sensitive),
         target=options.split_names(target),
     )
+    show_decisions(ctx, table, found)
     if output is None:
         typer.echo(found.to_toml(), nl=False)
         return
@@ -140,7 +145,9 @@ def synth(
     session.check_outputs([*outputs, save_model], [data, how.schema, how.settings], force)
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx):
-        model.fit(csv.read(data, how.drop, stream=stream), described)
+        ready = how.prepare(csv.read(data, how.drop, stream=stream), described)
+        ready.show(ctx)
+        model.fit(ready.frame, ready.schema)
         how.draw(model, outputs, csv.dialect(data), overwrite=force)
         if save_model is not None:
             model.save(save_model, overwrite=force)
@@ -293,17 +300,28 @@ def run(
         # What is asked of the attacker is checked before the synthesis takes its time.
         asked.check_columns(everybody)
         parts = holdout.part(everybody, asked, cast("int", model.random_state))
-        model.fit(parts.kept, described)
+        ready = how.prepare(parts.kept, described)
+        ready.show(ctx)
+        parts = parts.prepared(ready)
+        model.fit(ready.frame, ready.schema)
         tables = [made / table for table in folder.tables]
         how.draw(model, tables, csv.dialect(data))
         # The audit is of what the others will read, not of what was drawn.
         drawn = [csv.read(path) for path in tables]
-        found = asked.audit(parts.kept, {name: drawn}, {name: model}, 0, csv.read, parts)
+        found = asked.audit(
+            parts.kept,
+            {name: drawn},
+            {name: model},
+            0,
+            lambda path: ready.alike(csv.read(path)),
+            parts,
+        )
         result = asked.judge(found)
         failed, kept_back = bool(result.failed), parts.control is not None
         anew = final and kept_back and not failed
         if anew:
-            model.fit(everybody, described)
+            ready = how.prepare(everybody, described)
+            model.fit(ready.frame, ready.schema)
             how.draw(model, tables, csv.dialect(data), overwrite=True)
         found = parts.tell(found, final=anew)
         commands = AdviceCommands(
@@ -316,7 +334,7 @@ def run(
         )
         rows = how.rows or model.n_rows_
         back = "" if anew else parts.written()
-        release = Release(model, rows, found, kept_back, anew, failed)
+        release = Release(model, rows, found, kept_back, anew, failed, ready.note)
         folder.describe(made, release, commands, back)
     show_audit(ctx, found, commands)
     if final and not anew:
@@ -363,9 +381,15 @@ def compare(
         everybody = csv.read(original)
         asked.check_columns(everybody)
         parts = holdout.part(everybody, asked, seed, list(files))
-        releases = {name: list(map(csv.read, paths)) for name, paths in files.items()}
-        releases |= compared.synthesize(parts.kept, made)
-        found = asked.audit(parts.kept, releases, models | made, seed, csv.read, parts)
+        ready = compared.prepare(parts.kept, made)
+        parts = parts.prepared(ready)
+
+        def read(path: Path) -> Any:  # noqa: ANN401  # a frame
+            return ready.alike(csv.read(path))
+
+        releases = {name: list(map(read, paths)) for name, paths in files.items()}
+        releases |= compared.synthesize(ready, made)
+        found = asked.audit(parts.kept, releases, models | made, seed, read, parts)
     found = parts.tell(found)
     sources = compared.sources(everybody, releases, made)
     commands = AdviceCommands(

@@ -15,10 +15,17 @@ from understudy.errors import DataError, ParameterError
 if TYPE_CHECKING:
     from understudy.audit import Audit
     from understudy.cli.audit_options import AuditOptions
+    from understudy.cli.preparation import Prepared
     from understudy.data import Parts
 
 SHARE, MOST = 0.2, 0.5
 """What is kept back unless it is said otherwise, and the most that can be."""
+
+
+_ALIKE = (
+    "This audit compares with the original grouped alike: the attacker knows which values were "
+    "grouped."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,12 +139,15 @@ class KeptBack:
         Whether predictions are tested on the records that were kept back.
     reason : str
         Why nothing was kept back, if there is something to say about it.
+    prepared_note : str
+        What was done to all records before the synthesis, if anything was.
     """
 
     parts: Parts
     by: str | None
     predicted: bool
     reason: str = ""
+    prepared_note: str = ""
 
     @classmethod
     def read(cls, path: Path, everybody: Any, asked: AuditOptions) -> KeptBack:  # noqa: ANN401
@@ -163,6 +173,11 @@ class KeptBack:
         back[rows] = True
         parts = Parts(everybody.filter(~back), everybody.filter(back), np.flatnonzero(~back))
         return cls(parts, None, asked.tests_on_control)
+
+    def prepared(self, ready: Prepared) -> KeptBack:
+        """Return both, changed as the records were that the synthesis sees."""
+        parts = replace(self.parts, kept=ready.frame, held_out=ready.alike(self.parts.held_out))
+        return replace(self, parts=parts, prepared_note=ready.note)
 
     def written(self) -> str:
         """Return the rows that were kept back as the text of a file; empty if there are none."""
@@ -209,6 +224,8 @@ class KeptBack:
     def tell(self, found: Audit, *, final: bool = False) -> Audit:
         """Return what was found with what must be known, and with rows of the whole table."""
         notes = [*found.findings.notes, *([self.note] if self.note else [])]
+        if self.prepared_note:
+            notes.append(f"{self.prepared_note} {_ALIKE}")
         if final:
             notes.append(self.final_note())
         rows = self.parts.rows

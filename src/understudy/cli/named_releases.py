@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from understudy.cli import options
 from understudy.cli.option_groups import Reworded, argument, panel, repeated
+from understudy.cli.preparation import Preparation, Prepared
 from understudy.cli.synthesis import Protect, Source, lacking, read_protection, set_up
 from understudy.errors import DataError, ParameterError, did_you_mean
 from understudy.toml_file import parse_toml
@@ -77,6 +78,7 @@ class NamedReleases:
             panel=_COMPARED,
         ),
     ] = None
+    preparation: Annotated[Preparation, Reworded(panel=_COMPARED)]
     model: Annotated[
         list[str] | None,
         _compared(
@@ -117,6 +119,9 @@ class NamedReleases:
             raise ParameterError("Give synthetic tables, --methods or --method to compare.")
         if self.schema is not None and not made:
             raise ParameterError("--schema needs --methods or --method.")
+        self.preparation.check()
+        if self.preparation.words() and not made:
+            raise ParameterError(f"{self.preparation.words()[0]} needs --methods or --method.")
         models = {name: Synthesizer.load(path) for name, path in self._models.items()}
         return files, made, models
 
@@ -141,22 +146,29 @@ class NamedReleases:
 
     def words(self, seed: int) -> list[str]:
         """Return the options with which a synthesis is one of those that are tried here."""
-        return repeated({"schema": self.schema, "seed": seed})
+        return [*repeated({"schema": self.schema, "seed": seed}), *self.preparation.words()]
 
-    def synthesize(
+    def prepare(
         self,
         original: Any,  # noqa: ANN401  # a frame
-        made: dict[str, Synthesizer],
-    ) -> dict[str, list[Any]]:
-        """Fit each method, and draw its tables."""
+        made: Mapping[str, Synthesizer],
+    ) -> Prepared:
+        """Return the original as the methods are to synthesize it."""
         from understudy.data import Schema
-        from understudy.progress import track
 
         described = Schema.load(self.schema) if self.schema is not None else None
+        if not made:
+            return Prepared(original, None)
+        return self.preparation.apply(original, described)
+
+    def synthesize(self, ready: Prepared, made: Mapping[str, Synthesizer]) -> dict[str, list[Any]]:
+        """Fit each method, and draw its tables."""
+        from understudy.progress import track
+
         found = {}
         for name, model in track(list(made.items()), "Synthesizing"):
             try:
-                model.fit(original, described)
+                model.fit(ready.frame, ready.schema)
             except (DataError, ParameterError) as error:
                 raise type(error)(f"{name}: {error}") from error
             found[name] = [model.sample()] if self.copies == 1 else model.sample(copies=self.copies)

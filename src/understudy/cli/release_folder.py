@@ -92,6 +92,8 @@ class Release:
         Whether its tables were made anew from all records, after the audit.
     failed : bool
         Whether it failed its gate.
+    prepared : str
+        What was done to the table before the synthesis, in words; empty if nothing was.
     """
 
     model: Synthesizer
@@ -100,6 +102,7 @@ class Release:
     kept_back: bool
     final: bool
     failed: bool
+    prepared: str = ""
 
 
 @dataclass(frozen=True)
@@ -199,7 +202,7 @@ def readme(release: Release, tables: Sequence[str]) -> str:
         "Check what matters on the original before you rely on it.",
         "## How it was made",
         f"With understudy {findings.version}, method {code(model.method)}, on "
-        f"{findings.created[:10]}.{_protection(model)}{_kept(model)}",
+        f"{findings.created[:10]}.{_protection(model)}{_kept(model)}{_prepared(release)}",
         "## How it was checked",
         f"understudy attacked {_attacked(release)} in the role of somebody who wants to learn "
         f"{code(findings.sensitive)} and knows {_knowledge(findings.keys, findings.known)}. The "
@@ -229,6 +232,10 @@ def _protection(model: Synthesizer) -> str:
         + ": do not study them here."
         for sensitive, target in protected.items()
     )
+
+
+def _prepared(release: Release) -> str:
+    return f" {release.prepared}" if release.prepared else ""
 
 
 def _attacked(release: Release) -> str:

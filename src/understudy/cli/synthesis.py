@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_
 
 from understudy.cli import options
 from understudy.cli.option_groups import option, panel, repeated, spelled
+from understudy.cli.preparation import Preparation, Prepared
 from understudy.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -346,6 +347,7 @@ class Synthesis:
         ),
     ] = "independent"
     schema: options.SchemaFile = None
+    preparation: Preparation
     rows: Annotated[
         int | None, option("Rows to make.", default="as many as it is made from", min=1)
     ] = None
@@ -403,12 +405,18 @@ class Synthesis:
 
     def words(self) -> list[str]:
         """Return the options that another synthesis of the same data is to have, too."""
-        return repeated({"schema": self.schema, "rows": self.rows, "seed": self.seed})
+        again = repeated({"schema": self.schema, "rows": self.rows, "seed": self.seed})
+        return [*again, *self.preparation.words()]
+
+    def prepare(self, frame: Any, described: Schema | None) -> Prepared:  # noqa: ANN401
+        """Return a table as it is to be synthesized, and what its columns are."""
+        return self.preparation.apply(frame, described)
 
     def described(self) -> Schema | None:
         """Return what the columns are, if that is given, without those that are not wanted."""
         from understudy.data import Schema
 
+        self.preparation.check()
         if self.schema is None:
             return None
         found = Schema.load(self.schema)

@@ -3,6 +3,7 @@
 from understudy.data.bundled import load, load_syntheses, simulate
 from understudy.data.codec import Codec, CodedStream
 from understudy.data.coded import Coded
+from understudy.data.decisions import Decisions, decisions
 from understudy.data.dialect import Dialect, detect
 from understudy.data.files import read, write
 from understudy.data.holdout import Parts, hold_out
@@ -15,10 +16,12 @@ __all__ = [
     "Coded",
     "CodedStream",
     "Column",
+    "Decisions",
     "Dialect",
     "FileStream",
     "Parts",
     "Schema",
+    "decisions",
     "detect",
     "fetch",
     "hold_out",

@@ -433,7 +433,7 @@ def _largest(kind: pa.DataType) -> int:
     if pa.types.is_integer(kind):
         return int(np.iinfo(kind.to_pandas_dtype()).max)
     if pa.types.is_decimal(kind):
-        return min(10 ** (kind.precision - kind.scale) - 1, 2**53)
+        return int(min(10 ** (kind.precision - kind.scale) - 1, 2**53))
     return int(LARGEST_WHOLE.get(kind, 2.0**53))
 
 

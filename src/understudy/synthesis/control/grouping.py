@@ -74,8 +74,8 @@ def group_rare(
     grouped, told = wrapped, []
     for name, needed in least.items():
         check_whole(f"The number of people for {name!r}", needed, 1)
-        stays = _common(_text(people[name], name), needed, other)
-        values = _text(wrapped[name], name)
+        stays = common_values(texts_of(people[name], name), needed, other)
+        values = texts_of(wrapped[name], name)
         rare = pc.and_(values.is_valid(), pc.invert(pc.is_in(values, value_set=stays)))
         rows = to_numpy(rare)
         if rows.any():
@@ -89,7 +89,7 @@ def group_rare(
     return Change(grouped.to_native(), rows, len(changed), text)
 
 
-def _text(series: nw.Series[Any], name: str) -> pa.Array:
+def texts_of(series: nw.Series[Any], name: str) -> pa.Array:
     """Return a column of text, or of categories that are text, as text."""
     array = column_to_arrow(series, name)
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
@@ -101,7 +101,7 @@ def _text(series: nw.Series[Any], name: str) -> pa.Array:
     return array.cast(pa.string())
 
 
-def _common(values: pa.Array, least: int, other: str) -> pa.Array:
+def common_values(values: pa.Array, least: int, other: str) -> pa.Array:
     """Return the values that stay: those of enough people, if the others are enough together."""
     inside = pc.equal(values, other).fill_null(False)
     found = values.filter(pc.invert(inside)).drop_null().value_counts()

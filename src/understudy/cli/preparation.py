@@ -1,0 +1,131 @@
+"""What is done to a table before it is synthesized: how its columns are read, and rare levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from understudy.cli import session
+from understudy.cli.option_groups import panel, spelled
+from understudy.errors import ParameterError
+
+if TYPE_CHECKING:
+    from understudy.data import Schema
+    from understudy.data.schema import Kind
+    from understudy.synthesis.control import Grouped
+
+_columns = panel("The columns")
+
+KindOption = Annotated[
+    list[str] | None,
+    _columns(
+        "COLUMN=KIND: what a column is, whatever it looks like: categorical, integer, real, "
+        "datetime, boolean, identifier or text. Repeatable."
+    ),
+]
+
+
+def read_kinds(texts: Sequence[str] | None) -> dict[str, Kind]:
+    """Return the kinds that were given as COLUMN=KIND; a name may hold the sign.
+
+    Examples
+    --------
+    >>> read_kinds(["survival=real"])
+    {'survival': 'real'}
+    """
+    found: dict[str, Kind] = {}
+    for text in texts or ():
+        column, _, kind = text.rpartition("=")
+        if not column or not kind.strip():
+            raise ParameterError(
+                f"--kind must be COLUMN=KIND, such as survival=real; got {text!r}."
+            )
+        if column in found:
+            raise ParameterError(f"--kind names {column!r} twice.")
+        found[column] = cast("Kind", kind.strip())
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table that is ready to be synthesized, and what its columns are."""
+
+    frame: Any
+    schema: Schema | None
+    grouped: Grouped | None = None
+
+    def alike(self, frame: Any) -> Any:  # noqa: ANN401  # a frame
+        """Return another table, changed as this one was."""
+        return frame if self.grouped is None or frame is None else self.grouped.alike(frame)
+
+    @property
+    def note(self) -> str:
+        """What was done to the table, in words; empty if nothing was."""
+        return "" if self.grouped is None else self.grouped.to_text()
+
+    def show(self, ctx: typer.Context) -> None:
+        """Show what each column was taken for, unless it should be quiet."""
+        if self.schema is not None:
+            show_decisions(ctx, self.frame, self.schema)
+        if self.note:
+            session.say(ctx, self.note)
+
+
+def show_decisions(ctx: typer.Context, frame: Any, schema: Schema) -> None:  # noqa: ANN401
+    """Show what each column of a table was taken for, unless it should be quiet."""
+    if ctx.obj["quiet"]:
+        return
+    from understudy.data import decisions
+    from understudy.report.decision_table import decision_table
+
+    session.console().print(decision_table(decisions(frame, schema)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparation:
+    """How the columns are read, and which levels are joined."""
+
+    kind: KindOption = None
+    group_rare: Annotated[
+        int | None,
+        _columns(
+            "Join the levels of a category that fewer records have, into one, before the "
+            "synthesis.",
+            min=2,
+        ),
+    ] = None
+
+    def check(self) -> None:
+        """Raise if an option cannot be read, before any work."""
+        read_kinds(self.kind)
+
+    def apply(self, frame: Any, described: Schema | None) -> Prepared:  # noqa: ANN401
+        """Return a table as it is to be synthesized; `described` says what its columns are."""
+        from understudy.data import FileStream, Schema
+
+        kinds = read_kinds(self.kind)
+        try:
+            if described is None:
+                schema = Schema.infer(frame, kinds=kinds)
+            else:
+                schema = described.read_anew(frame, kinds) if kinds else described
+        except ParameterError as error:
+            raise ParameterError(f"--kind: {error}") from error
+        if self.group_rare is None:
+            return Prepared(frame, schema)
+        if isinstance(frame, FileStream):
+            raise ParameterError("--group-rare needs the whole table: leave out --stream.")
+        from understudy.synthesis.control import group_rare_levels
+
+        grouped = group_rare_levels(frame, self.group_rare, schema)
+        return Prepared(grouped.frame, grouped.schema, grouped)
+
+    def words(self) -> list[str]:
+        """Return these options as they are typed."""
+        found = [word for text in self.kind or () for word in (spelled("kind"), text)]
+        if self.group_rare is not None:
+            found += [spelled("group_rare"), str(self.group_rare)]
+        return found

@@ -1,0 +1,34 @@
+"""How the columns of a table were read, as a table in the terminal."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from understudy.data import Decisions
+from understudy.data.decisions import HEADINGS
+
+_HINT = "Change a line in the schema file, or give the option that is shown."
+
+
+def decision_table(found: Decisions) -> Group:
+    """Return what each column was taken for: what needs a look first, all others together."""
+    table = Table(
+        title="How the columns were read",
+        title_justify="left",
+        header_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        show_edge=False,
+    )
+    rows = found.readings()
+    changes = any(row.change for row in rows)
+    for heading in HEADINGS if changes else HEADINGS[:2]:
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        more = (Text(row.why), Text(row.change)) if changes else ()
+        table.add_row(Text(row.named), Text(row.read_as, "yellow" if row.why else ""), *more)
+    parts: list[RenderableType] = [table, *([Text(_HINT)] if changes else [])]
+    return Group(*parts, Text(""))

@@ -1,0 +1,123 @@
+"""Rare levels joined before synthesis, so that no level of a release stands for one person."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from understudy.arguments import check_whole
+from understudy.data import Schema
+from understudy.data.frames import Frame, to_narwhals
+from understudy.errors import ParameterError
+from understudy.synthesis.control.grouping import common_values, group_rare, texts_of
+from understudy.wording import counted, listed
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """A table whose rare levels were joined before it is synthesized; made by `group_rare_levels`.
+
+    Parameters
+    ----------
+    original : frame
+        The table as it was.
+    schema : Schema
+        What the columns of the grouped table are.
+    least : int
+        How many records a level needs to stay.
+    other : mapping of str to str
+        What the joined levels became, for each column that has any.
+    joined : mapping of str to int
+        How many levels were joined in each.
+    """
+
+    original: Frame
+    schema: Schema
+    least: int
+    other: Mapping[str, str]
+    joined: Mapping[str, int]
+
+    def alike(self, frame: Frame) -> Frame:
+        """Return another table with the same levels joined, and those that the original lacks."""
+        names = to_narwhals(frame).columns
+        for name, label in self.other.items():
+            if name in names:
+                frame = group_rare(self.original, frame, {name: self.least}, other=label).frame
+        return frame
+
+    @cached_property
+    def frame(self) -> Frame:
+        """The table with joined levels."""
+        return self.alike(self.original)
+
+    def to_text(self) -> str:
+        """Return in a sentence what was joined."""
+        if not self.other:
+            return f"No level has fewer than {self.least:,} records: none was grouped."
+        told = [
+            f"{counted(self.joined[name], 'level')} of {name!r} as {label!r}"
+            for name, label in self.other.items()
+        ]
+        return f"Grouped levels of fewer than {self.least:,} records: {listed(told)}."
+
+
+def group_rare_levels(original: Frame, least: int, schema: Schema | None = None) -> Grouped:
+    """Join the levels of each categorical column that few records have, before synthesis.
+
+    Parameters
+    ----------
+    original : frame
+        The table. It is not changed.
+    least : int
+        How many records a level needs to stay.
+    schema : Schema, optional
+        What the columns are; inferred if not given.
+
+    Returns
+    -------
+    Grouped
+        The table and its schema; give both to a synthesizer.
+
+    Notes
+    -----
+    Only texts are joined: numbers that are levels can be top coded or put into bins. The joined
+    levels are called "other", or if there is such a level already, "other (grouped)". See
+    `group_rare` for levels that are too few together.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> town = ["Ulm"] * 5 + ["Rom", "Ems", "Bonn", "Kiel", "Linz"]
+    >>> grouped = group_rare_levels(pl.DataFrame({"town": town}), 5)
+    >>> grouped.schema["town"].levels, grouped.to_text()
+    (('Ulm', 'other'), "Grouped levels of fewer than 5 records: 5 levels of 'town' as 'other'.")
+    """
+    check_whole("least", least, 1)
+    schema = schema or Schema.infer(original)
+    people = to_narwhals(original)
+    columns, other, joined = [], {}, {}
+    for column in schema:
+        columns.append(column)
+        if column.kind != "categorical" or column.name not in people.columns:
+            continue
+        try:
+            texts = texts_of(people[column.name], column.name)
+        except ParameterError:
+            continue  # numbers that are labels
+        seen = set(texts.unique().drop_null().to_pylist())
+        label = next(one for one in _labels() if one not in seen and one not in column.levels)
+        stays = set(common_values(texts, least, label).to_pylist())
+        if seen <= stays:
+            continue
+        levels = column.levels or tuple(sorted(seen))
+        kept = [level for level in levels if level in stays & seen]
+        columns[-1] = replace(column, levels=(*kept, label))
+        other[column.name], joined[column.name] = label, len(seen - stays)
+    return Grouped(original, Schema(columns), least, other, joined)
+
+
+def _labels() -> Iterator[str]:
+    yield from ("other", "other (grouped)")
+    yield from (f"other (grouped {number})" for number in itertools.count(2))
