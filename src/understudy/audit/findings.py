@@ -20,6 +20,7 @@ from understudy.audit.attack_findings import (
     RareValueFindings,
 )
 from understudy.audit.limits import Limits
+from understudy.data.decisions import Reading
 from understudy.utility.shares import ColumnShares
 from understudy.wording import Unit
 
@@ -386,6 +387,8 @@ class Findings:
         What a record is about, in the plural: records, people, flights.
     numbers, texts : tuple of str
         Those of the keys that hold numbers or dates, and text.
+    readings : tuple of Reading
+        How the columns of the original were read, if the model is known.
     """
 
     version: str
@@ -406,6 +409,7 @@ class Findings:
     unit: str = field(default="records", metadata=LATER)
     numbers: tuple[str, ...] = field(default=(), metadata=LATER)
     texts: tuple[str, ...] = field(default=(), metadata=LATER)
+    readings: tuple[Reading, ...] = field(default=(), metadata=LATER)
 
     @property
     def units(self) -> Unit:

@@ -36,6 +36,7 @@ from understudy.audit.task import (
     read_unit,
     with_types_matched,
 )
+from understudy.data.decisions import Reading, decisions
 from understudy.data.frames import Frame, Layout, to_narwhals
 from understudy.errors import (
     NoDensityError,
@@ -239,11 +240,18 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         unit=read_unit(unit),
         numbers=numbers,
         texts=texts,
+        readings=_readings(task),
     )
     findings = replace(
         findings, notes=(*ranking_sentences(findings), *notes, *late_notices(findings))
     )
     return Audit(findings, Layout.of(original).backend)
+
+
+def _readings(task: Task) -> tuple[Reading, ...]:
+    """Return how the columns of the original were read by the first model that is known."""
+    schema = next((one.model.schema_ for one in task.releases if one.model is not None), None)
+    return () if schema is None else tuple(decisions(task.original, schema).readings())
 
 
 def _measures_in_words(task: Task) -> str:

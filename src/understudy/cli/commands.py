@@ -334,7 +334,7 @@ def run(
         )
         rows = how.rows or model.n_rows_
         back = "" if anew else parts.written()
-        release = Release(model, rows, found, kept_back, anew, failed, ready.note)
+        release = Release(model, rows, found, kept_back, anew, failed, ready.open_note)
         folder.describe(made, release, commands, back)
     show_audit(ctx, found, commands)
     if final and not anew:

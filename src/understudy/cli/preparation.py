@@ -66,6 +66,12 @@ class Prepared:
         """What was done to the table, in words; empty if nothing was."""
         return "" if self.grouped is None else self.grouped.to_text()
 
+    @property
+    def open_note(self) -> str:
+        """The same without a figure of the original, for what may leave."""
+        grouped = self.grouped is not None and self.grouped.other
+        return self.grouped.to_text(counts=False) if self.grouped and grouped else ""
+
     def show(self, ctx: typer.Context) -> None:
         """Show what each column was taken for, unless it should be quiet."""
         if self.schema is not None:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from understudy.data.coders import as_numbers
@@ -28,7 +29,7 @@ from understudy.data.identifier_look import (
     text_in_disguise,
     why_number_is_one,
 )
-from understudy.data.inspection import is_prose
+from understudy.data.inspection import form_problems, is_prose
 from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.data.stream import FileStream, columns_of, layout_of
 from understudy.data.values import numbers
@@ -234,7 +235,7 @@ def decisions(
     >>> import polars as pl
     >>> table = pl.DataFrame({"id": range(1, 31), "sex": ["f", "m"] * 15})
     >>> print(decisions(table))
-    id: identifier, made up anew; all 30 values differ, and the name says so (--kind id=integer)
+    id: identifier; values replaced: all 30 differ, and the name says so (--kind id=integer)
     sex: category
     """
     schema = schema or Schema.infer(data)
@@ -244,7 +245,8 @@ def decisions(
         if name not in schema:
             continue
         column = schema[name]
-        remarks = list(_remarks(column, array))
+        # A table that does not fit the schema is told so elsewhere.
+        remarks = [] if form_problems(column, array) else list(_remarks(column, array))
         if told.get(name):
             remarks.append(Remark("format", told[name]))
         remarks.sort(key=lambda one: _ORDER.index(one.topic))
@@ -261,16 +263,16 @@ def read_as(column: Column) -> str:
     'number in 20 groups'
     """
     if column.kind == "identifier":
-        return "identifier, made up anew"
+        return "identifier"
     if column.kind == "text":
-        return "free text, refused"
+        return "free text"
     if column.kind == "boolean":
         return "true or false"
     if column.kind == "categorical":
         return "category"
     noun = "date or time" if column.kind == "datetime" else "number"
     if not column.binned:
-        return f"{noun}, each value a level"
+        return f"{noun} as levels"
     groups = len(column.edges) - 1 if column.binning == "edges" else column.bins
     return f"{noun} in {counted(groups, 'group')}"
 
@@ -300,13 +302,13 @@ def _refused(array: pa.Array) -> Remark:
     times = _counts(values)
     what = text_in_disguise(values) if pa.types.is_string(values.type) or _is_large(values) else ""
     if what:
-        why = f"it looks like {what} written as text: convert it, or drop it"
+        why = f"refused: it looks like {what} written as text"
     elif len(times) and len(times) == times.sum() and is_prose(values):
-        why = "all values differ and most are sentences: drop it, or sort it into categories"
+        why = "refused: all values differ, and most are sentences"
     elif len(times) * 2 > times.sum():
-        why = "most values stand for one record each: drop it, or sort it into categories"
+        why = "refused: most values stand for one record each"
     else:
-        why = "the schema says so"
+        why = "refused: the schema says that it is text"
     return Remark("refused", why, 'kind = "categorical"', "--drop COLUMN")
 
 
@@ -324,9 +326,18 @@ def _made_up(column: Column, array: pa.Array) -> Remark:
     else:
         times = _counts(values)
         if len(times) == times.sum():
-            why = "the name says so" if named_like_one(column.name) else "they are no numbers"
-    reason = f"all {len(times):,} values differ, and {why}" if why else "the schema says so"
+            why = "the name says so" if named_like_one(column.name) else _look(values)
+    if why:
+        reason = f"values replaced: all {len(times):,} differ, and {why}"
+    else:
+        reason = "values replaced: the schema says that it names somebody"
     return Remark("made up", reason, f'kind = "{kind}"', f"--kind COLUMN={kind}")
+
+
+def _look(values: pa.Array) -> str:
+    """Return what texts that all differ look like."""
+    spaced = pc.sum(pc.match_substring(values.cast(pa.string()), " ")).as_py() or 0
+    return "they look like names" if spaced > len(values) / 2 else "they look like codes"
 
 
 def _about_numbers(column: Column, array: pa.Array) -> Iterator[Remark]:
@@ -337,7 +348,7 @@ def _about_numbers(column: Column, array: pa.Array) -> Iterator[Remark]:
     if column.special:
         yield _special(column, array, values, times)
     if column.levels:
-        yield from _rare(column, times, line="bins = 10 in place of levels")
+        yield from _rare(column, times, line="bins = 10, no levels")
 
 
 def _about_whole(
@@ -346,10 +357,10 @@ def _about_whole(
     option = "--kind COLUMN=identifier"
     if len(values) == times.sum() >= FEWEST:
         epoch = looks_like_epoch(values)
-        what = "they may be times, in seconds since 1970" if epoch else "read as a measure"
+        what = ", and may be times since 1970" if epoch else ""
         yield Remark(
             "all differ",
-            f"all values differ, {what}: if they name somebody, make it an identifier",
+            f"all values differ{what}: if they name somebody, make it an identifier",
             'kind = "identifier"',
             option,
         )
@@ -358,7 +369,7 @@ def _about_whole(
     if column.binned and (named_like_codes(column.name) or _look_like_codes(values, times)):
         yield Remark(
             "codes",
-            "read as amounts: if the numbers are labels, make it categorical",
+            "may be codes, read as amounts: if they are labels, make it categorical",
             'kind = "categorical"',
             "--kind COLUMN=categorical",
         )
@@ -369,7 +380,7 @@ def _about_names(column: Column, times: NDArray[np.int64]) -> Iterator[Remark]:
     if named_like_one(column.name) and len(times) > FEWEST:
         yield Remark(
             "may be a name",
-            "the name says that it names somebody, but values repeat: if so, make it an identifier",
+            "the name says that it names somebody, but values repeat: make it an identifier",
             'kind = "identifier"',
             "--kind COLUMN=identifier",
         )

@@ -12,6 +12,8 @@ from understudy.data.decisions import HEADINGS
 
 _HINT = "Change a line in the schema file, or give the option that is shown."
 
+_WIDEST_NAMES = 36
+
 
 def decision_table(found: Decisions) -> Group:
     """Return what each column was taken for: what needs a look first, all others together."""
@@ -25,8 +27,9 @@ def decision_table(found: Decisions) -> Group:
     )
     rows = found.readings()
     changes = any(row.change for row in rows)
-    for heading in HEADINGS if changes else HEADINGS[:2]:
-        table.add_column(heading, overflow="fold")
+    widths = (_WIDEST_NAMES, None, None, None) if changes else (None, None)
+    for heading, widest in zip(HEADINGS, widths, strict=False):
+        table.add_column(heading, overflow="fold", max_width=widest)
     for row in rows:
         more = (Text(row.why), Text(row.change)) if changes else ()
         table.add_row(Text(row.named), Text(row.read_as, "yellow" if row.why else ""), *more)

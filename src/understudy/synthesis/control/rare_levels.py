@@ -52,12 +52,14 @@ class Grouped:
         """The table with joined levels."""
         return self.alike(self.original)
 
-    def to_text(self) -> str:
-        """Return in a sentence what was joined."""
+    def to_text(self, *, counts: bool = True) -> str:
+        """Return in a sentence what was joined; without `counts`, nothing of it is confidential."""
         if not self.other:
             return f"No level has fewer than {self.least:,} records: none was grouped."
         told = [
             f"{counted(self.joined[name], 'level')} of {name!r} as {label!r}"
+            if counts
+            else f"{name!r} as {label!r}"
             for name, label in self.other.items()
         ]
         return f"Grouped levels of fewer than {self.least:,} records: {listed(told)}."
