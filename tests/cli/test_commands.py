@@ -178,7 +178,9 @@ class TestSynth:
         schema.save(tmp_path / "s.toml")
         code, _, _ = run("synth", "survey.csv", "-o", "out.csv", "--schema", "s.toml")
         assert code == 0
-        assert pl.read_csv(tmp_path / "out.csv")["age"][:3].to_list() == [-1, -2, -3]
+        made = pl.read_csv(tmp_path / "out.csv")["age"]
+        assert made.n_unique() == len(made)
+        assert not set(made) & set(load("cmc")["age"])
 
     def test_columns_can_be_dropped_with_and_without_schema(self, run, tmp_path):
         Schema.infer(load("cmc")).save(tmp_path / "s.toml")
@@ -215,7 +217,7 @@ class TestShow:
         code, out, _ = run("show", "m.us")
         assert code == 0
         assert "Independent, fitted to 1,473 records" in out
-        assert "of its 61 cells rest on fewer than 5 records" in out
+        assert "of its 60 cells rest on fewer than 5 records" in out
         assert "husband_occupation" in out
 
     def test_a_file_that_is_no_model(self, run):

@@ -285,7 +285,8 @@ def test_identifiers_are_made_up_and_not_kept_in_the_model(tmp_path):
     frame = pl.DataFrame({"name": [f"person {i}" for i in range(30)], "age": [30, 40] * 15})
     model = Independent(random_state=0).fit(frame)
     drawn = model.sample(3)
-    assert drawn["name"].to_list() == ["synthetic-1", "synthetic-2", "synthetic-3"]
+    assert drawn["name"].str.contains(r"^person \d+$").all()
+    assert not set(drawn["name"]) & set(frame["name"])
     with zipfile.ZipFile(model.save(tmp_path / "m.us")) as archive:
         assert all(b"person 1" not in archive.read(name) for name in archive.namelist())
 

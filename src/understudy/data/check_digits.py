@@ -130,5 +130,5 @@ def set_check(check: Check, characters: Characters, places: list[int]) -> None:
 
 def characters_of(texts: list[str]) -> Characters:
     """Return texts of one length as a matrix of character codes."""
-    length = len(texts[0]) if texts else 0
-    return np.array(texts, f"<U{max(length, 1)}").view(np.uint32).reshape(len(texts), -1)
+    length = max(len(texts[0]) if texts else 0, 1)
+    return np.array(texts, f"<U{length}").view(np.uint32).reshape(len(texts), length)

@@ -52,6 +52,8 @@ _MEASURED = _words("""
 """)
 """Words of a name that say that the values measure or count something."""
 
+_MEASURED_ENDS = ("time", "days", "date", "income", "price", "zeit", "preis")
+
 _CODES = _words("""
     code codes zip zipcode postcode postal plz icd naics nace isco isic fips region district county
     municipality department dept branch tract class category type occupation industry iso hs cpt atc
@@ -59,10 +61,11 @@ _CODES = _words("""
 """Words of a name that say that whole numbers may be labels."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
-_COUNTS = re.compile(r"(?i)(?:number|num|no|nr|n)[ _.]*(?:of|von|de)\b|(?:^|[ _.])n[ _.]")
+_COUNTS = re.compile(r"(?i)(?:number|num|no|nr|n)[ _.]*(?:of|von|de)(?![a-z])|(?:^|[ _.])n[ _.]")
 
 _MONEY = (
-    r"[-+(]?\s*[^\w\s.,()+-]?\s*\d{1,3}(?:[ ,.'\u00a0\u202f]\d{3})*(?:[.,]\d+)?\s*[^\w\s.,]?\)?"
+    r"[-+(]?\s*[^\w\s.,()+-]?\s*(?:\d{1,3}(?:[ ,.'\u00a0\u202f]\d{3})+|\d+)"
+    r"(?:[.,]\d+)?\s*[^\w\s.,]?\)?"
 )
 _NUMBER_TEXT = re.compile(rf"^(?:{_MONEY}|[-+]?\d*[.,]\d+(?:[eE][-+]?\d+)?\s*%?|[-+]?\d+\s*%)$")
 _DATE_TEXT = re.compile(
@@ -93,7 +96,8 @@ def named_like_one(name: str) -> bool:
 
 def named_like_measure(name: str) -> bool:
     """Whether a column's name says that its values measure or count something."""
-    return not _MEASURED.isdisjoint(words_of(name))
+    words = words_of(name)
+    return not _MEASURED.isdisjoint(words) or any(one.endswith(_MEASURED_ENDS) for one in words)
 
 
 def named_like_codes(name: str) -> bool:

@@ -9,7 +9,7 @@ and no trace of one such as a hash, which could be guessed back.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,12 +21,9 @@ from numpy.typing import NDArray
 from understudy.data.check_digits import (
     SCHEMES,
     Characters,
-    Check,
     characters_of,
-    check_places,
-    find_check,
-    set_check,
 )
+from understudy.data.identifier_forms import DIGITS, FEWEST, SHARED, Form, read_form
 from understudy.data.values import (
     LARGEST_WHOLE,
     Numbers,
@@ -38,192 +35,11 @@ from understudy.data.values import (
 )
 from understudy.errors import DataError
 
-SHARED, FEWEST_SHARED = 0.9, 20
-"""A character stays as it is if this share of the records have it, and at least so many."""
-
-FEWEST = 5
-"""Fewer records than this have no say in what may stand at a place."""
-
-DIGITS = "0123456789"
-_UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
-_CLASSES = (
-    DIGITS,
-    _UPPER,
-    _LOWER,
-    DIGITS + "abcdef",
-    DIGITS + "ABCDEF",
-    DIGITS + _UPPER,
-    DIGITS + _LOWER,
-    DIGITS + _UPPER + _LOWER,
-)
 _EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
 _DOMAINS = ("example.org", "example.net", "example.com", "made-up.example")
 _PREFIXES = ("synthetic-", "made-up-", "synthetic-made-up-")
-_MOST_BEGINNINGS, _MOST_COUNTED = 2**22, 2**31
-_FEW_KEPT, _MOST_KEPT = 64, 4096
-"""Beginnings that are kept: so many for variety, and no more than this."""
 _MORE = 10**8
 """How many identifiers a form is widened to hold if the first one runs out."""
-
-
-@dataclass(frozen=True)
-class Form:
-    """One form of identifiers: what may stand at each place, and how none of the original's begins.
-
-    Parameters
-    ----------
-    places : tuple of str
-        The characters that may stand at each place.
-    lead : int
-        How many places with a choice make up the beginning.
-    free : tuple of int
-        The beginnings that no original has, by their number among all.
-    check : str
-        The scheme of the check digits; empty for none.
-    checked : tuple of int
-        Their places.
-    """
-
-    places: tuple[str, ...]
-    lead: int = 0
-    free: tuple[int, ...] = ()
-    check: Check = ""
-    checked: tuple[int, ...] = ()
-
-    @property
-    def open(self) -> list[int]:
-        """The places with a choice, without those of check digits."""
-        return [n for n, one in enumerate(self.places) if len(one) > 1 and n not in self.checked]
-
-    @property
-    def _counted(self) -> int:
-        """How many of the last open places count the identifiers; those between are filled."""
-        count, combinations = 0, 1
-        for place in reversed(self.open[self.lead :]):
-            if combinations * len(self.places[place]) > _MOST_COUNTED:
-                break
-            combinations *= len(self.places[place])
-            count += 1
-        return count
-
-    @property
-    def _per_beginning(self) -> int:
-        last = self.open[len(self.open) - self._counted :]
-        return math.prod(len(self.places[place]) for place in last)
-
-    @property
-    def room(self) -> int:
-        """How many different identifiers there are of this form."""
-        return len(self.free) * self._per_beginning
-
-    def make(self, order: NDArray[np.int64]) -> Characters:
-        """Return the identifiers at some places of a fixed order, a row each."""
-        made = np.empty((len(order), len(self.places)), np.uint32)
-        for place, one in enumerate(self.places):
-            made[:, place] = ord(one[0])
-        first, turn = order % len(self.free), order // len(self.free)
-        self._write(made, self.open[: self.lead], np.array(self.free, np.int64)[first])
-        counted = len(self.open) - self._counted
-        size = self._per_beginning
-        start = (_mixed(first, 0) % np.uint64(size)).astype(np.int64)
-        self._write(made, self.open[counted:], (turn * _step(size) + start) % size)
-        for number, place in enumerate(self.open[self.lead : counted]):
-            alphabet = _codes(self.places[place])
-            made[:, place] = alphabet[_mixed(order, number) % np.uint64(len(alphabet))]
-        set_check(self.check, made, list(self.checked))
-        return made
-
-    def _write(self, made: Characters, places: Sequence[int], numbers: NDArray[np.int64]) -> None:
-        """Write a number in the characters of some places, the last of them the units."""
-        rest = numbers
-        for place in reversed(places):
-            alphabet = _codes(self.places[place])
-            made[:, place] = alphabet[rest % len(alphabet)]
-            rest = rest // len(alphabet)
-
-    def fitted(self, characters: Characters, wanted: int) -> Form | None:
-        """Return the form with beginnings that no original has; None if it lacks the room.
-
-        The shortest beginnings that leave room for `wanted` identifiers are taken.
-        """
-        own = characters[self._of_this_form(characters)]
-        taken = np.zeros(len(own), np.int64)
-        combinations = 1
-        for lead, place in enumerate(self.open, 1):
-            alphabet = self.places[place]
-            combinations *= len(alphabet)
-            if combinations > _MOST_BEGINNINGS:
-                return None
-            ranks = np.searchsorted(np.sort(_codes(alphabet)), own[:, place])
-            taken = taken * len(alphabet) + np.argsort(_codes(alphabet), kind="stable")[ranks]
-            unused = np.ones(combinations, bool)
-            unused[taken] = False
-            free = np.flatnonzero(unused)
-            form = replace(self, lead=lead, free=(0,))
-            needed = -(-wanted // form.room)
-            if len(free) >= needed:
-                if needed > _MOST_KEPT:
-                    return None  # longer beginnings leave less room each
-                spread = np.linspace(0, len(free) - 1, max(needed, min(len(free), _FEW_KEPT)))
-                return replace(form, free=tuple(free[spread.astype(int)].tolist()))
-        return None
-
-    def _of_this_form(self, characters: Characters) -> NDArray[np.bool_]:
-        same = np.full(len(characters), characters.shape[1] == len(self.places))
-        if not same.any():
-            return same
-        allowed = np.zeros(int(characters.max()) + 1, bool)
-        for place, one in enumerate(self.places):
-            if place not in self.checked:
-                codes = _codes(one)
-                allowed[:] = False
-                allowed[codes[codes < len(allowed)]] = True
-                same &= allowed[characters[:, place]]
-        return same
-
-    def looser(self, first: str) -> Form | None:
-        """Return the form with one more digit left open, the last that is fixed; None if none is.
-
-        `first` are the digits that may come first.
-        """
-        for place in reversed(range(len(self.places))):
-            one = self.places[place]
-            if len(one) == 1 and one in DIGITS and place not in self.checked:
-                digits = first if place == 0 else DIGITS
-                return replace(
-                    self, places=(*self.places[:place], digits, *self.places[place + 1 :])
-                )
-        return None
-
-    def wider(self, digits: int) -> Form | None:
-        """Return the form with more digits; None if its check digits need this length."""
-        if self.check not in ("", "luhn"):
-            return None
-        numeric = [place for place in self.open if self.places[place][-1:] == "9"]
-        end = max(numeric, default=len(self.places) - 1) + 1
-        places = (*self.places[:end], *[DIGITS] * digits, *self.places[end:])
-        moved = tuple(one + digits * (one >= end) for one in self.checked)
-        return replace(self, places=places, checked=moved)
-
-
-def _step(size: int) -> int:
-    """Return a step near the golden section that comes to every number below `size` in turn."""
-    start = int(0.618 * size) + 1
-    return next(one for one in range(start, start + size + 1) if math.gcd(one, size) == 1) % size
-
-
-def _codes(alphabet: str) -> NDArray[np.uint32]:
-    return np.array([ord(one) for one in alphabet], np.uint32)
-
-
-def _mixed(order: NDArray[np.int64], number: int) -> NDArray[np.uint64]:
-    """Return numbers that look random (splitmix64), the same for the same row and place."""
-    with np.errstate(over="ignore"):
-        state = order.astype(np.uint64) * np.uint64(64) + np.uint64(number + 1)
-        state *= np.uint64(0x9E3779B97F4A7C15)
-        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return (state ^ (state >> np.uint64(31))) >> np.uint64(33)
 
 
 @dataclass(frozen=True)
@@ -451,37 +267,36 @@ def _forms_of(
     own = by_length[main]
     if not main or len(own) < max(FEWEST, count / 4):
         return ()
-    form = _read_form(own, first if most is not None else None)
+    form = read_form(own, first if most is not None else None)
     if form is None:
         return ()
-    wanted = 2 * count + 100
-    found: list[Form] = []
-    for one in _candidates(form, first):
-        if found and (found[0].room >= _MORE or len(one.places) <= len(found[0].places)):
-            continue
+
+    def fitted(one: Form, wanted: int) -> Form | None:
         fitting = _within(one, most)
-        if fitting is None:
-            continue
         others = by_length.get(len(one.places), np.empty((0, len(one.places)), np.uint32))
-        fitted = fitting.fitted(others, wanted if not found else _MORE)
-        if fitted is not None:
-            found.append(fitted)
-        if len(found) == 2 or (found and found[0].room >= _MORE):
-            break
-    return tuple(found)
+        return None if fitting is None else fitting.fitted(others, wanted)
+
+    same = list(_looser(form, first))
+    wider = [one for digits in range(1, 10) if (one := form.wider(digits)) is not None]
+    # As long as the original's if there is room for as many, and better for several times that.
+    tries = [(one, times * count + FEWEST) for times in (4, 1) for one in same]
+    tries += [(one, count + FEWEST) for one in wider]
+    main_form = next((made for one, wanted in tries if (made := fitted(one, wanted))), None)
+    if main_form is None:
+        return ()
+    if main_form.room >= _MORE:
+        return (main_form,)
+    longer = (one for one in wider if len(one.places) > len(main_form.places))
+    more = next((made for one in longer if (made := fitted(one, _MORE))), None)
+    return (main_form,) if more is None else (main_form, more)
 
 
-def _candidates(form: Form, first: str) -> Iterator[Form]:
-    """Yield forms to try: as it is, with more digits left open, and with more digits."""
+def _looser(form: Form, first: str) -> Iterator[Form]:
+    """Yield a form, and the same with more and more of its fixed digits left open."""
     looser: Form | None = form
     while looser is not None:
         yield looser
-        form, looser = looser, looser.looser(first)
-    for digits in range(1, 10):
-        wider = form.wider(digits)
-        if wider is None:
-            return
-        yield wider
+        looser = looser.looser(first)
 
 
 def _within(form: Form, most: str | None) -> Form | None:
@@ -492,59 +307,3 @@ def _within(form: Form, most: str | None) -> Form | None:
     if len(form.places) > len(most) or not lower:
         return None
     return replace(form, places=(lower, *form.places[1:]))
-
-
-def _read_form(characters: Characters, first: str | None) -> Form | None:
-    """Return what may stand at each place of identifiers of one length; None if it has no form.
-
-    `first` are the digits that may come first if they are numbers.
-    """
-    if characters.shape[1] == 36 and first is None:
-        uuid = _uuid_form(characters)
-        if uuid is not None:
-            return uuid
-    places = []
-    for place, column in enumerate(characters.T):
-        times = np.bincount(column)
-        codes = np.flatnonzero(times)
-        counts = times[codes]
-        top = int(counts.argmax())
-        if counts[top] >= max(SHARED * len(column), FEWEST_SHARED):
-            places.append(chr(codes[top]))
-            continue
-        allowed = next(
-            (one for one in _CLASSES if counts[~np.isin(codes, _codes(one))].sum() < FEWEST),
-            None,
-        )
-        if allowed is None:
-            return None
-        places.append(first if first is not None and place == 0 else allowed)
-    form = Form(tuple(places))
-    own = characters[form._of_this_form(characters)]  # noqa: SLF001  # the same idea
-    if len(own) < FEWEST:
-        return None
-    check = find_check(own) if len(own) >= FEWEST_SHARED else ""
-    if check:
-        form = replace(form, check=check, checked=tuple(check_places(check, own)))
-    return form if form.open or any(one in DIGITS for one in form.places) else None
-
-
-def _uuid_form(characters: Characters) -> Form | None:
-    dashes = [8, 13, 18, 23]
-    fit = (characters[:, dashes] == ord("-")).all(axis=1)
-    fit &= np.isin(np.delete(characters, dashes, axis=1), _codes(DIGITS + "abcdefABCDEF")).all(
-        axis=1
-    )
-    if np.count_nonzero(fit) < max(SHARED * len(fit), FEWEST):
-        return None
-    own = characters[fit]
-    upper = np.isin(own, _codes(_UPPER)).sum() > np.isin(own, _codes(_LOWER)).sum()
-    letters = "ABCDEF" if upper else "abcdef"
-    versions, counts = np.unique(own[:, 14], return_counts=True)
-    common = counts.max() >= max(SHARED * len(own), FEWEST_SHARED)
-    places = [DIGITS + letters] * 36
-    for dash in dashes:
-        places[dash] = "-"
-    places[14] = chr(versions[counts.argmax()]) if common else "4"
-    places[19] = "89" + letters[:2]
-    return Form(tuple(places))
