@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
@@ -100,7 +101,7 @@ def schema(
         sensitive=options.split_names(sensitive),
         target=options.split_names(target),
     )
-    if output is None:
+    if output is None or str(output) == "-":
         typer.echo(found.to_toml(), nl=False)
         return
     found.save(output, overwrite=force)
@@ -118,7 +119,7 @@ def synth(
     ctx: typer.Context,
     data: options.Data,
     output: Annotated[
-        Path, options.output("The synthetic table to write: .csv, .tsv or .parquet.")
+        Path, options.output(f"The synthetic table to write: {options.OUTPUT_KINDS}.")
     ],
     how: Synthesis,
     save_model: Annotated[
@@ -146,7 +147,8 @@ def synth(
             model.save(save_model, overwrite=force)
     made = f"{how.rows or model.n_rows_:,} rows x {len(model.schema_)} columns"
     for path in outputs:
-        session.say(ctx, f"Wrote {path}: {made} ({how.method}, seed {model.random_state}).")
+        place = session.called(path)
+        session.say(ctx, f"Wrote {place}: {made} ({how.method}, seed {model.random_state}).")
     if save_model is not None:
         session.say(ctx, f"Wrote {save_model}: the model, as confidential as the data.")
 
@@ -193,8 +195,12 @@ def audit(
     ctx: typer.Context,
     original: options.Original,
     synthetic: Annotated[
-        list[Path],
-        argument("The synthetic table, from any tool. Several are syntheses by one method."),
+        list[options.Place],
+        argument(
+            "The synthetic table, from any tool. Several are syntheses by one method.",
+            metavar="SYNTHETIC...",
+            **options.PLACE,
+        ),
     ],
     outputs: AuditOutputs,
     asked: AuditOptions,
@@ -382,7 +388,7 @@ def compare(
     asked.tell(ctx, asked.judge(found))
 
 
-def _release_name(synthetic: list[Path]) -> str:
+def _release_name(synthetic: Sequence[options.Place]) -> str:
     """Return what a release is called: its file, if it is one."""
     from understudy.audit.task import RELEASE
 

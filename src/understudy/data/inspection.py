@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from understudy.data.coders import as_numbers, build_coder
+from understudy.data.declared import declared
 from understudy.data.frames import Frame, Layout
 from understudy.data.schema import NUMERIC, Column, Kind, Level, Schema
 from understudy.data.stream import FileStream, columns_of, layout_of
@@ -51,7 +52,7 @@ def infer_columns(
         raise ParameterError(
             f"special_share must be a share above 0 and up to 1; got {special_share}."
         )
-    layout = layout_of(data)
+    layout, special = layout_of(data), declared(data)
     for name, array in columns_of(data):
         form = form_of(array.type, name)
         if form == "boolean":
@@ -59,7 +60,8 @@ def infer_columns(
         elif form == "category":
             yield _category(name, array, layout)
         else:
-            yield _number(name, array, form == "time", bins, binning, special_share)
+            known = special.get(name, ())
+            yield _number(name, array, form == "time", bins, binning, special_share, known)
 
 
 def _missing_share(array: pa.Array) -> float:
@@ -107,6 +109,7 @@ def _number(  # the three settings of `Schema.infer` travel together
     bins: int,
     binning: Literal["quantile", "width"],
     special_share: float,
+    known: Sequence[float] = (),
 ) -> Column:
     found = numbers(array, name)
     missing = float(found.missing.mean()) if len(found.missing) else 0.0
@@ -125,7 +128,7 @@ def _number(  # the three settings of `Schema.infer` travel together
             tuple(time_to_text(item, array.type) for item in listed) if is_time else tuple(listed)
         )
 
-    often = counts > special_share * len(array)
+    often = (counts > special_share * len(array)) | np.isin(values, known)
     if kind == "real":
         often |= ~np.isfinite(values)
     if len(values) - np.count_nonzero(often) <= bins:
