@@ -33,21 +33,25 @@ _NEEDS = {
     "duckdb": ("DuckDB", ("duckdb",)),
     "postgresql": ("PostgreSQL", ("adbc_driver_postgresql",)),
 }
+_TEXTS = ("text", "varchar", "bpchar", "name", "char", "numeric", "uuid", "json", "jsonb")
+"""Types of PostgreSQL that are no enums."""
+
 _REASONS = {
-    "no such table|does not exist|Table with name": "there is no such table, column or database",
+    "not a database|malformed|corrupt|not a valid duckdb|disk image|in-memory": "the file is no "
+    "database of {program}, or it is damaged",
+    "no such table|does not exist|Table with name": "there is no such table, column, database or "
+    "user",
     "connection refused|could not connect|failed to connect|not translate|time(d )?out": "the "
     "server does not answer, or does not let this user in",
     "authentication|password": "the server does not let this user in",
     "permission denied": "this user may not read it",
     "read.?only": "the question would change the database, which is only read",
     "syntax error|parser error": "the question is not SQL that this database knows",
-    "not a database|malformed|corrupt|not a valid duckdb|disk image": "the file is no database of "
-    "{program}, or it is damaged",
     "lock": "another program is writing to it",
 }
 """What databases say, and what is said of it: their own words may hold values of records."""
 
-_ALL_ROWS = str(2**31 - 1)
+_ALL_ROWS = str(2**31 - 2)
 _TABLES = {
     "sqlite": "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') "
     "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name",
@@ -269,8 +273,17 @@ def _read_duckdb(address: Address) -> pl.DataFrame:
         question = address.question(
             lambda text: [name for (name,) in connection.execute(text).fetchall()]
         )
-        table = connection.execute(question).to_arrow_table()
-    return _without_bytes(cast("pl.DataFrame", pl.from_arrow(table)), address)
+        asked = connection.sql(question)
+        if asked is None:  # it was no question but an order
+            raise DataError(f"{address}: query= must be a SELECT.")
+        table = asked.to_arrow_table().unify_dictionaries()
+    frame = cast("pl.DataFrame", pl.from_arrow(table))
+    levels = {
+        field.name: pl.Enum(column.chunk(0).dictionary.to_pylist())
+        for field, column in zip(table.schema, table.columns, strict=True)
+        if pa.types.is_dictionary(field.type) and column.num_chunks
+    }
+    return _without_bytes(frame.cast(levels), address)
 
 
 def _read_postgresql(address: Address) -> pl.DataFrame:
@@ -293,9 +306,10 @@ def _read_postgresql(address: Address) -> pl.DataFrame:
         form = run(f"SELECT * FROM ({question}\n) AS asked LIMIT 0").schema  # noqa: S608  # the user's
         table = run(_as_plain_types(question, form))
         levels = {
-            field.name: run(_levels_of(oid))[0].to_pylist()
+            field.name: run(_levels_of(field))[0].to_pylist()
             for field in form
-            if (oid := _oid(field)) is not None
+            if _type_name(field) not in _TEXTS and not _type_name(field).startswith("_")
+            if not _is_plain(field) or pa.types.is_string(field.type)
         }
     return _from_postgresql(table, form, levels)
 
@@ -326,15 +340,14 @@ def _is_plain(field: pa.Field) -> bool:
     )
 
 
-def _oid(field: pa.Field) -> int | None:
-    """Return the number of a type that the driver does not know by name, such as an enum."""
-    found = re.search(r"oid:(\d+)", _type_name(field))
-    return int(found[1]) if found else None
-
-
-def _levels_of(oid: int) -> str:
+def _levels_of(field: pa.Field) -> str:
+    """Return a question for the levels of a column, in order; if it is no enum, it has none."""
+    name = _type_name(field)
+    number = re.search(r"oid:(\d+)", name)  # of a type that the driver does not know by name
+    literal = quoted(name).replace("'", "''")
+    kind = f"{int(number[1]):d}" if number else f"to_regtype('{literal}')"
     return (
-        f"SELECT enumlabel::text FROM pg_catalog.pg_enum WHERE enumtypid = {oid:d} "  # noqa: S608
+        f"SELECT enumlabel::text FROM pg_catalog.pg_enum WHERE enumtypid = {kind} "  # noqa: S608
         "ORDER BY enumsortorder"
     )
 

@@ -70,7 +70,7 @@ def _flat(frame: pl.DataFrame, name: str) -> pl.DataFrame:
             "value for each record: take them apart, or leave the column out."
         )
     if not frame.width:
-        raise DataError(f"{name} holds records without any field.")
+        raise DataError(f"{name} holds no records, or only empty ones.")
     return frame
 
 

@@ -108,7 +108,7 @@ def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:
                 letter,
                 f" ({about.values[letter]!r})" if letter in about.values else "",
                 name,
-                f"{number:g}",
+                f"{number:.0f}",
             )
     return cast("pl.DataFrame", declare(frame, special))
 

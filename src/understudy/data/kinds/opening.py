@@ -80,7 +80,7 @@ class Opened:
 def open_table(where: str | Path) -> Opened:
     """Return the plain files of a table, or say what was found in its place."""
     if str(where) == STANDARD:
-        return _plain(standard_input().path, "the standard input", "", standard_input())
+        return _plain(standard_input().path, "The standard input", "", standard_input())
     path = Path(where)
     if path.is_dir():
         return _in_pieces(*_in_folder(path), str(path), path)
@@ -110,16 +110,20 @@ def _from_pipe(path: Path) -> Spool:
     return _pipes[str(path)]
 
 
-def _plain(path: Path, name: str, ending: str, spool: Spool | None = None) -> Opened:
+def _plain(
+    path: Path, name: str, ending: str, spool: Spool | None = None, *, unpacked: bool = False
+) -> Opened:
     """Return one file, unpacked."""
     found = Opened(path, name, CSV, ending, spool=spool)
     with found.called_by_name():
         head = check_table_file(path)
     for packed, begins in COMPRESSED.items():
         if head.startswith(begins):
+            if unpacked:  # perhaps without end
+                raise DataError(f"{name} is compressed more than once. Unpack it first.")
             spool = unpack(path, packed, name)
             inner = ending.removesuffix(packed)
-            inside = _plain(spool.path, name, inner, spool)
+            inside = _plain(spool.path, name, inner, spool, unpacked=True)
             return replace(inside, ending=inner + packed)
     if ending.endswith(tuple(COMPRESSED)):
         ending = ending.removesuffix("." + ending.rpartition(".")[2])
