@@ -15,7 +15,7 @@ from understudy.cli.synthesis import Source, unsaid, words_for
 if TYPE_CHECKING:
     from understudy.audit.advice import Advice
     from understudy.cli.holdout import Rerun
-    from understudy.cli.options import Csv
+    from understudy.cli.options import Csv, Place
 
 _MODEL = ".us"
 
@@ -26,7 +26,7 @@ class AdviceCommands:
 
     Parameters
     ----------
-    data : Path
+    data : Path or Address
         The original.
     csv : Csv
         How files are written.
@@ -41,7 +41,7 @@ class AdviceCommands:
         `run`, which keeps records back and audits it in the same way; else by `synth`.
     """
 
-    data: Path
+    data: Place
     csv: Csv
     sources: Mapping[str, Source] = field(default_factory=dict)
     synthesis: Sequence[str] = ()
@@ -214,8 +214,10 @@ def _settings(source: Source) -> list[str]:
     return [] if source.settings is None else ["--settings", _path(source.settings)]
 
 
-def _model_near(file: Path) -> Path | None:
+def _model_near(file: Place) -> Path | None:
     """Return the model beside a release, if there is one where our commands put it."""
+    if not isinstance(file, Path):
+        return None
     beside = (file.with_suffix(_MODEL), file.with_name("model.us"))
     found = [*beside, file.parent / "confidential" / "model.us"]
     return next((path for path in found if path.is_file()), None)
@@ -229,15 +231,16 @@ def _plain(release: str) -> str:
     >>> _plain("out/greedy (protected).csv")
     'greedy-protected'
     """
-    from understudy.data.files import SUFFIXES
+    from understudy.data.kinds import WRITABLE, ending_of, stem_of
 
-    stem = Path(release).stem if Path(release).suffix.lower() in SUFFIXES else release
+    path = Path(release)
+    stem = stem_of(path) if ending_of(path) in WRITABLE else release
     return "-".join(re.findall(r"\w+", stem)) or "release"
 
 
-def _path(path: Path) -> str:
+def _path(path: Place) -> str:
     """Return a path as an argument that does not begin like an option."""
-    return f"./{path}" if str(path).startswith("-") else str(path)
+    return f"./{path}" if str(path).startswith("-") and str(path) != "-" else str(path)
 
 
 def _in_turn(commands: Iterable[str]) -> str:

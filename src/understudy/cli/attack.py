@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -122,9 +121,11 @@ def attack(
     ctx: typer.Context,
     original: options.Original,
     synthetic: Annotated[
-        list[Path],
+        list[options.Place],
         argument(
-            "The synthetic table, from any tool; several tables of one original count together."
+            "The synthetic table, from any tool; several tables of one original count together.",
+            metavar="SYNTHETIC...",
+            **options.PLACE,
         ),
     ],
     attacker: Annotated[options.Attacker, Reworded(panel=None)],
@@ -186,7 +187,7 @@ def attack(
     if json is not None:
         from understudy.report.attack_json import write_attack
 
-        files: dict[str, Path | Sequence[Path] | None] = {
+        files: dict[str, options.Place | Sequence[options.Place] | None] = {
             "original": original,
             "synthetic": list(synthetic),
             "control": attacker.control,
@@ -210,8 +211,8 @@ def attack(
         write(rows, strong.strong_output, overwrite=force)
         session.say(
             ctx,
-            f"Wrote {strong.strong_output}: a row for each of {len(told):,} records, as "
-            "confidential as the data.",
+            f"Wrote {session.called(strong.strong_output)}: a row for each of {len(told):,} "
+            "records, as confidential as the data.",
         )
 
 
@@ -294,7 +295,8 @@ def _show(
         *(strong.tables(told) if told is not None else []),
     ]
     spaced = [part for one in parts for part in ("", one)][1:]
-    session.show(*spaced)
+    # A table that goes to the standard output is not mixed with what people read.
+    session.show(*spaced, aside=str(strong.strong_output) == "-")
 
 
 def _scenario(

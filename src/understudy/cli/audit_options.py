@@ -41,10 +41,11 @@ class AuditOptions:
     attacker: options.Attacker
     target: options.Target = ""
     test: Annotated[
-        Path | None,
+        options.Place | None,
         options.audit_option(
             "Real records, not used for the synthesis, to test the predictions on.",
             default="some of the original",
+            **options.PLACE,
         ),
     ] = None
     measures: Annotated[
@@ -120,7 +121,7 @@ class AuditOptions:
         return self.target.strip() or self._policy.target or None
 
     @property
-    def inputs(self) -> list[Path | None]:
+    def inputs(self) -> list[options.Place | None]:
         """The files that these options name."""
         return [self.attacker.scenario, self.attacker.control, self.test, self.policy]
 
@@ -149,7 +150,7 @@ class AuditOptions:
         releases: Mapping[str, Sequence[Any]],
         models: Mapping[str, Synthesizer],
         seed: int,
-        read: Callable[[Path], Any],
+        read: Callable[[options.Place], Any],
         kept_back: KeptBack | None = None,
     ) -> Audit:
         """Run the measures; `read` gives the tables of the options.
@@ -254,7 +255,7 @@ class AuditOutputs:
     )
     force: options.Force = False
 
-    def check(self, inputs: Sequence[Path | None]) -> None:
+    def check(self, inputs: Sequence[options.Place | None]) -> None:
         """Raise before any work is done if something cannot be written, or is read."""
         if self.output is not None and self.output.suffix.lower() not in {".html", ".htm"}:
             raise DataError(f"{self.output} should end in .html: it is a page for a browser.")
@@ -318,5 +319,7 @@ def _keys_are_no_choice() -> Iterator[None]:
 
 
 def _typed() -> str:
-    """Return the command as it was typed, for the record."""
-    return shell(["understudy", *sys.argv[1:]])
+    """Return the command as it was typed, for the record, without passwords."""
+    from understudy.data.kinds.database import without_passwords
+
+    return shell(["understudy", *map(without_passwords, sys.argv[1:])])

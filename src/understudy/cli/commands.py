@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -105,7 +106,7 @@ def schema(
         target=options.split_names(target),
     )
     show_decisions(ctx, table, found)
-    if output is None:
+    if output is None or str(output) == "-":
         typer.echo(found.to_toml(), nl=False)
         return
     found.save(output, overwrite=force)
@@ -123,7 +124,7 @@ def synth(
     ctx: typer.Context,
     data: options.Data,
     output: Annotated[
-        Path, options.output("The synthetic table to write: .csv, .tsv or .parquet.")
+        Path, options.output(f"The synthetic table to write: {options.OUTPUT_KINDS}.")
     ],
     how: Synthesis,
     save_model: Annotated[
@@ -153,7 +154,8 @@ def synth(
             model.save(save_model, overwrite=force)
     made = f"{how.rows or model.n_rows_:,} rows x {len(model.schema_)} columns"
     for path in outputs:
-        session.say(ctx, f"Wrote {path}: {made} ({how.method}, seed {model.random_state}).")
+        place = session.called(path)
+        session.say(ctx, f"Wrote {place}: {made} ({how.method}, seed {model.random_state}).")
     if save_model is not None:
         session.say(ctx, f"Wrote {save_model}: the model, as confidential as the data.")
 
@@ -200,8 +202,12 @@ def audit(
     ctx: typer.Context,
     original: options.Original,
     synthetic: Annotated[
-        list[Path],
-        argument("The synthetic table, from any tool. Several are syntheses by one method."),
+        list[options.Place],
+        argument(
+            "The synthetic table, from any tool. Several are syntheses by one method.",
+            metavar="SYNTHETIC...",
+            **options.PLACE,
+        ),
     ],
     outputs: AuditOutputs,
     asked: AuditOptions,
@@ -406,7 +412,7 @@ def compare(
     asked.tell(ctx, asked.judge(found))
 
 
-def _release_name(synthetic: list[Path]) -> str:
+def _release_name(synthetic: Sequence[options.Place]) -> str:
     """Return what a release is called: its file, if it is one."""
     from understudy.audit.task import RELEASE
 

@@ -237,8 +237,11 @@ def control(
     *,
     ctx: typer.Context,
     original: options.Original,
-    synthetic: Annotated[Path, argument("The synthetic table, from any tool.")],
-    output: Annotated[Path, options.output("The table to write: .csv, .tsv or .parquet.")],
+    synthetic: Annotated[
+        options.Place,
+        argument("The synthetic table, from any tool.", metavar="SYNTHETIC", **options.PLACE),
+    ],
+    output: Annotated[Path, options.output(f"The table to write: {options.OUTPUT_KINDS}.")],
     steps: Steps,
     force: options.Force = False,
     csv: options.Csv,
@@ -268,8 +271,9 @@ def control(
                 f"No record is left, so {output} is not written: all of them look like one person. "
                 "Compare fewer columns with --keys, or make another release."
             )
-        dialect = None if output.suffix.lower() == ".tsv" else csv.dialect(synthetic)
-        write(made, output, overwrite=force, dialect=dialect)
+        write(made, output, overwrite=force, dialect=csv.dialect_for(output, synthetic))
     for change in changes:
         session.say(ctx, change.to_text())
-    session.say(ctx, f"Wrote {output}: {made.shape[0]:,} rows x {made.shape[1]} columns.")
+    session.say(
+        ctx, f"Wrote {session.called(output)}: {made.shape[0]:,} rows x {made.shape[1]} columns."
+    )

@@ -88,7 +88,7 @@ class NamedReleases:
     ] = None
 
     @cached_property
-    def _files(self) -> dict[str, list[Path]]:
+    def _files(self) -> dict[str, list[options.Place]]:
         return read_files(self.synthetic or [])
 
     @cached_property
@@ -96,14 +96,14 @@ class NamedReleases:
         return read_models(self.model or [], list(self._files))
 
     @property
-    def inputs(self) -> list[Path | None]:
+    def inputs(self) -> list[options.Place | None]:
         """The files that these options name."""
         tables = [path for paths in self._files.values() for path in paths]
         return [*tables, *self._models.values(), self.schema]
 
     def read(
         self, seed: int
-    ) -> tuple[dict[str, list[Path]], dict[str, Synthesizer], dict[str, Synthesizer]]:
+    ) -> tuple[dict[str, list[options.Place]], dict[str, Synthesizer], dict[str, Synthesizer]]:
         """Return the files, the methods to try, and the models of the files, each by name."""
         from understudy.synthesis import Synthesizer
 
@@ -175,7 +175,7 @@ class NamedReleases:
         return found
 
 
-def read_files(texts: Sequence[str]) -> dict[str, list[Path]]:
+def read_files(texts: Sequence[str]) -> dict[str, list[options.Place]]:
     """Return the files of each release, from FILE and NAME=FILE; files of one name go together.
 
     Examples
@@ -183,12 +183,16 @@ def read_files(texts: Sequence[str]) -> dict[str, list[Path]]:
     >>> {name: len(paths) for name, paths in read_files(["a.csv", "b=1.csv", "b=2.csv"]).items()}
     {'a.csv': 1, 'b': 2}
     """
-    found: dict[str, list[Path]] = {}
+    from understudy.data.kinds.database import is_address
+
+    found: dict[str, list[options.Place]] = {}
     for text in texts:
         name, _, file = text.partition("=")
-        if not file or not name.strip() or Path(text).is_file():
+        if not file or not name.strip() or is_address(text) or Path(text).exists():
             name = file = text
-        found.setdefault(name.strip(), []).append(Path(file))
+        place = options.read_place(file)
+        # The address of a table may have a password, which is no part of a name.
+        found.setdefault(str(place) if name == file else name.strip(), []).append(place)
     return found
 
 

@@ -17,17 +17,39 @@ from understudy.errors import DataError, ParameterError, unknown_columns
 
 if TYPE_CHECKING:
     from understudy.audit.policy import Policy
-    from understudy.data import Dialect
+    from understudy.data.kinds.database import Address
     from understudy.risk.scenario import Scenario
+
+    Place = Path | Address
+    """Where a table is: in a file or a folder, in the standard input, or in a database."""
+else:
+    Place = Path  # Typer takes no unions: `read_place` makes the rest
 
 ATTACKER = "The attacker"
 AUDIT = "The audit"
 
 attacker_option, audit_option = panel(ATTACKER), panel(AUDIT)
 _csv = panel("CSV")
+_excel = panel("Excel")
 
-Data = Annotated[Path, argument("The table: a CSV or Parquet file.")]
-Original = Annotated[Path, argument("The original table: a CSV or Parquet file.")]
+
+def read_place(text: str | Path) -> Place:
+    """Return where a table is; nothing is looked at yet."""
+    from understudy.data.kinds.database import Address, is_address
+
+    return Address(str(text)) if is_address(str(text)) else Path(text)
+
+
+PLACE: dict[str, Any] = {"parser": read_place}
+"""What makes an argument or option name a table."""
+
+_KINDS = (
+    "a file (CSV, Parquet, Excel, SPSS, Stata, SAS, JSON, Arrow), a folder or pattern of Parquet "
+    "or CSV files, - for the standard input, or sqlite:///FILE?table=NAME"
+)
+Data = Annotated[Place, argument(f"The table: {_KINDS}.", metavar="DATA", **PLACE)]
+Original = Annotated[Place, argument(f"The original table: {_KINDS}.", metavar="ORIGINAL", **PLACE)]
+OUTPUT_KINDS = ".csv, .parquet, .xlsx, .sav, .dta, .jsonl or .arrow; - for the standard output"
 Force = Annotated[bool, option("Replace files that already exist.", "--force")]
 Json = Annotated[Path | None, option("Also write all results to this file, for programs.")]
 Seed = Annotated[int, option("Number that decides everything random.", default=True, min=0)]
@@ -114,12 +136,18 @@ def numbered(path: Path, copies: int) -> list[Path]:
     """
     if copies == 1:
         return [path]
-    return [path.with_name(f"{path.stem}-{copy}{path.suffix}") for copy in range(1, copies + 1)]
+    from understudy.data.kinds import stem_of
+
+    if str(path) == "-":
+        raise ParameterError("One table goes to the standard output (-); for several, give a file.")
+    stem = stem_of(path)
+    ending = path.name.removeprefix(stem)
+    return [path.with_name(f"{stem}-{copy}{ending}") for copy in range(1, copies + 1)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Csv:
-    """How CSV files are written."""
+    """How tables are written: CSV files, and workbooks."""
 
     delimiter: Annotated[
         str | None, _csv("Character between the fields of the CSV file.", default="detected")
@@ -131,12 +159,26 @@ class Csv:
         _csv("A text that stands for a missing value, like an empty field, ? and NA."),
     ] = None
 
-    def read(self, path: Path, drop: str = "", *, stream: bool = False) -> Any:  # noqa: ANN401
+    sheet: Annotated[
+        str | None,
+        _excel(
+            "The sheet to read, by its name or its number from 1.",
+            default="the first with something in it",
+        ),
+    ] = None
+    header_row: Annotated[
+        int | None,
+        _excel("The row with the names of the columns.", default="the first in use", min=1),
+    ] = None
+
+    def read(self, path: Place, drop: str = "", *, stream: bool = False) -> Any:  # noqa: ANN401
         """Return a table without the columns that are not wanted; a stream is read in batches."""
         from understudy.data import read, scan
+        from understudy.data.declared import declare_like
 
         log = logging.getLogger("understudy")
-        unwanted, written = split_names(drop), self._written | {"missing": self.missing or ()}
+        unwanted = split_names(drop)
+        written = self._written | {"missing": self.missing or (), "header_row": self.header_row}
         if stream:
             file = scan(path, drop=unwanted, **written)
             log.info("%s: %s rows in batches", path, f"{file.rows:,}")
@@ -146,17 +188,24 @@ class Csv:
         problems = unknown_columns(unwanted, frame.columns)
         if problems:
             raise DataError(f"--drop: {' '.join(problems)}")
-        return frame.drop(unwanted)
+        return declare_like(frame.drop(unwanted), frame) if unwanted else frame
 
-    def dialect(self, path: Path) -> Dialect | None:
+    def dialect(self, path: Place) -> Any:  # noqa: ANN401  # as `detect` returns it
         """Return how a file is written, for others that are to be like it."""
         from understudy.data import detect
 
         return detect(path, **self._written)
 
+    def dialect_for(self, output: Path, like: Place) -> Any:  # noqa: ANN401  # as in `dialect`
+        """Return how an output is to be written, which is like a file; .tsv has its own way."""
+        from understudy.data.kinds import ending_of
+
+        return None if ending_of(output).startswith(".tsv") else self.dialect(like)
+
     def words(self) -> list[str]:
         """Return these options as they are typed."""
-        given = self._written | {"missing": self.missing or []}
+        row = None if self.header_row is None else str(self.header_row)
+        given = self._written | {"missing": self.missing or [], "header_row": row}
         return [
             word
             for name, values in given.items()
@@ -169,7 +218,12 @@ class Csv:
 
     @property
     def _written(self) -> dict[str, Any]:
-        return {"delimiter": self.delimiter, "decimal": self.decimal, "encoding": self.encoding}
+        return {
+            "delimiter": self.delimiter,
+            "decimal": self.decimal,
+            "encoding": self.encoding,
+            "sheet": self.sheet,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,8 +245,8 @@ class Attacker:
         attacker_option("A TOML file with keys, sensitive and known, in place of these options."),
     ] = None
     control: Annotated[
-        Path | None,
-        attacker_option("Records like the original ones that the synthesis did not use."),
+        Place | None,
+        attacker_option("Records like the original ones that the synthesis did not use.", **PLACE),
     ] = None
     classifiers: Annotated[
         Literal["strong", "papers", "none"],

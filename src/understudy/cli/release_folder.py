@@ -23,6 +23,7 @@ from understudy.wording import markdown_table
 
 if TYPE_CHECKING:
     from understudy.audit import Audit
+    from understudy.cli.options import Place
     from understudy.synthesis import Synthesizer
 
 CONFIDENTIAL = "confidential"
@@ -114,12 +115,12 @@ class ReleaseFolder:
     overwrite: bool
 
     @classmethod
-    def planned(cls, path: Path, data: Path, copies: int, *, overwrite: bool) -> ReleaseFolder:
+    def planned(cls, path: Path, data: Place, copies: int, *, overwrite: bool) -> ReleaseFolder:
         """Return the folder for so many synthetic tables, in the format of the original."""
         tables = numbered(Path(f"synthetic{suffix_like(data)}"), copies)
         return cls(path, tuple(table.name for table in tables), overwrite)
 
-    def check(self, inputs: Sequence[Path | None]) -> None:
+    def check(self, inputs: Sequence[Place | None]) -> None:
         """Raise before any work if the folder cannot be written, or holds what is read."""
         check_folder(self.path, _is_ours, overwrite=self.overwrite, inputs=inputs)
 

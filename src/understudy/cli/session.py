@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import typer
     from rich.console import Console, RenderableType
 
+    from understudy.cli.options import Place
+
 Ours = Callable[[str], bool]
 """Tells whether a file in a folder, or a folder in it, is one that we write there.
 
@@ -47,11 +49,11 @@ def say(ctx: typer.Context, message: str) -> None:
         console().print(message, markup=False, soft_wrap=True)
 
 
-def show(*results: RenderableType) -> None:
-    """Show results, one below the other, on standard output."""
+def show(*results: RenderableType, aside: bool = False) -> None:
+    """Show results, one below the other, on standard output; `aside` on standard error."""
     from rich.console import Console
 
-    Console().print(*results, sep="\n")
+    Console(stderr=aside).print(*results, sep="\n")
 
 
 @contextmanager
@@ -68,21 +70,49 @@ def progress(ctx: typer.Context) -> Iterator[None]:
 
 
 def check_outputs(
-    outputs: Sequence[Path | None], inputs: Sequence[Path | None], force: bool
+    outputs: Sequence[Path | None], inputs: Sequence[Place | None], force: bool
 ) -> None:
     """Raise before any work is done if a file cannot be written, or is one that is read."""
     from understudy.data.files import check_writable
 
-    taken = {path.resolve() for path in inputs if path is not None}
-    for output in filter(None, outputs):
+    if sum(_is_standard(path) for path in inputs) > 1:
+        raise DataError("Only one table can come from the standard input (-). Give files.")
+    if sum(_is_standard(path) for path in outputs) > 1:
+        raise DataError("Only one table can go to the standard output (-). Give files.")
+    taken = set(_files(inputs))
+    for output in _paths(outputs):
         if output.resolve() in taken:
             raise DataError(f"{output} is already an input or output of this command; rename it.")
         check_writable(output, overwrite=force)
         taken.add(output.resolve())
 
 
+def called(path: Path) -> str:
+    """Return what an output is called in messages."""
+    return "the standard output" if _is_standard(path) else str(path)
+
+
+def _is_standard(path: Place | None) -> bool:
+    return str(path) == "-"
+
+
+def _paths(places: Sequence[Place | None]) -> Iterator[Path]:
+    """Yield those that are files, also in a folder."""
+    for place in places:
+        if isinstance(place, Path) and not _is_standard(place):
+            yield place
+
+
+def _files(places: Sequence[Place | None]) -> Iterator[Path]:
+    """Yield the files of some tables, also those of databases, where they are in the end."""
+    for place in places:
+        file = getattr(place, "file", place)
+        if isinstance(file, Path) and not _is_standard(file):
+            yield file.resolve()
+
+
 def check_folder(
-    path: Path, ours: Ours, *, overwrite: bool, inputs: Sequence[Path | None] = ()
+    path: Path, ours: Ours, *, overwrite: bool, inputs: Sequence[Place | None] = ()
 ) -> None:
     """Raise unless a folder can be written to `path`, before any work is done for it.
 
@@ -90,8 +120,10 @@ def check_folder(
     that is not `ours`, or one of the `inputs`.
     """
     whole = path.resolve()
-    for read in inputs:
-        if read is not None and whole in (read.resolve(), *read.resolve().parents):
+    if sum(_is_standard(read) for read in inputs) > 1:
+        raise DataError("Only one table can come from the standard input (-). Give files.")
+    for read in _files(inputs):
+        if whole in (read, *read.parents):
             raise DataError(f"{read} is in {path}, which would be replaced; choose another folder.")
     if path.is_symlink() or (path.exists() and not path.is_dir()):
         raise DataError(f"{path} already exists and is not a folder; choose another name.")

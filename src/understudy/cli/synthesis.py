@@ -19,7 +19,7 @@ from understudy.errors import ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
-    from understudy.data import Dialect, Schema
+    from understudy.data import Schema
     from understudy.synthesis import Synthesizer
     from understudy.synthesis.settings import Settings
 
@@ -315,7 +315,7 @@ class Source:
         Columns of the original that it does not have.
     """
 
-    file: Path | None = None
+    file: options.Place | None = None
     method: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
     settings: Path | None = None
@@ -389,13 +389,15 @@ class Synthesis:
         self,
         model: Synthesizer,
         paths: Sequence[Path],
-        dialect: Dialect | None,
+        dialect: Any,  # noqa: ANN401  # as `detect` returns it
         *,
         overwrite: bool = False,
     ) -> None:
         """Draw a synthetic table into each file, written as the original is."""
+        from understudy.data.kinds import ending_of
+
         for copy, path in enumerate(paths):
-            same = None if path.suffix.lower() == ".tsv" else dialect
+            same = None if ending_of(path).startswith(".tsv") else dialect
             model.sample_to(path, self.rows, copy=copy, overwrite=overwrite, dialect=same)
 
     def source(self, file: Path, model: Path) -> Source:

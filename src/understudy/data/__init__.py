@@ -4,8 +4,8 @@ from understudy.data.bundled import load, load_syntheses, simulate
 from understudy.data.codec import Codec, CodedStream
 from understudy.data.coded import Coded
 from understudy.data.decisions import Decisions, decisions
-from understudy.data.dialect import Dialect, detect
-from understudy.data.files import read, write
+from understudy.data.dialect import Dialect
+from understudy.data.files import detect, read, write
 from understudy.data.holdout import Parts, hold_out
 from understudy.data.public_tables import fetch
 from understudy.data.schema import Column, Schema

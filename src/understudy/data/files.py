@@ -1,4 +1,4 @@
-"""Tables in files: reading CSV and Parquet, and writing them whole or not at all."""
+"""Tables in files of every kind: reading them, and writing them whole or not at all."""
 
 from __future__ import annotations
 
@@ -11,30 +11,41 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import polars as pl
 import pyarrow as pa
 
+from understudy.data.declared import declare_like
 from understudy.data.dialect import (
     FALLBACK_ENCODING,
     Dialect,
     has_blank_lines,
-    is_parquet,
     plain_names,
     resolve_dialect,
     with_dates,
 )
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend
+from understudy.data.kinds import COMPRESSED, CSV, KINDS, WRITABLE, ReadOptions, Sink, ending_of
+from understudy.data.kinds.database import Address, is_address, read_address
+from understudy.data.kinds.opening import STANDARD, Opened, open_table
+from understudy.data.kinds.spool import Spool, pack, to_standard_output
 from understudy.errors import AlreadyThereError, DataError
 
 ROWS_FOR_TYPES = 10_000
 """Rows of a CSV file that decide the types of its columns, if all others agree with them."""
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
+SUFFIXES = tuple(WRITABLE)
+"""The endings with which a table can be written."""
+
+Place: TypeAlias = str | Path | Address
+"""Where a table is: a file, a folder, a pattern, ``-``, or the address of one in a database."""
+
+Written: TypeAlias = Any
+"""How a table is written: a `Dialect`, the labels of a file of SPSS or Stata, or a sheet."""
 
 
-def suffix_like(path: Path) -> str:
+def suffix_like(path: Place) -> str:
     """Return the ending of a table that is to be written as another one is.
 
     Examples
@@ -42,30 +53,49 @@ def suffix_like(path: Path) -> str:
     >>> suffix_like(Path("data.TSV")), suffix_like(Path("adult.data"))
     ('.tsv', '.csv')
     """
-    if path.is_file() and is_parquet(path):
-        return ".parquet"
-    return path.suffix.lower() if path.suffix.lower() in SUFFIXES else ".csv"
+    if is_address(path):
+        return ".csv"
+    ending = ending_of(Path(str(path)))
+    try:
+        opened = open_table(cast("str | Path", path))
+    except DataError:
+        return ending if ending in WRITABLE else ".csv"
+    if WRITABLE.get(opened.ending) is opened.kind:
+        return opened.ending
+    return opened.kind.writes[0] if opened.kind.writes else ".csv"
 
 
-def read(  # one keyword for each thing that can be detected
-    path: str | Path,
+def read(  # noqa: PLR0913  # one keyword for each thing that can be detected
+    path: Place,
     *,
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
     missing: Sequence[str] = (),
+    sheet: str | int | None = None,
+    header_row: int | None = None,
     backend: Backend = "polars",
 ) -> Frame:
-    """Read a table from a CSV or Parquet file.
+    """Read a table from a file of any kind, from a folder, from a pipe or from a database.
 
     Parameters
     ----------
     path : path
-        The file. Parquet is recognised by its content; everything else is read as CSV.
+        The file. Its kind is recognised by its content, and where that does not tell, by its
+        ending; everything else is read as CSV. Compressed files (.gz, .zst) are unpacked. A folder
+        or a pattern, such as ``"data/*.parquet"``, stands for all its files, one below the other;
+        ``"-"`` for the standard input. ``"sqlite:///survey.db?table=people"`` is a table in a
+        database.
     delimiter, decimal, encoding : str, optional
         How the CSV is written; detected where not given.
     missing : sequence of str
         Texts that stand for a missing value, beside the empty field, ``?`` and ``NA``.
+    sheet : str or int, optional
+        The sheet of a workbook, by name or by number from 1; by default the first with something
+        in it.
+    header_row : int, optional
+        The row of a workbook's sheet that holds the names of the columns, counted from 1; by
+        default the first with something in it.
     backend : {"polars", "pandas", "pyarrow"}
         The kind of frame to return.
 
@@ -74,27 +104,55 @@ def read(  # one keyword for each thing that can be detected
     DataError
         If there is no table in the file; the message says what was found instead.
     """
-    path = Path(path)
-    if is_parquet(path):
-        return to_backend(_read_parquet(path), backend)
-    dialect, tokens = resolve_dialect(
-        path, delimiter=delimiter, decimal=decimal, encoding=encoding, missing=missing
-    )
-    if encoding is None and dialect.encoding == FALLBACK_ENCODING:
-        logging.getLogger("understudy").warning(
-            "%s is not in UTF-8 and was read as %s. If letters look wrong, give its encoding.",
-            path,
-            FALLBACK_ENCODING,
-        )
-    return to_backend(_read_csv(path, dialect, tokens), backend)
+    options = ReadOptions(delimiter, decimal, encoding, missing, sheet, header_row)
+    if is_address(path):
+        address = path if isinstance(path, Address) else Address(str(path))
+        frame = _with_rows(read_address(address), address)
+    else:
+        frame = read_opened(open_table(cast("str | Path", path)), options)
+    return declare_like(to_backend(frame, backend), frame)
 
 
-def _read_parquet(path: Path) -> pl.DataFrame:
-    try:
-        frame = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"{path} is a damaged Parquet file: {error}") from error
-    return _with_rows(frame, path)
+def read_opened(opened: Opened, options: ReadOptions) -> pl.DataFrame:
+    """Return the whole table of some plain files."""
+    with opened.called_by_name():
+        if opened.kind is not CSV:
+            return _with_rows(opened.kind.load().read_table(opened, options), opened.name)
+        dialect, tokens = resolve_dialect(opened.path, **options.of_text)
+        if options.encoding is None and dialect.encoding == FALLBACK_ENCODING:
+            logging.getLogger("understudy").warning(
+                "%s is not in UTF-8 and was read as %s. If letters look wrong, give its encoding.",
+                opened.name,
+                FALLBACK_ENCODING,
+            )
+        return _read_csv(opened.path, dialect, tokens)
+
+
+def detect(
+    path: Place,
+    *,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    sheet: str | int | None = None,
+) -> Written | None:
+    """Return how a table is written, for another one that is to be written like it.
+
+    Returns
+    -------
+    Dialect, Labels, Sheet or None
+        The dialect of a CSV file, the labels of a file of SPSS, Stata or SAS, the sheet of a
+        workbook; None where there is nothing to say.
+    """
+    if is_address(path):
+        return None
+    opened = open_table(cast("str | Path", path))
+    options = ReadOptions(delimiter, decimal, encoding, sheet=sheet)
+    with opened.called_by_name():
+        if opened.kind is CSV:
+            return resolve_dialect(opened.path, **options.of_text)[0]
+        module = opened.kind.load() if opened.kind.needs else None
+        return None if module is None else module.written_as(opened, options)
 
 
 def _read_csv(path: Path, dialect: Dialect, tokens: Sequence[str]) -> pl.DataFrame:
@@ -170,16 +228,16 @@ def _tidied(source: Path | bytes, dialect: Dialect) -> bytes:
     return tidied.getvalue().encode()
 
 
-def _with_rows(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
+def _with_rows(frame: pl.DataFrame, path: object) -> pl.DataFrame:
     if frame.height == 0:
         raise DataError(f"{path} has a header but no rows.")
     return frame
 
 
 def write(
-    frame: Frame, path: str | Path, *, overwrite: bool = False, dialect: Dialect | None = None
+    frame: Frame, path: str | Path, *, overwrite: bool = False, dialect: Written | None = None
 ) -> Path:
-    """Write a table to a CSV or Parquet file, whole or not at all.
+    """Write a table to a file, whole or not at all.
 
     The rows go to a temporary file beside `path`, which takes its name only when it is complete.
 
@@ -188,17 +246,16 @@ def write(
     frame : frame
         A pandas or polars DataFrame or a pyarrow Table.
     path : path
-        The file; its ending (.csv, .tsv, .txt, .parquet) says what to write.
+        The file; its ending says what to write: .csv, .csv.gz, .parquet, .xlsx, .sav and others.
+        ``"-"`` is the standard output, which gets CSV.
     overwrite : bool
         Whether an existing file may be replaced.
-    dialect : Dialect, optional
-        How to write CSV, for instance as `detect` found the input to be written.
+    dialect : Dialect, Labels or Sheet, optional
+        How to write it, for instance as `detect` found the input to be written. What does not suit
+        the kind of file is left aside.
     """
     table = to_arrow(frame)
     return write_tables(lambda sink: sink(table), path, overwrite=overwrite, dialect=dialect)
-
-
-Sink = Callable[[pa.Table], None]
 
 
 def write_tables(
@@ -206,7 +263,7 @@ def write_tables(
     path: str | Path,
     *,
     overwrite: bool = False,
-    dialect: Dialect | None = None,
+    dialect: Written | None = None,
 ) -> Path:
     """Write a table that comes in pieces: `produce` is called with a sink and feeds it.
 
@@ -214,30 +271,32 @@ def write_tables(
     """
     path = Path(path)
     suffix = check_target(path, overwrite=overwrite)
+    if str(path) == STANDARD:
+        spool = Spool()
+        _write_as(suffix, produce, spool.path, dialect)
+        to_standard_output(spool)
+        return path
+    packed = next((packed for packed in COMPRESSED if suffix.endswith(packed)), "")
     with _replacement(path, overwrite=overwrite) as temporary:
-        if suffix in (".parquet", ".pq"):
-            _write_parquet(produce, temporary)
+        if packed:
+            spool = Spool()
+            _write_as(suffix.removesuffix(packed), produce, spool.path, dialect)
+            pack(spool, temporary, packed)
         else:
-            delimiter = "\t" if suffix == ".tsv" else ","
-            _write_csv(produce, temporary, dialect or Dialect(delimiter=delimiter))
+            _write_as(suffix, produce, temporary, dialect)
     return path
 
 
-def _write_parquet(produce: Callable[[Sink], object], temporary: Path) -> None:
-    import pyarrow.parquet as pq
-
-    writers: list[pq.ParquetWriter] = []
-
-    def sink(table: pa.Table) -> None:
-        if not writers:
-            writers.append(pq.ParquetWriter(temporary, table.schema))
-        writers[0].write_table(table)
-
-    try:
-        produce(sink)
-    finally:
-        for writer in writers:
-            writer.close()
+def _write_as(
+    suffix: str, produce: Callable[[Sink], object], path: Path, like: Written | None
+) -> None:
+    """Write a table in the way that an ending asks for."""
+    kind = WRITABLE[suffix]
+    if kind is not CSV:
+        kind.load().write_table(produce, path, like, suffix)
+        return
+    delimiter = "\t" if suffix == ".tsv" else ","
+    _write_csv(produce, path, like if isinstance(like, Dialect) else Dialect(delimiter=delimiter))
 
 
 def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dialect) -> None:
@@ -284,11 +343,18 @@ def write_bytes(content: bytes, path: str | Path, *, overwrite: bool = False) ->
 
 def check_target(path: Path, *, overwrite: bool) -> str:
     """Raise unless a table can be written to `path`; return its ending."""
-    suffix = path.suffix.lower()
-    if suffix not in SUFFIXES:
+    if str(path) == STANDARD:
+        return ".csv"
+    suffix = ending_of(path)
+    if suffix not in WRITABLE:
+        known = ", ".join(ending for kind in KINDS for ending in kind.writes)
+        packed = " or ".join(COMPRESSED)
         raise DataError(
-            f"{path} should end in one of {', '.join(SUFFIXES)}: the ending says what to write."
+            f"{path} should end in one of {known}: the ending says what to write. Text can also "
+            f"be compressed, with {packed} after it, as in .csv.gz."
         )
+    if WRITABLE[suffix].needs:
+        WRITABLE[suffix].load()
     check_writable(path, overwrite=overwrite)
     return suffix
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from understudy.arguments import is_number, read_seed
+from understudy.data.declared import declare_like
 from understudy.data.frames import Frame, column_to_arrow, to_narwhals
 from understudy.errors import DataError, ParameterError, unknown_columns
 
@@ -113,7 +114,9 @@ def hold_out(
     rng = np.random.default_rng([read_seed(random_state), _STREAM])
     groups = np.zeros(rows, np.int64) if by is None else _groups(column_to_arrow(table[by], by), by)
     drawn = _drawn(groups, count, rng)
-    kept, held_out = (table.filter(part.tolist()).to_native() for part in (~drawn, drawn))
+    kept, held_out = (
+        declare_like(table.filter(part.tolist()).to_native(), frame) for part in (~drawn, drawn)
+    )
     return Parts(kept, held_out, np.flatnonzero(~drawn))
 
 

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from understudy.data.coders import as_numbers, build_coder, levels_of
+from understudy.data.declared import declared
 from understudy.data.frames import Frame, Layout
 from understudy.data.identifier_look import (
     FEWEST,
@@ -71,7 +72,7 @@ def infer_columns(
         raise ParameterError(
             f"special_share must be a share above 0 and up to 1; got {special_share}."
         )
-    layout, kinds = layout_of(data), kinds or {}
+    layout, kinds, special = layout_of(data), kinds or {}, declared(data)
     check_kinds(kinds, tuple(layout.types))
     for name, array in columns_of(data):
         if names is not None and name not in names:
@@ -84,7 +85,7 @@ def infer_columns(
         elif form == "category" or kind == "categorical":
             yield _category(name, array, layout, kind)
         else:
-            yield _number(name, array, form == "time", grouping, kind)
+            yield _number(name, array, form == "time", grouping, kind, special.get(name, ()))
 
 
 def check_kinds(kinds: Mapping[str, Kind], names: Sequence[str]) -> None:
@@ -159,8 +160,13 @@ def is_prose(values: pa.Array) -> bool:
     return float(pc.mean(words).as_py() or 0) >= WORDS_OF_PROSE
 
 
-def _number(
-    name: str, array: pa.Array, is_time: bool, grouping: Grouping, kind: Kind | None
+def _number(  # noqa: PLR0913  # how it is stored, and all that was said of it
+    name: str,
+    array: pa.Array,
+    is_time: bool,
+    grouping: Grouping,
+    kind: Kind | None,
+    known: Sequence[float] = (),
 ) -> Column:
     found = numbers(array, name)
     missing = float(found.missing.mean()) if len(found.missing) else 0.0
@@ -183,13 +189,14 @@ def _number(
 
     bins, binning, share = grouping
     endless = ~np.isfinite(values) if kind == "real" else np.zeros(len(values), bool)
-    often = (counts > share * len(array)) | endless
+    told = np.isin(values, known)
+    often = (counts > share * len(array)) | endless | told
     # Bins for the few numbers between the frequent ones would hide more than they keep.
     if len(values) - np.count_nonzero(often) <= bins:
         return Column(name, kind, levels=plain(values), decimals=decimals, missing=missing)
-    special = endless.copy()
-    special[~endless] = special_values(
-        values[~endless], counts[~endless], len(array), share, coded=not is_time
+    special = endless | told
+    special[~special] = special_values(
+        values[~special], counts[~special], len(array), share, coded=not is_time
     )
     low, high = plain(values[~special][[0, -1]])
     return Column(

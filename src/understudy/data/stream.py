@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pyarrow as pa
@@ -15,12 +16,14 @@ from understudy.data.dialect import (
     are_dates,
     date_type,
     has_blank_lines,
-    is_parquet,
     plain_names,
     resolve_dialect,
 )
-from understudy.data.files import ROWS_FOR_TYPES, has_empty_column
+from understudy.data.files import ROWS_FOR_TYPES, Place, has_empty_column, read
 from understudy.data.frames import Frame, Layout, check_names, to_arrow
+from understudy.data.kinds import ARROW, CSV
+from understudy.data.kinds.database import is_address
+from understudy.data.kinds.opening import Opened, open_table
 from understudy.errors import DataError, unknown_columns
 
 MEMORY_FOR_COLUMNS = 2**29
@@ -31,13 +34,13 @@ _READ_WHOLE = "or read it whole with understudy.read."
 
 @dataclass(frozen=True)
 class FileStream:
-    """A Parquet or CSV file that is read in pieces; made by `scan`.
+    """A file, or a folder of them, that is read in pieces; made by `scan`.
 
     It goes wherever a frame goes that is only counted: schemas, codecs and the fitting of
     synthesizers that need no more than sums over batches.
     """
 
-    path: Path
+    opened: Opened | pl.DataFrame
     batch_rows: int
     dialect: Dialect | None
     missing: tuple[str, ...] = ()
@@ -51,7 +54,12 @@ class FileStream:
         object.__setattr__(self, "rows", int(_collect(lazy.select(pl.len())).item()))
         object.__setattr__(self, "empty", _collect(lazy.head(0)))
         if self.rows == 0:
-            raise DataError(f"{self.path} has a header but no rows.")
+            raise DataError(f"{self.name} has a header but no rows.")
+
+    @property
+    def name(self) -> str:
+        """What the table is called in messages."""
+        return self.opened.name if isinstance(self.opened, Opened) else "The table"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,10 +68,13 @@ class FileStream:
 
     def lazy(self) -> pl.LazyFrame:
         """Return the file as a query of polars, which reads it in pieces."""
+        if isinstance(self.opened, pl.DataFrame):
+            return self.opened.lazy().drop(self.drop)
         if self.dialect is None:
-            return pl.scan_parquet(self.path, glob=False).drop(self.drop)
+            lazy: pl.LazyFrame = self.opened.kind.load().scan_table(self.opened)
+            return lazy.drop(self.drop)
         lazy = pl.scan_csv(
-            self.path,
+            self.opened.path,
             with_column_names=plain_names,
             **(self.dialect.polars_options(self.missing) | self.types),
         )
@@ -96,43 +107,60 @@ def _collect(lazy: pl.LazyFrame) -> pl.DataFrame:
 
 
 def scan(
-    path: str | Path,
+    path: Place,
     *,
     batch_rows: int = 1_000_000,
     drop: Sequence[str] = (),
     **options: Any,  # noqa: ANN401  # as in `read`
 ) -> FileStream:
-    """Open a Parquet or CSV file that may be larger than memory, to be read in batches.
+    """Open a table that may be larger than memory, to be read in batches.
 
     Parameters
     ----------
     path : path
-        The file.
+        The file: Parquet, also a folder or a pattern of files, Arrow or CSV, also compressed.
+        Anything else that `read` takes is read whole, and a message says so.
     batch_rows : int
         Rows held in memory at a time.
     drop : sequence of str
         Columns to leave out.
     **options
-        For CSV files, as in `read`: delimiter, decimal, encoding and missing. The text must be
-        UTF-8, since a stream is not rewritten.
+        As in `read`. The text of a CSV file must be UTF-8, since a stream is not rewritten.
     """
     if batch_rows < 1:
         raise DataError(f"batch_rows must be at least 1; got {batch_rows}.")
-    path = Path(path)
-    if is_parquet(path):
-        stream = FileStream(path, batch_rows, None)
-        return replace(stream, drop=_known(drop, stream)) if drop else stream
-    dialect, missing = resolve_dialect(path, **options)
+    opened = None if is_address(path) else open_table(cast("str | Path", path))
+    if opened is None or not opened.kind.batches or _is_arrow_stream(opened):
+        what = "A database" if opened is None else opened.name
+        logging.getLogger("understudy").warning(
+            "%s cannot be read in batches: the whole table is held in memory.", what
+        )
+        stream = FileStream(read(path, **options), batch_rows, None)
+    elif opened.kind is CSV:
+        with opened.called_by_name():
+            stream = _scan_csv(opened, batch_rows, options)
+    else:
+        stream = FileStream(opened, batch_rows, None)
+    stream = replace(stream, drop=_known(drop, stream)) if drop else stream
+    check_names(stream.names)
+    return stream
+
+
+def _is_arrow_stream(opened: Opened) -> bool:
+    return opened.kind is ARROW and opened.kind.load().is_stream(opened)
+
+
+def _scan_csv(opened: Opened, batch_rows: int, options: dict[str, Any]) -> FileStream:
+    path = opened.path
+    written = {name: options[name] for name in options if name not in ("sheet", "header_row")}
+    dialect, missing = resolve_dialect(path, **written)
     if dialect.encoding != "utf-8":
         what = f"is in {dialect.encoding}; only UTF-8 text can be read in batches. Convert it"
         raise DataError(f"{path} {what}, {_READ_WHOLE}")
     if dialect.padded:
         what = "has spaces after its delimiters, which cannot be left out in batches. Remove them"
         raise DataError(f"{path} {what}, {_READ_WHOLE}")
-    stream = _typed(FileStream(path, batch_rows, dialect, missing))
-    if drop:
-        stream = replace(stream, drop=_known(drop, stream))
-    check_names(stream.names)
+    stream = _typed(FileStream(opened, batch_rows, dialect, missing))
     with path.open("rb") as file:
         if len(stream.names) > 1 and has_blank_lines(file) and stream.rows_without_values():
             what = "has blank lines, which are not records. Remove them"

@@ -9,9 +9,11 @@ from typing import Any
 
 from understudy._version import __version__
 from understudy.data.files import write_bytes
+from understudy.data.kinds.database import Address
 from understudy.risk.overview import Overview
 from understudy.risk.strong.result import StrongAttack
 
+Place = Path | Address
 FORMAT = "understudy attack"
 VERSION = 1
 _MATCHING = ("scenario", "attribution", "attackers", "disclosure")
@@ -22,7 +24,7 @@ def write_attack(
     found: Overview | None,
     others: Mapping[str, Any],
     strong: StrongAttack | None,
-    files: Mapping[str, Path | Sequence[Path] | None],
+    files: Mapping[str, Place | Sequence[Place] | None],
     settings: Mapping[str, Any],
     *,
     overwrite: bool = False,
@@ -47,8 +49,8 @@ def write_attack(
     return write_bytes(text.encode(), path, overwrite=overwrite)
 
 
-def _named(held: Path | Sequence[Path] | None) -> str | list[str] | None:
+def _named(held: Place | Sequence[Place] | None) -> str | list[str] | None:
     """Return the name of a file without its folder, or those of several."""
-    if held is None or isinstance(held, Path):
+    if held is None or isinstance(held, Path | Address):
         return None if held is None else held.name
     return held[0].name if len(held) == 1 else [file.name for file in held]
