@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
@@ -140,8 +141,9 @@ def synth(
     session.check_outputs([*outputs, save_model], [data, how.schema, how.settings], force)
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx):
-        model.fit(csv.read(data, how.drop, stream=stream), described)
-        how.draw(model, outputs, csv.dialect(data), overwrite=force)
+        table, dialect = csv.open(data, how.drop, stream=stream)
+        model.fit(table, described, dialect=dialect)
+        how.draw(model, outputs, overwrite=force)
         if save_model is not None:
             model.save(save_model, overwrite=force)
     made = f"{how.rows or model.n_rows_:,} rows x {len(model.schema_)} columns"
@@ -225,10 +227,12 @@ def audit(
     outputs.check([original, *synthetic, model, kept_back, *asked.inputs])
     models = {} if model is None else {name: Synthesizer.load(model)}
     with session.progress(ctx):
-        first, *tables = map(csv.read, (original, *synthetic))
+        first, dialect = csv.open(original)
+        read = partial(csv.read, like=dialect)
+        tables = list(map(read, synthetic))
         parts = None if kept_back is None else KeptBack.read(kept_back, first, asked)
         used = first if parts is None else parts.kept
-        found = asked.audit(used, {name: tables}, models, seed, csv.read, parts)
+        found = asked.audit(used, {name: tables}, models, seed, read, parts)
     found = found if parts is None else parts.tell(found)
     commands = AdviceCommands(
         original,
@@ -289,22 +293,23 @@ def run(
     folder.check([data, how.schema, how.settings, *asked.inputs])
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx), folder.being_made() as made:
-        everybody = csv.read(data, how.drop)
+        everybody, dialect = csv.open(data, how.drop)
+        read = partial(csv.read, like=dialect)
         # What is asked of the attacker is checked before the synthesis takes its time.
         asked.check_columns(everybody)
         parts = holdout.part(everybody, asked, cast("int", model.random_state))
-        model.fit(parts.kept, described)
+        model.fit(parts.kept, described, dialect=dialect)
         tables = [made / table for table in folder.tables]
-        how.draw(model, tables, csv.dialect(data))
+        how.draw(model, tables)
         # The audit is of what the others will read, not of what was drawn.
-        drawn = [csv.read(path) for path in tables]
-        found = asked.audit(parts.kept, {name: drawn}, {name: model}, 0, csv.read, parts)
+        drawn = [read(path) for path in tables]
+        found = asked.audit(parts.kept, {name: drawn}, {name: model}, 0, read, parts)
         result = asked.judge(found)
         failed, kept_back = bool(result.failed), parts.control is not None
         anew = final and kept_back and not failed
         if anew:
-            model.fit(everybody, described)
-            how.draw(model, tables, csv.dialect(data), overwrite=True)
+            model.fit(everybody, described, dialect=dialect)
+            how.draw(model, tables, overwrite=True)
         found = parts.tell(found, final=anew)
         commands = AdviceCommands(
             data,
@@ -360,12 +365,13 @@ def compare(
     holdout.check(asked, list(files))
     outputs.check([original, *compared.inputs, *asked.inputs])
     with session.progress(ctx):
-        everybody = csv.read(original)
+        everybody, dialect = csv.open(original)
+        read = partial(csv.read, like=dialect)
         asked.check_columns(everybody)
         parts = holdout.part(everybody, asked, seed, list(files))
-        releases = {name: list(map(csv.read, paths)) for name, paths in files.items()}
+        releases = {name: list(map(read, paths)) for name, paths in files.items()}
         releases |= compared.synthesize(parts.kept, made)
-        found = asked.audit(parts.kept, releases, models | made, seed, csv.read, parts)
+        found = asked.audit(parts.kept, releases, models | made, seed, read, parts)
     found = parts.tell(found)
     sources = compared.sources(everybody, releases, made)
     commands = AdviceCommands(

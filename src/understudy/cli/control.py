@@ -261,15 +261,16 @@ def control(
     check_target(output, overwrite=force)
     session.check_outputs([output], [original, synthetic], force)
     with session.progress(ctx):
-        changes = list(steps.apply(Tables(csv.read(original), csv.read(synthetic))))
+        first, written = csv.open(original)
+        release, dialect = csv.open(synthetic, like=written)
+        changes = list(steps.apply(Tables(first, release)))
         made = changes[-1].frame
         if not len(made):
             raise DataError(
                 f"No record is left, so {output} is not written: all of them look like one person. "
                 "Compare fewer columns with --keys, or make another release."
             )
-        dialect = None if output.suffix.lower() == ".tsv" else csv.dialect(synthetic)
-        write(made, output, overwrite=force, dialect=dialect)
+        write(made, output, overwrite=force, dialect=dialect and dialect.fitted(output))
     for change in changes:
         session.say(ctx, change.to_text())
     session.say(ctx, f"Wrote {output}: {made.shape[0]:,} rows x {made.shape[1]} columns.")

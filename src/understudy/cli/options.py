@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -128,38 +128,54 @@ class Csv:
     encoding: Annotated[str | None, _csv("Its text encoding.", default="detected")] = None
     missing: Annotated[
         list[str] | None,
-        _csv("A text that stands for a missing value, like an empty field, ? and NA."),
+        _csv(
+            'A text that stands for a missing value, like an empty field; "" for no other. '
+            "Repeatable.",
+            default="NA, N/A, null, ? and the like",
+        ),
+    ] = None
+    dates: Annotated[
+        Literal["dmy", "mdy"] | None,
+        _csv(
+            "Whether the day or the month comes first in dates such as 01/02/2020.",
+            default="detected",
+        ),
     ] = None
 
-    def read(self, path: Path, drop: str = "", *, stream: bool = False) -> Any:  # noqa: ANN401
+    def read(
+        self, path: Path, drop: str = "", *, stream: bool = False, like: Dialect | None = None
+    ) -> Any:  # noqa: ANN401
         """Return a table without the columns that are not wanted; a stream is read in batches."""
-        from understudy.data import read, scan
+        return self.open(path, drop, stream=stream, like=like)[0]
+
+    def open(
+        self, path: Path, drop: str = "", *, stream: bool = False, like: Dialect | None = None
+    ) -> tuple[Any, Dialect | None]:
+        """Return a table as `read` does, and how its file is written, for others like it.
+
+        The formats of a dialect that it should be `like` are tried first.
+        """
+        from understudy.data import scan
+        from understudy.data.files import read_with_dialect
 
         log = logging.getLogger("understudy")
-        unwanted, written = split_names(drop), self._written | {"missing": self.missing or ()}
+        unwanted, written = split_names(drop), {**self._written, "like": like}
         if stream:
             file = scan(path, drop=unwanted, **written)
             log.info("%s: %s rows in batches", path, f"{file.rows:,}")
-            return file
-        frame = read(path, **written)
+            return file, file.dialect
+        frame, dialect = read_with_dialect(path, **written)
         log.info("%s: %s rows x %s columns", path, f"{frame.height:,}", frame.width)
         problems = unknown_columns(unwanted, frame.columns)
         if problems:
             raise DataError(f"--drop: {' '.join(problems)}")
-        return frame.drop(unwanted)
-
-    def dialect(self, path: Path) -> Dialect | None:
-        """Return how a file is written, for others that are to be like it."""
-        from understudy.data import detect
-
-        return detect(path, **self._written)
+        return frame.drop(unwanted), dialect
 
     def words(self) -> list[str]:
         """Return these options as they are typed."""
-        given = self._written | {"missing": self.missing or []}
         return [
             word
-            for name, values in given.items()
+            for name, values in self._written.items()
             for value in ([values] if isinstance(values, str) else values or [])
             # A value that begins like an option is typed together with its own.
             for word in (
@@ -169,7 +185,7 @@ class Csv:
 
     @property
     def _written(self) -> dict[str, Any]:
-        return {"delimiter": self.delimiter, "decimal": self.decimal, "encoding": self.encoding}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from understudy.errors import ParameterError
 if TYPE_CHECKING:
     import polars as pl
 
-    from understudy.data import Dialect, Schema
+    from understudy.data import Schema
     from understudy.synthesis import Synthesizer
     from understudy.synthesis.settings import Settings
 
@@ -387,14 +387,12 @@ class Synthesis:
         self,
         model: Synthesizer,
         paths: Sequence[Path],
-        dialect: Dialect | None,
         *,
         overwrite: bool = False,
     ) -> None:
         """Draw a synthetic table into each file, written as the original is."""
         for copy, path in enumerate(paths):
-            same = None if path.suffix.lower() == ".tsv" else dialect
-            model.sample_to(path, self.rows, copy=copy, overwrite=overwrite, dialect=same)
+            model.sample_to(path, self.rows, copy=copy, overwrite=overwrite)
 
     def source(self, file: Path, model: Path) -> Source:
         """Return how the table in a file was made, for commands that are to be like this one."""

@@ -3,8 +3,9 @@
 from understudy.data.bundled import load, load_syntheses, simulate
 from understudy.data.codec import Codec, CodedStream
 from understudy.data.coded import Coded
-from understudy.data.dialect import Dialect, detect
-from understudy.data.files import read, write
+from understudy.data.dialect import Dialect
+from understudy.data.files import detect, read, write
+from understudy.data.formats import ColumnFormat
 from understudy.data.holdout import Parts, hold_out
 from understudy.data.public_tables import fetch
 from understudy.data.schema import Column, Schema
@@ -15,6 +16,7 @@ __all__ = [
     "Coded",
     "CodedStream",
     "Column",
+    "ColumnFormat",
     "Dialect",
     "FileStream",
     "Parts",

@@ -10,17 +10,14 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from understudy.data.dialect import (
-    Dialect,
-    are_dates,
-    date_type,
-    has_blank_lines,
-    is_parquet,
-    plain_names,
-    resolve_dialect,
-)
-from understudy.data.files import ROWS_FOR_TYPES, has_empty_column
+from understudy.data.csv_files import CsvOptions, direct_columns, found_columns
+from understudy.data.csv_shape import shape_of, with_quotes
+from understudy.data.dialect import Dialect, has_blank_lines, is_parquet, plain_names
+from understudy.data.files import tell_notices
+from understudy.data.format_search import Found, doubts_in_words
+from understudy.data.formats import ColumnFormat
 from understudy.data.frames import Frame, Layout, check_names, to_arrow
+from understudy.data.number_format import NumberFormat
 from understudy.errors import DataError, unknown_columns
 
 MEMORY_FOR_COLUMNS = 2**29
@@ -40,9 +37,7 @@ class FileStream:
     path: Path
     batch_rows: int
     dialect: Dialect | None
-    missing: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    types: dict[str, Any] = field(default_factory=dict)
     rows: int = field(init=False)
     empty: Any = field(init=False, repr=False)
 
@@ -62,12 +57,28 @@ class FileStream:
         """Return the file as a query of polars, which reads it in pieces."""
         if self.dialect is None:
             return pl.scan_parquet(self.path, glob=False).drop(self.drop)
-        lazy = pl.scan_csv(
+        formats = self.dialect.formats
+        # Polars reads plain numbers faster than their texts.
+        numbers = {
+            name: form.dtype
+            for name, form in formats.items()
+            if isinstance(form.values, NumberFormat)
+            and form.values.plain
+            and form.values.decimal == "."
+            and form.missing == ("",)
+            and '"' not in name
+        }
+        texts = pl.scan_csv(
             self.path,
             with_column_names=plain_names,
-            **(self.dialect.polars_options(self.missing) | self.types),
+            schema_overrides=numbers,
+            **self.dialect.texts_of_polars,
         )
-        return lazy.drop(self.drop)
+        return texts.drop(self.drop).with_columns(
+            form.parsed(pl.col(name)).alias(name)
+            for name, form in formats.items()
+            if name not in self.drop and name not in numbers
+        )
 
     def rows_without_values(self) -> int:
         """Return in how many rows every value is missing."""
@@ -80,12 +91,16 @@ class FileStream:
 
     def columns(self) -> Iterator[tuple[str, pa.Array]]:
         """Yield each column whole, reading as many together as fit the memory set aside."""
+        for part in self.parts():
+            table = to_arrow(part)
+            for name in part.columns:
+                yield name, table[name].combine_chunks()
+
+    def parts(self) -> Iterator[pl.DataFrame]:
+        """Yield the whole file, as many columns at a time as fit the memory set aside."""
         together = max(1, MEMORY_FOR_COLUMNS // (16 * max(self.rows, 1)))
         for start in range(0, len(self.names), together):
-            names = self.names[start : start + together]
-            part = to_arrow(_collect(self.lazy().select(names)))
-            for name in names:
-                yield name, part[name].combine_chunks()
+            yield _collect(self.lazy().select(self.names[start : start + together]))
 
 
 def _collect(lazy: pl.LazyFrame) -> pl.DataFrame:
@@ -113,8 +128,8 @@ def scan(
     drop : sequence of str
         Columns to leave out.
     **options
-        For CSV files, as in `read`: delimiter, decimal, encoding and missing. The text must be
-        UTF-8, since a stream is not rewritten.
+        For CSV files, as in `read`: delimiter, decimal, encoding, missing, dates and like. The
+        text must be UTF-8, since a stream is not rewritten.
     """
     if batch_rows < 1:
         raise DataError(f"batch_rows must be at least 1; got {batch_rows}.")
@@ -122,53 +137,54 @@ def scan(
     if is_parquet(path):
         stream = FileStream(path, batch_rows, None)
         return replace(stream, drop=_known(drop, stream)) if drop else stream
-    dialect, missing = resolve_dialect(path, **options)
+    known = CsvOptions(**options)
+    dialect = known.dialect(path)
     if dialect.encoding != "utf-8":
         what = f"is in {dialect.encoding}; only UTF-8 text can be read in batches. Convert it"
         raise DataError(f"{path} {what}, {_READ_WHOLE}")
     if dialect.padded:
         what = "has spaces after its delimiters, which cannot be left out in batches. Remove them"
         raise DataError(f"{path} {what}, {_READ_WHOLE}")
-    stream = _typed(FileStream(path, batch_rows, dialect, missing))
+    if dialect.newline == "\r":
+        what = "has lines that end in \\r alone, which cannot be read in batches. Convert it"
+        raise DataError(f"{path} {what}, {_READ_WHOLE}")
+    texts = FileStream(path, batch_rows, dialect)
+    check_names(texts.names)
+    stream = replace(texts, dialect=_with_formats(texts, dialect, known))
     if drop:
         stream = replace(stream, drop=_known(drop, stream))
-    check_names(stream.names)
     with path.open("rb") as file:
         if len(stream.names) > 1 and has_blank_lines(file) and stream.rows_without_values():
             what = "has blank lines, which are not records. Remove them"
             raise DataError(f"{path} {what}, {_READ_WHOLE}")
+    assert stream.dialect is not None  # noqa: S101  # for the type checker
+    tell_notices(path, stream.dialect, given=True)
     return stream
 
 
-def _typed(stream: FileStream) -> FileStream:
-    """Return the stream of a CSV file with the types that `read` gives its columns."""
-    quick = replace(stream, types={"infer_schema_length": ROWS_FOR_TYPES})
-    lazy = quick.lazy()
-    try:
-        first = lazy.head(ROWS_FOR_TYPES).collect(engine="streaming")
-        # The counts are not wanted: they make polars parse every value.
-        lazy.select(pl.all().null_count()).collect(engine="streaming")
-    except pl.exceptions.PolarsError:
-        return _with_dates(stream)
-    return _with_dates(stream if has_empty_column(first) else quick)
-
-
-def _with_dates(stream: FileStream) -> FileStream:
-    """Return the stream with columns of text as dates or times where all their values are such."""
-    texts = stream.dialect.texts if stream.dialect else ()
-    lazy = stream.lazy()
-    known = dict.fromkeys(texts, pl.String())
-    dates: dict[str, Any] = {}
-    for name, kind in stream.empty.schema.items():
-        if kind != pl.String or name in texts:
-            continue
-        column = lazy.select(name)
-        found = date_type(_collect(column.drop_nulls().head(ROWS_FOR_TYPES))[name])
-        if found is not None and are_dates(
-            _collect(column.unique(maintain_order=True))[name], found
-        ):
-            dates[name] = found
-    return replace(stream, types=stream.types | {"schema_overrides": known | dates})
+def _with_formats(texts: FileStream, dialect: Dialect, options: CsvOptions) -> Dialect:
+    """Return the dialect with the formats of all columns, as `read` finds them."""
+    shape = shape_of(texts.path, dialect.delimiter, len(texts.names))
+    search = options.search(dialect)
+    direct = direct_columns(texts.path, dialect, search)
+    found: dict[str, Found] = {}
+    for part in replace(texts, dialect=replace(dialect, formats=direct)).parts():
+        found |= {
+            name: replace(one, values=one.values.clear())
+            for name, one in found_columns(part, search, direct).items()
+        }
+    quotes = dict(zip(texts.names, shape.quotes, strict=True))
+    formats: dict[str, ColumnFormat] = {
+        name: with_quotes(one.format, quotes[name]) for name, one in found.items()
+    }
+    return replace(
+        dialect,
+        newline=shape.newline,
+        ending=shape.ending,
+        header_quoted=shape.header_quoted,
+        formats=formats,
+        notices=tuple(doubts_in_words(found)),
+    )
 
 
 def _known(drop: Sequence[str], stream: FileStream) -> tuple[str, ...]:
