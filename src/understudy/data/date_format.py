@@ -360,7 +360,7 @@ def _numbered_dates(match: re.Match[str]) -> _Dates:
 
 
 def _year(digits: str) -> str:
-    return "%y" if len(digits) == 2 else "%Y"  # noqa: PLR2004
+    return "%y" if len(digits) == 2 else "%Y"
 
 
 def _case(name: str) -> Literal["", "upper", "lower"]:

@@ -211,8 +211,7 @@ class Search:
         if isinstance(known.values, TextFormat):
             return None
         present, *_ = self._split(texts, (*known.missing, *self._words))
-        dressed = isinstance(known.values, NumberFormat) and not known.values.plain
-        if dressed and not present.str.contains(known.values.pattern()).all():
+        if not _may_be(present, known.values):
             return None
         form = ColumnFormat(known.values)
         values = (
@@ -232,6 +231,13 @@ def _all_dates(different: pl.Series) -> bool:
     """Return whether all of some texts look like dates, though not of one form."""
     some = different.head(SAMPLE_TEXTS)
     return all(map(looks_like_dates, some))
+
+
+def _may_be(texts: pl.Series, form: ValueFormat) -> bool:
+    """Return whether a format cannot misread texts: 1.5 is no number with points for thousands."""
+    if not isinstance(form, NumberFormat) or form.plain:
+        return True
+    return bool(texts.str.contains(form.pattern()).all())
 
 
 def _by_different(form: ColumnFormat, texts: pl.Series) -> pl.Series:
