@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.data.dialect import Dialect, detect
-from understudy.data.files import read, write, write_bytes, write_tables
+from understudy.data.dialect import Dialect
+from understudy.data.files import detect, read, write, write_bytes, write_tables
 from understudy.data.frames import to_arrow
 from understudy.data.stream import scan
 from understudy.errors import DataError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -168,10 +169,12 @@ def attack(
     groups = attacker.read_groups()
     found, made, told, shadows = None, [], None, None
     with session.progress(ctx):
-        table, *releases = (csv.read(path) for path in (original, *synthetic))
+        table, dialect = csv.open(original)
+        read = partial(csv.read, like=dialect)
+        releases = list(map(read, synthetic))
         strong.check_table(table)
         if others.wanted(strong, attacker):
-            control = csv.read(attacker.control) if attacker.control is not None else None
+            control = read(attacker.control) if attacker.control is not None else None
             asked = _Asked(table, releases, scenario, control, groups, processes, seed)
             found = asked.overview(attacker, others)
             made = asked.others(others, source)

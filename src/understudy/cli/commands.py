@@ -6,6 +6,7 @@ import logging
 import signal
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -146,10 +147,11 @@ def synth(
     session.check_outputs([*outputs, save_model], [data, how.schema, how.settings], force)
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx):
-        ready = how.prepare(csv.read(data, how.drop, stream=stream), described)
+        table, dialect = csv.open(data, how.drop, stream=stream)
+        ready = how.prepare(table, described)
         ready.show(ctx)
-        model.fit(ready.frame, ready.schema)
-        how.draw(model, outputs, csv.dialect(data), overwrite=force)
+        model.fit(ready.frame, ready.schema, dialect=dialect)
+        how.draw(model, outputs, overwrite=force)
         if save_model is not None:
             model.save(save_model, overwrite=force)
     made = f"{how.rows or model.n_rows_:,} rows x {len(model.schema_)} columns"
@@ -238,10 +240,12 @@ def audit(
     outputs.check([original, *synthetic, model, kept_back, *asked.inputs])
     models = {} if model is None else {name: Synthesizer.load(model)}
     with session.progress(ctx):
-        first, *tables = map(csv.read, (original, *synthetic))
+        first, dialect = csv.open(original)
+        read = partial(csv.read, like=dialect)
+        tables = list(map(read, synthetic))
         parts = None if kept_back is None else KeptBack.read(kept_back, first, asked)
         used = first if parts is None else parts.kept
-        found = asked.audit(used, {name: tables}, models, seed, csv.read, parts)
+        found = asked.audit(used, {name: tables}, models, seed, read, parts)
     found = found if parts is None else parts.tell(found)
     commands = AdviceCommands(
         original,
@@ -302,24 +306,25 @@ def run(
     folder.check([data, how.schema, how.settings, *asked.inputs])
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx), folder.being_made() as made:
-        everybody = csv.read(data, how.drop)
+        everybody, dialect = csv.open(data, how.drop)
+        read = partial(csv.read, like=dialect)
         # What is asked of the attacker is checked before the synthesis takes its time.
         asked.check_columns(everybody)
         parts = holdout.part(everybody, asked, cast("int", model.random_state))
         ready = how.prepare(parts.kept, described)
         ready.show(ctx)
         parts = parts.prepared(ready)
-        model.fit(ready.frame, ready.schema)
+        model.fit(ready.frame, ready.schema, dialect=dialect)
         tables = [made / table for table in folder.tables]
-        how.draw(model, tables, csv.dialect(data))
+        how.draw(model, tables)
         # The audit is of what the others will read, not of what was drawn.
-        drawn = [csv.read(path) for path in tables]
+        drawn = [read(path) for path in tables]
         found = asked.audit(
             parts.kept,
             {name: drawn},
             {name: model},
             0,
-            lambda path: ready.alike(csv.read(path)),
+            lambda path: ready.alike(read(path)),
             parts,
         )
         result = asked.judge(found)
@@ -327,8 +332,8 @@ def run(
         anew = final and kept_back and not failed
         if anew:
             ready = how.prepare(everybody, described)
-            model.fit(ready.frame, ready.schema)
-            how.draw(model, tables, csv.dialect(data), overwrite=True)
+            model.fit(ready.frame, ready.schema, dialect=dialect)
+            how.draw(model, tables, overwrite=True)
         found = parts.tell(found, final=anew)
         commands = AdviceCommands(
             data,
@@ -384,14 +389,14 @@ def compare(
     holdout.check(asked, list(files))
     outputs.check([original, *compared.inputs, *asked.inputs])
     with session.progress(ctx):
-        everybody = csv.read(original)
+        everybody, dialect = csv.open(original)
         asked.check_columns(everybody)
         parts = holdout.part(everybody, asked, seed, list(files))
         ready = compared.prepare(parts.kept, made)
         parts = parts.prepared(ready)
 
-        def read(path: Path) -> Any:  # noqa: ANN401  # a frame
-            return ready.alike(csv.read(path))
+        def read(path: options.Place) -> Any:  # noqa: ANN401  # a frame
+            return ready.alike(csv.read(path, like=dialect))
 
         releases = {name: list(map(read, paths)) for name, paths in files.items()}
         releases |= compared.synthesize(ready, made)

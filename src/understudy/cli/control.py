@@ -258,20 +258,22 @@ def control(
     `--group-rare town=10`
     """
     from understudy.data import write
-    from understudy.data.files import check_target
+    from understudy.data.files import check_target, fitted
 
     steps.check()
     check_target(output, overwrite=force)
     session.check_outputs([output], [original, synthetic], force)
     with session.progress(ctx):
-        changes = list(steps.apply(Tables(csv.read(original), csv.read(synthetic))))
+        first, written = csv.open(original)
+        release, dialect = csv.open(synthetic, like=written)
+        changes = list(steps.apply(Tables(first, release)))
         made = changes[-1].frame
         if not len(made):
             raise DataError(
                 f"No record is left, so {output} is not written: all of them look like one person. "
                 "Compare fewer columns with --keys, or make another release."
             )
-        write(made, output, overwrite=force, dialect=csv.dialect_for(output, synthetic))
+        write(made, output, overwrite=force, dialect=fitted(dialect, output))
     for change in changes:
         session.say(ctx, change.to_text())
     session.say(

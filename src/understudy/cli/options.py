@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -17,6 +17,7 @@ from understudy.errors import DataError, ParameterError, unknown_columns
 
 if TYPE_CHECKING:
     from understudy.audit.policy import Policy
+    from understudy.data.files import Written
     from understudy.data.kinds.database import Address
     from understudy.risk.scenario import Scenario
 
@@ -156,7 +157,18 @@ class Csv:
     encoding: Annotated[str | None, _csv("Its text encoding.", default="detected")] = None
     missing: Annotated[
         list[str] | None,
-        _csv("A text that stands for a missing value, like an empty field, ? and NA."),
+        _csv(
+            'A text that stands for a missing value, like an empty field; "" for no other. '
+            "Repeatable.",
+            default="NA, N/A, null, ? and the like",
+        ),
+    ] = None
+    dates: Annotated[
+        Literal["dmy", "mdy"] | None,
+        _csv(
+            "Whether the day or the month comes first in dates such as 01/02/2020.",
+            default="detected",
+        ),
     ] = None
 
     sheet: Annotated[
@@ -171,45 +183,42 @@ class Csv:
         _excel("The row with the names of the columns.", default="the first in use", min=1),
     ] = None
 
-    def read(self, path: Place, drop: str = "", *, stream: bool = False) -> Any:  # noqa: ANN401
+    def read(
+        self, path: Place, drop: str = "", *, stream: bool = False, like: Written | None = None
+    ) -> Any:  # noqa: ANN401
         """Return a table without the columns that are not wanted; a stream is read in batches."""
-        from understudy.data import read, scan
+        return self.open(path, drop, stream=stream, like=like)[0]
+
+    def open(
+        self, path: Place, drop: str = "", *, stream: bool = False, like: Written | None = None
+    ) -> tuple[Any, Written | None]:
+        """Return a table as `read` does, and how its file is written, for others like it.
+
+        The formats of a dialect that it should be `like` are tried first.
+        """
+        from understudy.data import detect, scan
         from understudy.data.declared import declare_like
+        from understudy.data.files import read_with_dialect
 
         log = logging.getLogger("understudy")
-        unwanted = split_names(drop)
-        written = self._written | {"missing": self.missing or (), "header_row": self.header_row}
+        unwanted, written = split_names(drop), {**self._written, "like": like}
         if stream:
             file = scan(path, drop=unwanted, **written)
             log.info("%s: %s rows in batches", path, f"{file.rows:,}")
-            return file
-        frame = read(path, **written)
+            return file, file.dialect or detect(path, **written)
+        frame, dialect = read_with_dialect(path, **written)
         log.info("%s: %s rows x %s columns", path, f"{frame.height:,}", frame.width)
         problems = unknown_columns(unwanted, frame.columns)
         if problems:
             raise DataError(f"--drop: {' '.join(problems)}")
-        return declare_like(frame.drop(unwanted), frame) if unwanted else frame
-
-    def dialect(self, path: Place) -> Any:  # noqa: ANN401  # as `detect` returns it
-        """Return how a file is written, for others that are to be like it."""
-        from understudy.data import detect
-
-        return detect(path, **self._written)
-
-    def dialect_for(self, output: Path, like: Place) -> Any:  # noqa: ANN401  # as in `dialect`
-        """Return how an output is to be written, which is like a file; .tsv has its own way."""
-        from understudy.data.kinds import ending_of
-
-        return None if ending_of(output).startswith(".tsv") else self.dialect(like)
+        return (declare_like(frame.drop(unwanted), frame) if unwanted else frame), dialect
 
     def words(self) -> list[str]:
         """Return these options as they are typed."""
-        row = None if self.header_row is None else str(self.header_row)
-        given = self._written | {"missing": self.missing or [], "header_row": row}
         return [
             word
-            for name, values in given.items()
-            for value in ([values] if isinstance(values, str) else values or [])
+            for name, values in self._written.items()
+            for value in ([str(values)] if isinstance(values, str | int) else values or [])
             # A value that begins like an option is typed together with its own.
             for word in (
                 [f"{spelled(name)}={value}"] if value[:1] == "-" else [spelled(name), value]
@@ -218,12 +227,7 @@ class Csv:
 
     @property
     def _written(self) -> dict[str, Any]:
-        return {
-            "delimiter": self.delimiter,
-            "decimal": self.decimal,
-            "encoding": self.encoding,
-            "sheet": self.sheet,
-        }
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True, kw_only=True)

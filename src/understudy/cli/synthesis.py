@@ -389,16 +389,12 @@ class Synthesis:
         self,
         model: Synthesizer,
         paths: Sequence[Path],
-        dialect: Any,  # noqa: ANN401  # as `detect` returns it
         *,
         overwrite: bool = False,
     ) -> None:
         """Draw a synthetic table into each file, written as the original is."""
-        from understudy.data.kinds import ending_of
-
         for copy, path in enumerate(paths):
-            same = None if ending_of(path).startswith(".tsv") else dialect
-            model.sample_to(path, self.rows, copy=copy, overwrite=overwrite, dialect=same)
+            model.sample_to(path, self.rows, copy=copy, overwrite=overwrite)
 
     def source(self, file: Path, model: Path) -> Source:
         """Return how the table in a file was made, for commands that are to be like this one."""

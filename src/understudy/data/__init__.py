@@ -6,6 +6,7 @@ from understudy.data.coded import Coded
 from understudy.data.decisions import Decisions, decisions
 from understudy.data.dialect import Dialect
 from understudy.data.files import detect, read, write
+from understudy.data.formats import ColumnFormat
 from understudy.data.holdout import Parts, hold_out
 from understudy.data.public_tables import fetch
 from understudy.data.schema import Column, Schema
@@ -16,6 +17,7 @@ __all__ = [
     "Coded",
     "CodedStream",
     "Column",
+    "ColumnFormat",
     "Decisions",
     "Dialect",
     "FileStream",

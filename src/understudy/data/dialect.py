@@ -1,8 +1,6 @@
-"""How a CSV file is written: encoding, delimiter, decimal sign and dates, all detected.
+"""How a CSV file is written: its encoding, delimiter and decimal sign, found by its beginning.
 
-Polars can look for dates while it reads, but tries many forms on every text of thousands of rows.
-Most columns of text are settled by their first value; only the others are parsed, and each
-different text once.
+What its columns are like is found by all of their texts: see `understudy.data.format_search`.
 """
 
 from __future__ import annotations
@@ -12,39 +10,30 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-import polars as pl
-
+from understudy.data.formats import ColumnFormat
 from understudy.data.frames import check_names
-from understudy.data.values import to_numpy
 from understudy.errors import DataError, did_you_mean
 
 DELIMITERS = (",", ";", "\t", "|")
-MISSING = ("", "?", "NA")
-"""Texts that stand for a missing value in every CSV file."""
-
 FALLBACK_ENCODING = "cp1252"
 """What text that is not Unicode is read as, if its encoding is not given."""
 
 _SAMPLE_BYTES = 2**18
 _SAMPLE_ROWS = 200
-_SAMPLE_TEXTS = 100
 _BLANK_LINE = re.compile(rb"\n\r?\n")
-_LEADING_ZERO = re.compile(r"0\d+")
-_DIGIT = re.compile(r"\d")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _DECIMAL_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
 
@@ -61,16 +50,31 @@ class Dialect:
     encoding : str
         The text encoding, by its Python name.
     padded : bool
-        Whether a space follows each delimiter. It is read as no part of the value, and not written.
-    texts : tuple of str
-        Columns that hold codes with leading zeros, such as 01067, which as numbers would lose them.
+        Whether a space follows each delimiter. It is no part of the value.
+    mark : bool
+        Whether the file begins with a byte order mark, beside one that its encoding has itself.
+    newline : str
+        What ends a line.
+    ending : int
+        How many line ends follow the last record: none, one, or more.
+    header_quoted : bool
+        Whether all names of columns are in quotes.
+    formats : mapping
+        How each column is written, by its name. Columns without one are written plainly.
+    notices : tuple of str
+        What a person should know about how the file was read.
     """
 
     delimiter: str = ","
     decimal: str = "."
     encoding: str = "utf-8"
     padded: bool = False
-    texts: tuple[str, ...] = ()
+    mark: bool = False
+    newline: str = "\n"
+    ending: int = 1
+    header_quoted: bool = False
+    formats: Mapping[str, ColumnFormat] = field(default_factory=dict, hash=False)
+    notices: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if len(self.delimiter) != 1 or not self.delimiter.isascii() or self.delimiter in '"\r\n':
@@ -79,38 +83,39 @@ class Dialect:
             raise DataError(f"The decimal sign must be '.' or ','; got {self.decimal!r}.")
         if self.decimal == self.delimiter:
             raise DataError(f"Delimiter and decimal sign cannot both be {self.decimal!r}.")
+        if self.newline not in ("\n", "\r\n", "\r"):
+            raise DataError(f"A line must end in \\n, \\r\\n or \\r; got {self.newline!r}.")
 
-    def polars_options(self, missing: Sequence[str]) -> dict[str, Any]:
-        """Return the arguments with which polars reads this dialect."""
+    @property
+    def texts_of_polars(self) -> dict[str, Any]:
+        """The arguments with which polars reads all fields of this dialect as text."""
         return {
             "separator": self.delimiter,
-            "decimal_comma": self.decimal == ",",
-            "null_values": list(missing),
-            # Types are decided by all rows: a late text must not break a column of numbers.
-            "infer_schema_length": None,
+            "infer_schema": False,
             # A name such as data[1].csv is no pattern.
             "glob": False,
-            "schema_overrides": dict.fromkeys(self.texts, pl.String),
         }
 
+    def to_plain(self) -> dict[str, Any]:
+        """Return the dialect as JSON can hold it."""
+        plain = {
+            item.name: getattr(self, item.name)
+            for item in fields(self)
+            if item.name not in ("formats", "notices") and getattr(self, item.name) != item.default
+        }
+        formats = {name: form.to_plain() for name, form in self.formats.items()}
+        return {**plain, "formats": formats}
 
-def detect(
-    path: str | Path,
-    *,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-) -> Dialect | None:
-    """Return how a CSV file is written, detected where not given, or None for a Parquet file."""
-    path = Path(path)
-    if is_parquet(path):
-        return None
-    return resolve_dialect(path, delimiter=delimiter, decimal=decimal, encoding=encoding)[0]
-
-
-def is_parquet(path: Path) -> bool:
-    """Return whether a file is Parquet, by its content; raise if there is no such file."""
-    return check_table_file(path).startswith(b"PAR1")
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Dialect:
+        """Return the dialect that `to_plain` described; raise `ValueError` if it is none."""
+        try:
+            formats = {
+                name: ColumnFormat.from_plain(form) for name, form in plain["formats"].items()
+            }
+            return cls(**{**plain, "formats": formats})
+        except (KeyError, TypeError, AttributeError, DataError) as error:
+            raise ValueError(f"no dialect of a CSV file: {error}") from error
 
 
 def check_table_file(path: Path) -> bytes:
@@ -131,22 +136,32 @@ def check_table_file(path: Path) -> bytes:
 
 
 def resolve_dialect(
-    path: Path,
+    source: Path | bytes,
     *,
+    name: Path | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
-    missing: Sequence[str] = (),
-) -> tuple[Dialect, tuple[str, ...]]:
-    """Return a CSV file's dialect, detected where it is not given, and its tokens for missing."""
-    head = check_table_file(path)
-    encoding = _canonical(encoding) if encoding else _detect_encoding(path, head)
+) -> Dialect:
+    """Return a CSV file's dialect by its beginning, detected where it is not given.
+
+    The formats of its columns are not in it. The source may be the content of a file that is not
+    there as such; `name` is then what it is called in messages.
+    """
+    if isinstance(source, bytes):
+        path, head = name or Path("the table"), source[:_SAMPLE_BYTES]
+        if not head.strip():
+            raise DataError(f"{path} is empty.")
+    else:
+        path, head = source, check_table_file(source)
+    encoding = _canonical(encoding) if encoding else _detect_encoding(source, head, path)
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(head)
     except UnicodeError as error:
         raise DataError(
             f"{path} cannot be read as {encoding}: {error}. Give its encoding."
         ) from error
+    mark = text.startswith("\ufeff")
     text = text.removeprefix("\ufeff")
     cut = len(head) == _SAMPLE_BYTES
     delimiter = delimiter or _detect_delimiter(text, cut)
@@ -154,13 +169,16 @@ def resolve_dialect(
     rows = _split(text, delimiter, cut)
     check_names(rows[0])
     decimal = decimal or _detect_decimal(rows[1:], delimiter)
-    if isinstance(missing, str):
-        missing = (missing,)
-    tokens = tuple(dict.fromkeys((*MISSING, *missing)))
     unstripped = _split(text, delimiter, cut, strip=False)
     padded = [value.startswith(" ") for row in unstripped for value in row[1:]]
-    texts = _code_columns(rows)
-    return Dialect(delimiter, decimal, encoding, 2 * sum(padded) > len(padded), texts), tokens
+    return Dialect(
+        delimiter,
+        decimal,
+        encoding,
+        padded=2 * sum(padded) > len(padded),
+        mark=mark,
+        newline="\n" if "\n" in text or "\r" not in text else "\r",
+    )
 
 
 def has_blank_lines(file: BinaryIO) -> bool:
@@ -179,16 +197,6 @@ def plain_names(names: Sequence[str]) -> list[str]:
     return [name.replace('""', '"') for name in names]
 
 
-def _code_columns(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return the columns of a sample in which some value is digits after a zero."""
-    names, *records = rows
-    return tuple(
-        name
-        for place, name in enumerate(names)
-        if any(_LEADING_ZERO.fullmatch(record[place]) for record in records if place < len(record))
-    )
-
-
 def _canonical(encoding: str) -> str:
     try:
         found = codecs.lookup(encoding)
@@ -200,7 +208,7 @@ def _canonical(encoding: str) -> str:
         ) from None
 
 
-def _detect_encoding(path: Path, head: bytes) -> str:
+def _detect_encoding(source: Path | bytes, head: bytes, path: Path) -> str:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return encoding
@@ -208,7 +216,7 @@ def _detect_encoding(path: Path, head: bytes) -> str:
         raise DataError(f"{path} is a binary file, not a CSV or Parquet table.")
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        with path.open("rb") as file:
+        with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
             while chunk := file.read(2**22):
                 if not chunk.isascii() or decoder.getstate()[0]:
                     decoder.decode(chunk)
@@ -252,73 +260,3 @@ def _detect_decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:
     commas = sum(bool(_DECIMAL_COMMA.fullmatch(value)) for value in values)
     points = sum(bool(_DECIMAL_POINT.fullmatch(value)) for value in values)
     return "," if commas > points else "."
-
-
-def with_dates(frame: pl.DataFrame, texts: Collection[str] = ()) -> pl.DataFrame:
-    """Return a table with columns of text as dates or times where all of their values are such.
-
-    The columns `texts` stay text.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> with_dates(pl.DataFrame({"day": ["31/12/2023", None], "size": ["S", "M"]})).dtypes
-    [Date, String]
-    """
-    found = {
-        column.name: _as_dates(column)
-        for column in frame
-        if column.dtype == pl.String and column.name not in texts
-    }
-    return frame.with_columns(column for column in found.values() if column is not None)
-
-
-def date_type(texts: pl.Series) -> pl.DataType | None:
-    """Return the type of dates or times that the first of some texts have, None if they are others.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> date_type(pl.Series(["2023-12-31 10:30", None])), date_type(pl.Series(["<=50K"]))
-    (Datetime(time_unit='us', time_zone=None), None)
-    """
-    first = texts.head(_SAMPLE_TEXTS).drop_nulls()
-    if not len(first):
-        first = texts.drop_nulls().head(_SAMPLE_TEXTS)
-    if not len(first) or not _DIGIT.search(first[0]):
-        return None
-    parsed = _parsed(first.unique(maintain_order=True))  # the first text decides the form
-    return None if parsed is None else parsed.dtype
-
-
-def are_dates(distinct: pl.Series, kind: pl.DataType) -> bool:
-    """Return whether all of some texts are dates or times of a type, and of one form."""
-    return _parsed(distinct.drop_nulls(), kind) is not None
-
-
-def _as_dates(column: pl.Series) -> pl.Series | None:
-    kind = date_type(column)
-    if kind is None:
-        return None
-    encoded = column.to_arrow().dictionary_encode()
-    parsed = _parsed(pl.Series(pl.from_arrow(encoded.dictionary)), kind)
-    if parsed is None:
-        return None
-    # The place of a gap is one past the last text.
-    places = to_numpy(encoded.indices, missing=len(parsed)).astype(np.int64)
-    return parsed.extend_constant(None, 1).gather(places).alias(column.name)
-
-
-def _parsed(texts: pl.Series, kind: pl.DataType | None = None) -> pl.Series | None:
-    """Return different texts as dates or times, as polars reads them from a CSV file."""
-    content = pl.DataFrame([texts.alias("x")]).write_csv(quote_style="always").encode()
-    try:
-        read = pl.read_csv(
-            io.BytesIO(content),
-            try_parse_dates=True,
-            infer_schema_length=None if kind is None else 0,
-            schema_overrides=None if kind is None else {"x": kind},
-        )["x"]
-    except pl.exceptions.PolarsError:
-        return None  # of several forms
-    return read if read.dtype.is_temporal() and not read.null_count() else None

@@ -3,37 +3,29 @@
 from __future__ import annotations
 
 import codecs
-import csv
-import io
 import logging
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 import polars as pl
 import pyarrow as pa
 
+from understudy.data.csv_files import read_csv
+from understudy.data.csv_text import put_rows
+from understudy.data.date_format import DayOrder
 from understudy.data.declared import declare_like
-from understudy.data.dialect import (
-    FALLBACK_ENCODING,
-    Dialect,
-    has_blank_lines,
-    plain_names,
-    resolve_dialect,
-    with_dates,
-)
+from understudy.data.dialect import FALLBACK_ENCODING, Dialect
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend
 from understudy.data.kinds import COMPRESSED, CSV, KINDS, WRITABLE, ReadOptions, Sink, ending_of
 from understudy.data.kinds.database import Address, is_address, read_address
 from understudy.data.kinds.opening import STANDARD, Opened, open_table
 from understudy.data.kinds.spool import Spool, pack, to_standard_output
 from understudy.errors import AlreadyThereError, DataError
-
-ROWS_FOR_TYPES = 10_000
-"""Rows of a CSV file that decide the types of its columns, if all others agree with them."""
 
 SUFFIXES = tuple(WRITABLE)
 """The endings with which a table can be written."""
@@ -71,7 +63,9 @@ def read(  # noqa: PLR0913  # one keyword for each thing that can be detected
     delimiter: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
-    missing: Sequence[str] = (),
+    missing: Sequence[str] | None = None,
+    dates: DayOrder | None = None,
+    like: Written | None = None,
     sheet: str | int | None = None,
     header_row: int | None = None,
     backend: Backend = "polars",
@@ -88,8 +82,16 @@ def read(  # noqa: PLR0913  # one keyword for each thing that can be detected
         database.
     delimiter, decimal, encoding : str, optional
         How the CSV is written; detected where not given.
-    missing : sequence of str
-        Texts that stand for a missing value, beside the empty field, ``?`` and ``NA``.
+    missing : sequence of str, optional
+        Texts that stand for a missing value, beside the empty field. If it is not given, the usual
+        words such as ``NA``, ``N/A``, ``null`` and ``?`` are recognised, and a message says which.
+        If it is empty, only the empty field is missing.
+    dates : {"dmy", "mdy"}, optional
+        Whether the day or the month comes first in dates such as 01/02/2020, where that cannot be
+        told.
+    like : Dialect, optional
+        How another file is written, such as the original of a synthetic table: its formats are
+        tried first.
     sheet : str or int, optional
         The sheet of a workbook, by name or by number from 1; by default the first with something
         in it.
@@ -104,39 +106,77 @@ def read(  # noqa: PLR0913  # one keyword for each thing that can be detected
     DataError
         If there is no table in the file; the message says what was found instead.
     """
-    options = ReadOptions(delimiter, decimal, encoding, missing, sheet, header_row)
-    if is_address(path):
-        address = path if isinstance(path, Address) else Address(str(path))
-        frame = _with_rows(read_address(address), address)
-    else:
-        frame = read_opened(open_table(cast("str | Path", path)), options)
+    frame, _ = read_with_dialect(
+        path,
+        delimiter=delimiter,
+        decimal=decimal,
+        encoding=encoding,
+        missing=missing,
+        dates=dates,
+        like=like,
+        sheet=sheet,
+        header_row=header_row,
+    )
     return declare_like(to_backend(frame, backend), frame)
 
 
-def read_opened(opened: Opened, options: ReadOptions) -> pl.DataFrame:
-    """Return the whole table of some plain files."""
+def read_with_dialect(
+    path: Place,
+    *,
+    quietly: bool = False,
+    **options: Any,  # noqa: ANN401  # as in `read`
+) -> tuple[pl.DataFrame, Written | None]:
+    """Return the table in a file, and how it is written, as `detect` says it.
+
+    What a person should know about how it was read is told, unless `quietly`.
+    """
+    if is_address(path):
+        address = path if isinstance(path, Address) else Address(str(path))
+        return _with_rows(read_address(address), address), None
+    opened, asked = open_table(cast("str | Path", path)), ReadOptions(**options)
     with opened.called_by_name():
-        if opened.kind is not CSV:
-            return _with_rows(opened.kind.load().read_table(opened, options), opened.name)
-        dialect, tokens = resolve_dialect(opened.path, **options.of_text)
-        if options.encoding is None and dialect.encoding == FALLBACK_ENCODING:
-            logging.getLogger("understudy").warning(
-                "%s is not in UTF-8 and was read as %s. If letters look wrong, give its encoding.",
-                opened.name,
-                FALLBACK_ENCODING,
-            )
-        return _read_csv(opened.path, dialect, tokens)
+        if opened.kind is CSV:
+            table = read_csv(opened.path, asked)
+            if not quietly:
+                tell_notices(opened.name, table.dialect, given=asked.encoding is not None)
+            return table.frame, table.dialect
+        frame = _with_rows(opened.kind.load().read_table(opened, asked), opened.name)
+        return frame, _written_as(opened, asked)
+
+
+def _written_as(opened: Opened, options: ReadOptions) -> Written | None:
+    """Return how a file is written that is not CSV."""
+    return opened.kind.load().written_as(opened, options) if opened.kind.needs else None
+
+
+def tell_notices(name: object, dialect: Dialect, *, given: bool) -> None:
+    """Say what a person should know about how a CSV file was read; `given` is its encoding."""
+    log = logging.getLogger("understudy")
+    if not given and dialect.encoding == FALLBACK_ENCODING:
+        log.warning(
+            "%s is not in UTF-8 and was read as %s. If letters look wrong, give its encoding.",
+            name,
+            FALLBACK_ENCODING,
+        )
+    for notice in dialect.notices:
+        log.warning("%s: %s", name, notice)
 
 
 def detect(
     path: Place,
-    *,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    sheet: str | int | None = None,
+    **options: Any,  # noqa: ANN401  # as in `read`
 ) -> Written | None:
     """Return how a table is written, for another one that is to be written like it.
+
+    A CSV file's dialect is found by all of its texts, so this takes as long as reading it. Given to
+    `write`, it writes a table as that file is written.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    **options
+        As in `read`.
 
     Returns
     -------
@@ -147,85 +187,17 @@ def detect(
     if is_address(path):
         return None
     opened = open_table(cast("str | Path", path))
-    options = ReadOptions(delimiter, decimal, encoding, sheet=sheet)
+    if opened.kind is CSV:
+        return read_with_dialect(path, quietly=True, **options)[1]
     with opened.called_by_name():
-        if opened.kind is CSV:
-            return resolve_dialect(opened.path, **options.of_text)[0]
-        module = opened.kind.load() if opened.kind.needs else None
-        return None if module is None else module.written_as(opened, options)
+        return _written_as(opened, ReadOptions(**options))
 
 
-def _read_csv(path: Path, dialect: Dialect, tokens: Sequence[str]) -> pl.DataFrame:
-    source: Path | bytes = path
-    if dialect.encoding != "utf-8":
-        try:
-            source = path.read_text(encoding=dialect.encoding).encode("utf-8")
-        except (UnicodeError, LookupError) as error:
-            raise DataError(
-                f"{path} cannot be read as {dialect.encoding}: {error}. Give its encoding."
-            ) from error
-    options = dialect.polars_options(tokens)
-    try:
-        if dialect.padded:
-            source = _tidied(source, dialect)
-        frame = _parsed(source, options)
-        if not dialect.padded and _may_have_blank_lines(frame, source):
-            frame = _parsed(_tidied(source, dialect), options)
-        frame = with_dates(frame, dialect.texts)
-    except pl.exceptions.NoDataError:
-        raise DataError(f"{path} has a header but no rows.") from None
-    except pl.exceptions.PolarsError as error:
-        first = str(error).splitlines()[0]
-        raise DataError(
-            f"{path} cannot be read as a table with {dialect.delimiter!r} between its fields: "
-            f"{first}"
-        ) from error
-    frame.columns = plain_names(frame.columns)
-    return _with_rows(frame, path)
-
-
-def _parsed(source: Path | bytes, options: dict[str, Any]) -> pl.DataFrame:
-    """Return a CSV with the types that all of its rows allow, as `options` ask for.
-
-    Deciding them takes a pass over the file of its own. It is saved where the types of the first
-    rows turn out to fit the others; a column without any value there could become anything.
-    """
-    try:
-        frame = pl.read_csv(source, **(options | {"infer_schema_length": ROWS_FOR_TYPES}))
-    except pl.exceptions.PolarsError:
-        pass
-    else:
-        if not has_empty_column(frame.head(ROWS_FOR_TYPES)):
-            return frame
-    return pl.read_csv(source, **options)
-
-
-def has_empty_column(first: pl.DataFrame) -> bool:
-    """Return whether a column has no value in the first rows, so that its type is not known."""
-    return any(column.null_count() == len(column) for column in first)
-
-
-def _may_have_blank_lines(frame: pl.DataFrame, source: Path | bytes) -> bool:
-    """Return whether rows without a value may be blank lines, as at the end of some files."""
-    if frame.width < 2 or not frame.select(pl.all_horizontal(pl.all().is_null()).any()).item():
-        return False
-    with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
-        return has_blank_lines(file)
-
-
-def _tidied(source: Path | bytes, dialect: Dialect) -> bytes:
-    """Return a CSV without blank lines, and without padding, which would make numbers text."""
-    content = source if isinstance(source, bytes) else source.read_bytes()
-    text = io.StringIO(content.decode("utf-8-sig"), newline="")
-    # The csv module, unlike polars, takes `1, "a, b"` for two fields.
-    reader = csv.reader(text, delimiter=dialect.delimiter, skipinitialspace=dialect.padded)
-    rows = ([field.strip() for field in row] if dialect.padded else row for row in reader if row)
-    tidied = io.StringIO(newline="")
-    try:
-        csv.writer(tidied, delimiter=dialect.delimiter).writerows(rows)
-    except csv.Error as error:
-        raise DataError(f"The file cannot be read as CSV: {error}.") from error
-    return tidied.getvalue().encode()
+def fitted(like: Written | None, path: Path) -> Written | None:
+    """Return how a file is written that is to be like another: .tsv always has tabs."""
+    if isinstance(like, Dialect) and ending_of(path).startswith(".tsv"):
+        return replace(like, delimiter="\t", padded=False)
+    return like
 
 
 def _with_rows(frame: pl.DataFrame, path: object) -> pl.DataFrame:
@@ -303,24 +275,9 @@ def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dial
     headed = False
     encoder = codecs.getincrementalencoder(dialect.encoding)()  # one byte order mark in all
 
-    def sink(table: pa.Table) -> None:
-        nonlocal headed
-        frame = cast("pl.DataFrame", pl.from_arrow(table))
-        options: dict[str, Any] = {
-            "include_header": not headed,
-            "separator": dialect.delimiter,
-            "decimal_comma": dialect.decimal == ",",
-        }
-        headed = True
+    def encode(text: str) -> bytes:
         try:
-            if dialect.encoding == "utf-8":
-                frame.write_csv(file, **options)
-            else:
-                file.write(encoder.encode(frame.write_csv(**options)))
-        except pl.exceptions.PolarsError as error:
-            raise DataError(
-                f"The table cannot be written as CSV: {error}. Write a .parquet file instead."
-            ) from error
+            return encoder.encode(text)
         except UnicodeEncodeError as error:
             character = error.object[error.start]
             raise DataError(
@@ -328,8 +285,28 @@ def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dial
                 "Choose another encoding, such as utf-8."
             ) from error
 
+    def sink(table: pa.Table) -> None:
+        nonlocal headed
+        frame = cast("pl.DataFrame", pl.from_arrow(table))
+        try:
+            put_rows(frame, dialect, file, encode, header=not headed)
+        except pl.exceptions.PolarsError as error:
+            raise DataError(
+                f"The table cannot be written as CSV: {error}. Write a .parquet file instead."
+            ) from error
+        headed = True
+
     with temporary.open("wb") as file:
+        if dialect.mark:
+            file.write(encode("\ufeff"))
         produce(sink)
+        if not headed:
+            return
+        line_end = encode(dialect.newline)
+        if dialect.ending:
+            file.write(line_end * (dialect.ending - 1))
+        else:
+            file.truncate(file.tell() - len(line_end))
 
 
 def write_bytes(content: bytes, path: str | Path, *, overwrite: bool = False) -> Path:

@@ -160,7 +160,7 @@ def is_prose(values: pa.Array) -> bool:
     return float(pc.mean(words).as_py() or 0) >= WORDS_OF_PROSE
 
 
-def _number(  # noqa: PLR0913  # how it is stored, and all that was said of it
+def _number(  # how it is stored, and all that was said of it
     name: str,
     array: pa.Array,
     is_time: bool,

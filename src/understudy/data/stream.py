@@ -11,19 +11,17 @@ from typing import Any, cast
 import polars as pl
 import pyarrow as pa
 
-from understudy.data.dialect import (
-    Dialect,
-    are_dates,
-    date_type,
-    has_blank_lines,
-    plain_names,
-    resolve_dialect,
-)
-from understudy.data.files import ROWS_FOR_TYPES, Place, has_empty_column, read
+from understudy.data.csv_files import direct_columns, found_columns
+from understudy.data.csv_shape import shape_of, with_quotes
+from understudy.data.dialect import Dialect, has_blank_lines, plain_names
+from understudy.data.files import Place, read, tell_notices
+from understudy.data.format_search import Found, doubts_in_words
+from understudy.data.formats import ColumnFormat
 from understudy.data.frames import Frame, Layout, check_names, to_arrow
-from understudy.data.kinds import ARROW, CSV
+from understudy.data.kinds import ARROW, CSV, ReadOptions
 from understudy.data.kinds.database import is_address
 from understudy.data.kinds.opening import Opened, open_table
+from understudy.data.number_format import NumberFormat
 from understudy.errors import DataError, unknown_columns
 
 MEMORY_FOR_COLUMNS = 2**29
@@ -43,9 +41,7 @@ class FileStream:
     opened: Opened | pl.DataFrame
     batch_rows: int
     dialect: Dialect | None
-    missing: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
-    types: dict[str, Any] = field(default_factory=dict)
     rows: int = field(init=False)
     empty: Any = field(init=False, repr=False)
 
@@ -73,12 +69,28 @@ class FileStream:
         if self.dialect is None:
             lazy: pl.LazyFrame = self.opened.kind.load().scan_table(self.opened)
             return lazy.drop(self.drop)
-        lazy = pl.scan_csv(
+        formats = self.dialect.formats
+        # Polars reads plain numbers faster than their texts.
+        numbers = {
+            name: form.dtype
+            for name, form in formats.items()
+            if isinstance(form.values, NumberFormat)
+            and form.values.plain
+            and form.values.decimal == "."
+            and form.missing == ("",)
+            and '"' not in name
+        }
+        texts = pl.scan_csv(
             self.opened.path,
             with_column_names=plain_names,
-            **(self.dialect.polars_options(self.missing) | self.types),
+            schema_overrides=numbers,
+            **self.dialect.texts_of_polars,
         )
-        return lazy.drop(self.drop)
+        return texts.drop(self.drop).with_columns(
+            form.parsed(pl.col(name)).alias(name)
+            for name, form in formats.items()
+            if name not in self.drop and name not in numbers
+        )
 
     def rows_without_values(self) -> int:
         """Return in how many rows every value is missing."""
@@ -91,12 +103,16 @@ class FileStream:
 
     def columns(self) -> Iterator[tuple[str, pa.Array]]:
         """Yield each column whole, reading as many together as fit the memory set aside."""
+        for part in self.parts():
+            table = to_arrow(part)
+            for name in part.columns:
+                yield name, table[name].combine_chunks()
+
+    def parts(self) -> Iterator[pl.DataFrame]:
+        """Yield the whole file, as many columns at a time as fit the memory set aside."""
         together = max(1, MEMORY_FOR_COLUMNS // (16 * max(self.rows, 1)))
         for start in range(0, len(self.names), together):
-            names = self.names[start : start + together]
-            part = to_arrow(_collect(self.lazy().select(names)))
-            for name in names:
-                yield name, part[name].combine_chunks()
+            yield _collect(self.lazy().select(self.names[start : start + together]))
 
 
 def _collect(lazy: pl.LazyFrame) -> pl.DataFrame:
@@ -138,7 +154,7 @@ def scan(
         stream = FileStream(read(path, **options), batch_rows, None)
     elif opened.kind is CSV:
         with opened.called_by_name():
-            stream = _scan_csv(opened, batch_rows, options)
+            stream = _scan_csv(opened, batch_rows, ReadOptions(**options))
     else:
         stream = FileStream(opened, batch_rows, None)
     stream = replace(stream, drop=_known(drop, stream)) if drop else stream
@@ -150,53 +166,53 @@ def _is_arrow_stream(opened: Opened) -> bool:
     return opened.kind is ARROW and opened.kind.load().is_stream(opened)
 
 
-def _scan_csv(opened: Opened, batch_rows: int, options: dict[str, Any]) -> FileStream:
+def _scan_csv(opened: Opened, batch_rows: int, options: ReadOptions) -> FileStream:
     path = opened.path
-    written = {name: options[name] for name in options if name not in ("sheet", "header_row")}
-    dialect, missing = resolve_dialect(path, **written)
+    dialect = options.dialect(path)
     if dialect.encoding != "utf-8":
         what = f"is in {dialect.encoding}; only UTF-8 text can be read in batches. Convert it"
         raise DataError(f"{path} {what}, {_READ_WHOLE}")
     if dialect.padded:
         what = "has spaces after its delimiters, which cannot be left out in batches. Remove them"
         raise DataError(f"{path} {what}, {_READ_WHOLE}")
-    stream = _typed(FileStream(opened, batch_rows, dialect, missing))
+    if dialect.newline == "\r":
+        what = "has lines that end in \\r alone, which cannot be read in batches. Convert it"
+        raise DataError(f"{path} {what}, {_READ_WHOLE}")
+    texts = FileStream(opened, batch_rows, dialect)
+    check_names(texts.names)
+    stream = replace(texts, dialect=_with_formats(path, texts, dialect, options))
     with path.open("rb") as file:
         if len(stream.names) > 1 and has_blank_lines(file) and stream.rows_without_values():
             what = "has blank lines, which are not records. Remove them"
             raise DataError(f"{path} {what}, {_READ_WHOLE}")
+    assert stream.dialect is not None  # noqa: S101  # for the type checker
+    tell_notices(opened.name, stream.dialect, given=True)
     return stream
 
 
-def _typed(stream: FileStream) -> FileStream:
-    """Return the stream of a CSV file with the types that `read` gives its columns."""
-    quick = replace(stream, types={"infer_schema_length": ROWS_FOR_TYPES})
-    lazy = quick.lazy()
-    try:
-        first = lazy.head(ROWS_FOR_TYPES).collect(engine="streaming")
-        # The counts are not wanted: they make polars parse every value.
-        lazy.select(pl.all().null_count()).collect(engine="streaming")
-    except pl.exceptions.PolarsError:
-        return _with_dates(stream)
-    return _with_dates(stream if has_empty_column(first) else quick)
-
-
-def _with_dates(stream: FileStream) -> FileStream:
-    """Return the stream with columns of text as dates or times where all their values are such."""
-    texts = stream.dialect.texts if stream.dialect else ()
-    lazy = stream.lazy()
-    known = dict.fromkeys(texts, pl.String())
-    dates: dict[str, Any] = {}
-    for name, kind in stream.empty.schema.items():
-        if kind != pl.String or name in texts:
-            continue
-        column = lazy.select(name)
-        found = date_type(_collect(column.drop_nulls().head(ROWS_FOR_TYPES))[name])
-        if found is not None and are_dates(
-            _collect(column.unique(maintain_order=True))[name], found
-        ):
-            dates[name] = found
-    return replace(stream, types=stream.types | {"schema_overrides": known | dates})
+def _with_formats(path: Path, texts: FileStream, dialect: Dialect, options: ReadOptions) -> Dialect:
+    """Return the dialect with the formats of all columns, as `read` finds them."""
+    shape = shape_of(path, dialect.delimiter, len(texts.names))
+    search = options.search(dialect)
+    direct = direct_columns(path, dialect, search)
+    found: dict[str, Found] = {}
+    for part in replace(texts, dialect=replace(dialect, formats=direct)).parts():
+        found |= {
+            name: replace(one, values=one.values.clear())
+            for name, one in found_columns(part, search, direct).items()
+        }
+    quotes = dict(zip(texts.names, shape.quotes, strict=True))
+    formats: dict[str, ColumnFormat] = {
+        name: with_quotes(one.format, quotes[name]) for name, one in found.items()
+    }
+    return replace(
+        dialect,
+        newline=shape.newline,
+        ending=shape.ending,
+        header_quoted=shape.header_quoted,
+        formats=formats,
+        notices=tuple(doubts_in_words(found)),
+    )
 
 
 def _known(drop: Sequence[str], stream: FileStream) -> tuple[str, ...]:

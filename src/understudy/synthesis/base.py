@@ -16,7 +16,7 @@ from understudy.counting import LocalEngine, Source
 from understudy.data import Codec, Coded, Dialect, FileStream, Schema
 from understudy.data.bins import Decoding
 from understudy.data.coded import Codes
-from understudy.data.files import write_tables
+from understudy.data.files import fitted, write_tables
 from understudy.data.frames import Frame, to_arrow
 from understudy.errors import (
     DataError,
@@ -56,6 +56,8 @@ class Synthesizer(Parametrized, ABC):
         What is known of each column.
     n_rows_ : int
         Records that the model was fitted to.
+    dialect_ : Dialect or None
+        How the CSV file of the table is written, if that is known.
     """
 
     method: ClassVar[str]
@@ -75,6 +77,7 @@ class Synthesizer(Parametrized, ABC):
     codec_: Codec
     schema_: Schema
     n_rows_: int
+    dialect_: Dialect | None = None
     _fit_seed: np.random.SeedSequence | None = None
 
     def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401  # as Python passes them
@@ -88,7 +91,13 @@ class Synthesizer(Parametrized, ABC):
         self.decode = decode
         self.random_state = random_state
 
-    def fit(self, data: Frame | FileStream, schema: Schema | None = None) -> Self:
+    def fit(
+        self,
+        data: Frame | FileStream,
+        schema: Schema | None = None,
+        *,
+        dialect: Dialect | None = None,
+    ) -> Self:
         """Learn from a table.
 
         Parameters
@@ -97,6 +106,9 @@ class Synthesizer(Parametrized, ABC):
             The original table; a stream (from `scan`) need not fit in memory.
         schema : Schema, optional
             What the columns are; inferred if not given.
+        dialect : Dialect, optional
+            How the table's CSV file is written, from `detect`; a stream knows it. `sample_to`
+            writes in the same way, also after the model was saved and loaded.
 
         Returns
         -------
@@ -106,6 +118,7 @@ class Synthesizer(Parametrized, ABC):
         try:
             self._check_params()
             self._learn(data, schema)
+            self.dialect_ = data.dialect if isinstance(data, FileStream) else dialect
         except BaseException:
             # Half a fit would draw from old tables with new levels.
             self.__dict__ = before
@@ -179,13 +192,16 @@ class Synthesizer(Parametrized, ABC):
         """Draw a synthetic table straight into a CSV or Parquet file, whatever its size.
 
         The file holds the same rows as `sample` gives for the same seed; `copy` counts the tables
-        of ``sample(copies=...)`` from 0.
+        of ``sample(copies=...)`` from 0. Without a `dialect`, a CSV file is written like that of
+        the original, if `fit` knew how.
         """
         blocks = self._blocks(n, self._draw_seed(random_state), copy)
 
         def produce(sink: Any) -> None:  # noqa: ANN401  # takes Arrow tables
             self._engine().write_over(blocks, self._draw_frame, sink)
 
+        if dialect is None and self.dialect_ is not None:
+            dialect = fitted(self.dialect_, Path(path))
         return write_tables(produce, path, overwrite=overwrite, dialect=dialect)
 
     def _draw_seed(self, random_state: RandomState) -> np.random.SeedSequence:
@@ -398,6 +414,8 @@ class Synthesizer(Parametrized, ABC):
             "rare_cells": {"below": RARE_BELOW, "cells": rare, "of": cells},
             "codec": self.codec_.to_plain(),
         }
+        if isinstance(self.dialect_, Dialect):
+            description["dialect"] = self.dialect_.to_plain()
         coding = {f"{_CODEC}{name}": array for name, array in self.codec_.to_arrays().items()}
         return write_model(description, self._state() | coding, path, overwrite=overwrite)
 
@@ -432,6 +450,8 @@ class Synthesizer(Parametrized, ABC):
             model.codec_ = Codec.from_plain(header["codec"], values)
             model.schema_ = model.codec_.schema
             model.n_rows_ = int(header["rows"])
+            if "dialect" in header:
+                model.dialect_ = Dialect.from_plain(header["dialect"])
             model._restore(own)  # noqa: SLF001  # a subclass of this class
         except (
             ArithmeticError,

@@ -21,6 +21,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from understudy.data.csv_files import CsvOptions
 from understudy.errors import DataError
 
 Sink = Callable[[pa.Table], None]
@@ -32,35 +33,19 @@ COMPRESSED = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}
 
 
 @dataclass(frozen=True)
-class ReadOptions:
+class ReadOptions(CsvOptions):
     """What a user says about how a table is written; what is None is detected.
 
     Parameters
     ----------
-    delimiter, decimal, encoding, missing
-        As in `understudy.read`, for text files; `missing` also counts for workbooks.
     sheet : str or int, optional
         The sheet of a workbook, by its name or its number from 1.
     header_row : int, optional
         The row of a workbook's sheet that holds the names, counted from 1.
     """
 
-    delimiter: str | None = None
-    decimal: str | None = None
-    encoding: str | None = None
-    missing: Sequence[str] = ()
     sheet: str | int | None = None
     header_row: int | None = None
-
-    @property
-    def of_text(self) -> dict[str, Any]:
-        """What is said about text files, by the names that `resolve_dialect` has for it."""
-        return {
-            "delimiter": self.delimiter,
-            "decimal": self.decimal,
-            "encoding": self.encoding,
-            "missing": self.missing,
-        }
 
 
 @dataclass(frozen=True)

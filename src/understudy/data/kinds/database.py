@@ -19,7 +19,7 @@ from urllib.parse import quote, unquote
 import polars as pl
 import pyarrow as pa
 
-from understudy.data.dialect import with_dates
+from understudy.data.format_search import with_dates
 from understudy.data.kinds import require
 from understudy.errors import DataError, did_you_mean
 

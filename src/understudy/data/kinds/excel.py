@@ -15,7 +15,7 @@ from typing import Any, cast
 import polars as pl
 import pyarrow as pa
 
-from understudy.data.dialect import MISSING, with_dates
+from understudy.data.format_search import Search
 from understudy.data.frames import check_names
 from understudy.data.kinds import Produce, ReadOptions
 from understudy.data.kinds.opening import Opened
@@ -228,14 +228,13 @@ def _names(book: Any, sheet: str, row: int) -> dict[int, str]:  # noqa: ANN401
 
 def _typed(frame: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
     """Return a table with the types that its values have: a sheet knows text and floats."""
-    given = [options.missing] if isinstance(options.missing, str) else list(options.missing)
-    tokens = [*MISSING, *given]
-    return with_dates(pl.DataFrame([_typed_column(column, tokens) for column in frame]))
+    search = Search(missing=options.missing_words, dates=options.dates)
+    return pl.DataFrame([_typed_column(column, search) for column in frame])
 
 
-def _typed_column(column: pl.Series, tokens: list[str]) -> pl.Series:
+def _typed_column(column: pl.Series, search: Search) -> pl.Series:
     if column.dtype == pl.String:
-        column = _without(column, tokens)
+        column = _read_texts(column, search)
     if column.dtype == pl.Float64 and _is_whole(column):
         return column.cast(pl.Int64)
     if column.dtype == pl.Datetime:
@@ -244,18 +243,12 @@ def _typed_column(column: pl.Series, tokens: list[str]) -> pl.Series:
     return column
 
 
-def _without(column: pl.Series, tokens: list[str]) -> pl.Series:
-    """Return a column of text without what stands for missing; numbers if nothing else is left."""
-    absent = column.is_in(tokens)
-    if not absent.any():
-        return column
-    left = column.set(absent, None)
-    if left.null_count() == len(left):
-        return left
-    try:
-        return left.cast(pl.Float64)
-    except pl.exceptions.PolarsError:
-        return left
+def _read_texts(column: pl.Series, search: Search) -> pl.Series:
+    """Return texts as what they are; beside words for missing values, a sheet makes all texts."""
+    found = search.column(column)
+    if found.values.dtype.is_numeric() and found.values.null_count() == column.null_count():
+        return column  # somebody made them text
+    return found.values
 
 
 def _is_whole(column: pl.Series) -> bool:

@@ -9,7 +9,7 @@ from typing import cast
 import polars as pl
 import pyarrow as pa
 
-from understudy.data.dialect import with_dates
+from understudy.data.format_search import with_dates
 from understudy.data.kinds import JSON, Produce, ReadOptions
 from understudy.data.kinds.opening import Opened
 from understudy.errors import DataError
@@ -76,7 +76,7 @@ def _flat(frame: pl.DataFrame, name: str) -> pl.DataFrame:
 
 def _without_tokens(frame: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
     """Return a table without the texts that a user says stand for a missing value."""
-    missing = [options.missing] if isinstance(options.missing, str) else list(options.missing)
+    missing = options.missing_words
     if not missing:
         return frame
     text = pl.col(pl.String)

@@ -16,19 +16,17 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import pyarrow as pa
 
 from understudy.arguments import is_number
-from understudy.data.dialect import MISSING, Dialect, detect
-from understudy.data.files import read, write
+from understudy.data.dialect import Dialect
+from understudy.data.files import read_with_dialect, write
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend, to_narwhals
+from understudy.data.missing_words import ALWAYS
 from understudy.errors import DataError, ParameterError, did_you_mean
 from understudy.risk.strong.candidates import plain_values
-
-if TYPE_CHECKING:
-    import polars as pl
 
 PLACEHOLDERS = ("original", "synthetic", "seed")
 _EXAMPLE = "'Rscript synth.R {original} {synthetic} {seed}'"
@@ -193,13 +191,12 @@ def _read_like(frame: Frame, path: Path) -> Frame:
     import polars as pl
 
     given = to_arrow(frame)
-    found = cast("pl.DataFrame", read(path))
+    found, dialect = read_with_dialect(path, quietly=True)
     texts = {
         name: values
         for name in found.columns
         if name in given.column_names and _is_text((values := plain_values(given[name])).type)
     }
-    dialect = detect(path)
     if dialect is not None and texts:
         columns = _written(path, dialect, texts)
         found = found.with_columns(pl.Series(name, columns[name], pl.String) for name in texts)
@@ -229,7 +226,8 @@ def _written(
     columns: dict[str, list[str | None]] = {}
     for name, values in texts.items():
         known = set(values.unique().to_pylist())
-        missing = {text for text in MISSING if text not in known or (not text and None in known)}
+        words = ("", *ALWAYS)
+        missing = {text for text in words if text not in known or (not text and None in known)}
         place = header.index(name)
         written = (row[place] if place < len(row) else "" for row in rows)
         tidied = (text.strip() for text in written) if dialect.padded else written

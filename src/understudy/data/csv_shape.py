@@ -1,0 +1,181 @@
+"""How a CSV file looks around its values: line ends, quotes, and how it ends."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.formats import ColumnFormat
+
+BYTES_OF_SHAPE = 2**26
+"""So much of a file tells where it has quotes."""
+
+_TAIL_BYTES = 2**16
+_ENDS = re.compile(rb"(?:\r?\n|\r)*\Z")
+_ONE_END = re.compile(rb"\r?\n|\r")
+_SOME = 1_000
+_QUOTE, _RETURN, _NEWLINE, _SPACE = b'"\r\n '
+_MARK = b"\xef\xbb\xbf"
+
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ColumnQuotes:
+    """Where a column has quotes.
+
+    Parameters
+    ----------
+    everywhere : bool
+        Whether every field that is not empty is in quotes, and some need not be.
+    needless : bool
+        Whether some field is in quotes that need not be.
+    bare : frozenset of str
+        Some of the texts that are not in quotes.
+    """
+
+    everywhere: bool = False
+    needless: bool = False
+    bare: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class CsvShape:
+    """How a CSV file looks around its values.
+
+    Parameters
+    ----------
+    newline : str
+        What ends a line.
+    ending : int
+        How many line ends follow the last record.
+    header_quoted : bool
+        Whether every name is in quotes.
+    quotes : tuple of ColumnQuotes
+        Where each column has quotes.
+    """
+
+    newline: str = "\n"
+    ending: int = 1
+    header_quoted: bool = False
+    quotes: tuple[ColumnQuotes, ...] = ()
+
+
+def shape_of(source: Path | bytes, delimiter: str, width: int, *, padded: bool = False) -> CsvShape:
+    """Return how a CSV file in UTF-8 looks around its values."""
+    with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
+        head = file.read(BYTES_OF_SHAPE)
+        size = file.seek(0, io.SEEK_END)
+        file.seek(max(0, size - _TAIL_BYTES))
+        tail = file.read()
+    head = head.removeprefix(_MARK)
+    ends = _ENDS.search(tail)
+    ending = len(_ONE_END.findall(ends[0])) if ends else 0
+    if width == 1:
+        ending = min(ending, 1)  # an empty line is a record
+    if b'"' not in head:
+        first = _ONE_END.search(head)
+        newline = first[0].decode() if first else "\n"
+        return CsvShape(newline, ending, quotes=(ColumnQuotes(),) * width)
+    fields = _Fields(np.frombuffer(head, np.uint8), delimiter.encode()[0], width, padded=padded)
+    header, quotes = fields.header_quoted(), fields.quotes()
+    return CsvShape(fields.newline, ending, header, quotes)
+
+
+class _Fields:
+    """The fields of a CSV text, found by counting quotes: those inside come in pairs."""
+
+    def __init__(
+        self, text: NDArray[np.uint8], delimiter: int, width: int, *, padded: bool
+    ) -> None:
+        self.text = text
+        self.delimiter = delimiter
+        self.width = width
+        self.marks = np.flatnonzero(text == _QUOTE)
+        self.delimiters = np.flatnonzero(text == delimiter)
+        self.lines = np.flatnonzero(text == _NEWLINE)
+        ends = self._outside(self.lines)
+        self.newline = "\n"
+        if len(ends) and ends[0] and text[ends[0] - 1] == _RETURN:
+            self.newline = "\r\n"
+        if not len(text) or text[-1] != _NEWLINE:
+            ends = np.append(ends, len(text))
+        stops = np.sort(np.concatenate([self._outside(self.delimiters), ends]))
+        starts = np.concatenate([[0], stops[:-1] + 1])
+        # Only rows that are complete tell about their columns.
+        line_of = np.searchsorted(ends, stops)
+        first = np.searchsorted(line_of, np.arange(len(ends)))
+        lengths = np.diff(np.append(first, len(stops)))
+        whole = np.flatnonzero(lengths == width)
+        index = first[whole][:, None] + np.arange(width)
+        self.starts, self.stops = starts[index], stops[index]
+        if width and len(whole):
+            last = self.stops[:, -1]
+            held = (last > self.starts[:, -1]) & (text[np.maximum(last - 1, 0)] == _RETURN)
+            self.stops[:, -1] = last - held
+        if padded and width > 1:
+            inside = self.starts[:, 1:] < self.stops[:, 1:]
+            space = text[np.minimum(self.starts[:, 1:], len(text) - 1)] == _SPACE
+            self.starts[:, 1:] += inside & space
+
+    def _outside(self, places: Positions) -> Positions:
+        """Return the places that are not between quotes."""
+        outside: Positions = places[np.searchsorted(self.marks, places) % 2 == 0]
+        return outside
+
+    def _in_quotes(self, starts: Positions, stops: Positions) -> NDArray[np.bool_]:
+        first = self.text[np.minimum(starts, len(self.text) - 1)]
+        return np.asarray((stops - starts >= 2) & (first == _QUOTE))
+
+    def header_quoted(self) -> bool:
+        if not len(self.starts):
+            return False
+        quoted = self._in_quotes(self.starts[0], self.stops[0])
+        needed = self._needed(self.starts[0], self.stops[0])
+        return bool(quoted.all() and not needed.all())
+
+    def quotes(self) -> tuple[ColumnQuotes, ...]:
+        return tuple(
+            self._column(self.starts[1:, column], self.stops[1:, column])
+            for column in range(self.width)
+        )
+
+    def _column(self, starts: Positions, stops: Positions) -> ColumnQuotes:
+        quoted = self._in_quotes(starts, stops)
+        filled = (stops > starts) & ~(quoted & (stops - starts == 2))
+        some = np.flatnonzero(quoted & filled)
+        needless = not self._needed(starts[some], stops[some]).all()
+        if not needless:
+            return ColumnQuotes()
+        bare = np.flatnonzero(filled & ~quoted)
+        texts = {
+            self.text[starts[at] : stops[at]].tobytes().decode(errors="replace")
+            for at in bare[:_SOME]
+        }
+        return ColumnQuotes(everywhere=not len(bare), needless=True, bare=frozenset(texts))
+
+    def _needed(self, starts: Positions, stops: Positions) -> NDArray[np.bool_]:
+        """Return which fields have a delimiter, a quote or a line end between their quotes."""
+        inner = self._count(self.marks, starts + 1, stops - 1)
+        inner += self._count(self.delimiters, starts, stops)
+        inner += self._count(self.lines, starts, stops)
+        returns = np.flatnonzero(self.text == _RETURN) if self.newline == "\n" else self.lines
+        inner += self._count(returns, starts, stops)
+        return np.asarray(inner > 0)
+
+    @staticmethod
+    def _count(places: Positions, starts: Positions, stops: Positions) -> Positions:
+        found: Positions = np.searchsorted(places, stops) - np.searchsorted(places, starts)
+        return found
+
+
+def with_quotes(form: ColumnFormat, quotes: ColumnQuotes) -> ColumnFormat:
+    """Return the format of a column with its quotes."""
+    bare = quotes.needless and bool(quotes.bare) and quotes.bare <= {*form.missing}
+    quoted = form.missing_quoted if not form.missing[0] else quotes.everywhere
+    return replace(form, quoted=quotes.everywhere or bare, missing_quoted=quoted)

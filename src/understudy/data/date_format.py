@@ -1,0 +1,384 @@
+"""How the dates and times of a column are written: their order, signs, names, zones.
+
+The first text suggests patterns. One is taken only if it reads every different text of the
+column, and it is exact if it also writes each as it was.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import polars as pl
+
+DayOrder = Literal["dmy", "mdy"]
+"""Whether the day or the month comes first in a date such as 01/02/2020."""
+
+LAST_YEAR = 2049
+"""Years of two digits are read as years up to this one, as many databases do."""
+
+_DAY_MONTH_YEAR = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
+_YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
+_DAY_NAME_YEAR = re.compile(r"(\d{1,2})([-/. ]?)([A-Za-z]{3,9})\2(\d{4}|\d{2})(?!\d)")
+_NAME_DAY_YEAR = re.compile(r"([A-Za-z]{3,9}) (\d{1,2}), (\d{4})(?!\d)")
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?( ?[AaPp][Mm])?(?!\d)")
+_ZONE = re.compile(r"Z| ?(?:UTC|GMT)| ?[-+]\d\d:?\d\d")
+_SEPARATOR = re.compile(r"T|, | ")
+_OFFSET = re.compile(r"([-+])(\d\d):?(\d\d)")
+_ZONES = (
+    *("Europe/Berlin", "Europe/London", "Europe/Helsinki", "Europe/Lisbon", "America/New_York"),
+    *("America/Chicago", "America/Denver", "America/Los_Angeles", "America/Sao_Paulo"),
+    *("Australia/Sydney", "Australia/Adelaide", "Pacific/Auckland", "Asia/Jerusalem"),
+)
+_LETTERS = {
+    "%d": "dd",
+    "%-d": "d",
+    "%m": "mm",
+    "%-m": "m",
+    "%Y": "yyyy",
+    "%y": "yy",
+    "%b": "Mon",
+    "%B": "Month",
+    "%H": "hh",
+    "%-H": "h",
+    "%I": "hh",
+    "%-I": "h",
+    "%M": "mm",
+    "%S": "ss",
+    "%p": "AM",
+    "%P": "am",
+    "%z": "+zzzz",
+    "%:z": "+zz:zz",
+    "%.f": "",
+}
+_MICROSECONDS = 6
+
+
+@dataclass(frozen=True)
+class DateFormat:
+    """How the dates or times of a column are written.
+
+    Parameters
+    ----------
+    kind : {"date", "datetime", "time"}
+        What they are.
+    pattern : str
+        The pattern, as chrono and `strftime` have it. ``%.f`` stands for a part of a second.
+    digits : int
+        Digits after the second: a number, 0 for as many as are needed, or -6 for six or none.
+    case : {"", "upper", "lower"}
+        How the names of months are written.
+    first_year : int
+        The first of the hundred years that two digits stand for.
+    zone : str
+        The zone as it stands at the end, such as ``Z`` or ``+02:00``, or its name, such as
+        ``Europe/Berlin``, where the pattern has the offset.
+    """
+
+    kind: Literal["date", "datetime", "time"]
+    pattern: str
+    digits: int = 0
+    case: Literal["", "upper", "lower"] = ""
+    first_year: int = 0
+    zone: str = ""
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """The type in which the values are stored."""
+        if self.kind == "date":
+            return pl.Date()
+        if self.kind == "time":
+            return pl.Time()
+        return pl.Datetime("ns" if self.fine else "us", "UTC" if self.zone else None)
+
+    @property
+    def fine(self) -> bool:
+        """Whether microseconds are too coarse."""
+        return self.digits > _MICROSECONDS
+
+    @property
+    def words(self) -> str:
+        """The pattern in words, such as: dates as dd/mm/yyyy."""
+        shown = re.sub(r"%(?:-|:|\.)?[A-Za-z]", lambda found: _LETTERS[found[0]], self.pattern)
+        if "%.f" in self.pattern:
+            shown = shown.replace("ss", "ss.f", 1)
+        shown = shown.upper() if self.case == "upper" else shown
+        zone = self.zone if self.zone and "z" not in self.pattern else ""
+        kind = {"date": "dates", "datetime": "dates and times", "time": "times"}[self.kind]
+        if self.zone and "z" in self.pattern:
+            kind = f"{kind} of {self.zone}"
+        years = f", years from {self.first_year}" if self.first_year else ""
+        return f"{kind} as {shown}{zone}{years}"
+
+    @property
+    def order(self) -> DayOrder | Literal[""]:
+        """Whether the day or the month comes first, if both are numbers before the year."""
+        if re.match(r"%-?d[-/.]%-?m", self.pattern):
+            return "dmy"
+        return "mdy" if re.match(r"%-?m[-/.]%-?d", self.pattern) else ""
+
+    def parsed(self, text: pl.Expr) -> pl.Expr:
+        """Return texts as dates or times, null where they are none."""
+        pattern = self.pattern
+        if self.kind == "time":
+            return text.str.to_time(pattern, strict=False)
+        if self.kind == "date":
+            return self._in_century(text.str.to_date(pattern, strict=False))
+        if not self.zone:
+            return self._in_century(self._naive(text, pattern))
+        if "z" in pattern:
+            return text.str.to_datetime(
+                pattern, strict=False, time_unit="ns" if self.fine else "us", time_zone="UTC"
+            )
+        local = self._in_century(self._naive(text, pattern + self.zone))
+        return (local - self._ahead()).dt.replace_time_zone("UTC")
+
+    def _naive(self, text: pl.Expr, pattern: str) -> pl.Expr:
+        return text.str.to_datetime(pattern, strict=False, time_unit="ns" if self.fine else "us")
+
+    def _in_century(self, value: pl.Expr) -> pl.Expr:
+        if not self.first_year:
+            return value
+        year = self.first_year + (value.dt.year().cast(pl.Int32) - self.first_year) % 100
+        return value.dt.replace(year=year)
+
+    def _ahead(self) -> pl.Expr:
+        """Return how far the zone is ahead of UTC."""
+        offset = _OFFSET.search(self.zone)
+        minutes = int(f"{offset[1]}1") * (60 * int(offset[2]) + int(offset[3])) if offset else 0
+        return pl.duration(minutes=minutes, time_unit="ns" if self.fine else "us")
+
+    def rendered(self, values: pl.Series) -> pl.Series:
+        """Return dates or times as texts of this format."""
+        different = values.unique()
+        if values.dtype != self.dtype:
+            different = different.cast(self.dtype) if self.kind != "time" else different
+        value = pl.col("value")
+        tail = ""
+        if self.zone and "z" in self.pattern:
+            value = value.dt.convert_time_zone(self.zone)
+        elif self.zone:
+            value = value.dt.replace_time_zone(None) + self._ahead()
+            tail = self.zone
+        text = value.dt.to_string(self.pattern.replace("%.f", "%.9f"))
+        if "%.f" in self.pattern:
+            text = self._cut(text)
+        if self.case:
+            text = text.str.to_uppercase() if self.case == "upper" else text.str.to_lowercase()
+        made = pl.DataFrame({"key": values.unique(), "value": different}).select(
+            "key", text=text + pl.lit(tail) if tail else text
+        )
+        joined = values.to_frame("key").join(
+            made, on="key", how="left", maintain_order="left", nulls_equal=True
+        )
+        return joined["text"]
+
+    def _cut(self, text: pl.Expr) -> pl.Expr:
+        """Return texts with nine digits after the second with as many as this format has."""
+        if self.digits > 0:
+            return text.str.replace(rf"(:\d\d\.\d{{{self.digits}}})\d{{{9 - self.digits}}}", "$1")
+        if self.digits < 0:
+            some = text.str.replace(r"(:\d\d\.\d{6})\d{3}", "$1")
+            return some.str.replace(r"(:\d\d)\.000000", "$1")
+        return text.str.replace(r"(:\d\d:\d\d(?:\.\d*[1-9])?)\.?0*", "$1")
+
+
+@dataclass(frozen=True)
+class FoundDates:
+    """A format that reads all texts of a column, whether it is exact, and what is doubtful."""
+
+    format: DateFormat
+    exact: bool
+    ambiguous: bool = False
+
+
+def looks_like_dates(text: str) -> bool:
+    """Return whether a text may be a date or time."""
+    return next(_candidates(text), None) is not None
+
+
+def find_dates(different: pl.Series, order: DayOrder | None = None) -> FoundDates | None:
+    """Return how dates or times are written, or None if some texts are others.
+
+    Parameters
+    ----------
+    different : Series
+        The different texts, none missing. The first decides the form.
+    order : {"dmy", "mdy"}, optional
+        What comes first where that cannot be told; the day, if not given.
+    """
+    if not len(different):
+        return None
+    loose: FoundDates | None = None
+    readable: dict[str, FoundDates] = {}
+    for form in _candidates(different[0]):
+        found = _fits(form, different)
+        if found is None:
+            continue
+        if found.exact:
+            readable.setdefault(found.format.order, found)
+        elif loose is None:
+            loose = found
+    if not readable:
+        return loose
+    best = readable.get(order or "dmy") or next(iter(readable.values()))
+    return replace(best, ambiguous={"dmy", "mdy"} <= readable.keys())
+
+
+def _fits(form: DateFormat, different: pl.Series) -> FoundDates | None:
+    """Return a format if it reads all texts, with its years and its digits after the second."""
+    frame = different.to_frame("text")
+    if not frame.head(100).select(_shape(form).all()).item():
+        return None
+    if not frame.select(_shape(form).all()).item():
+        return None
+    if "%y" in form.pattern:
+        years = frame.select(form.parsed(pl.col("text")).dt.year() % 100).to_series()
+        form = replace(form, first_year=first_of_hundred(years.drop_nulls().unique().to_list()))
+    try:
+        values = frame.select(form.parsed(pl.col("text"))).to_series()
+    except pl.exceptions.PolarsError:
+        return None
+    if values.null_count():
+        return None
+    tried, exact = [form], values
+    if "%.f" in form.pattern:
+        tried = [replace(form, digits=digits) for digits in (0, 3, 6, -6, 1, 2, 4, 5, 7, 8, 9)]
+        nano = replace(form, digits=9)
+        exact = frame.select(nano.parsed(pl.col("text"))).to_series()
+    for one in tried:
+        if one.rendered(exact if one.fine else values).equals(different):
+            return FoundDates(one, exact=True)
+    return FoundDates(form, exact=False)
+
+
+def _shape(form: DateFormat) -> pl.Expr:
+    """Return whether texts look like a pattern, with or without zeros in front."""
+    shape = re.escape(form.pattern).replace("\\%", "%").replace("%\\-", "%").replace("%\\.", "%.")
+    shape = shape.replace("\\ ", " ").replace("%:z", r"[-+]\d\d:\d\d").replace("%z", r"[-+]\d{4}")
+    for code, looks in {
+        "%Y": r"\d{4}",
+        "%y": r"\d{2}",
+        "%b": r"[A-Za-z]{3}",
+        "%B": r"[A-Za-z]{3,9}",
+        "%M": r"\d{2}",
+        "%S": r"\d{2}",
+        "%.f": r"(?:\.\d{1,9})?",
+        "%p": "[AP]M",
+        "%P": "[ap]m",
+    }.items():
+        shape = shape.replace(code, looks)
+    shape = re.sub("%[dmHI]", r"\\d{1,2}", shape)
+    zone = "" if "z" in form.pattern else re.escape(form.zone)
+    return pl.col("text").str.contains(f"^{shape}{zone}$")
+
+
+def first_of_hundred(years: Sequence[int]) -> int:
+    """Return the first of the hundred years that two digits stand for.
+
+    The years lie together: the hundred begins after the widest gap between them. It ends with
+    `LAST_YEAR` or before.
+
+    Examples
+    --------
+    >>> first_of_hundred([25, 60, 99]), first_of_hundred([98, 3, 21]), first_of_hundred([20])
+    (1925, 1998, 2020)
+    """
+    known = sorted(set(years))
+    if not known:
+        return LAST_YEAR - 99
+    gaps = [
+        ((after - before - 1) % 100, after)
+        for before, after in zip([known[-1], *known[:-1]], known, strict=True)
+    ]
+    start = max(gaps)[1]
+    span = max((year - start) % 100 for year in known)
+    first = 2000 + start
+    return first if first + span <= LAST_YEAR else first - 100
+
+
+def _candidates(text: str) -> Iterator[DateFormat]:
+    """Yield the formats that a text may have, from the likeliest on."""
+    for date, rest, case in _dates(text):
+        if not rest:
+            yield DateFormat("date", date, case=case)
+            continue
+        gap = _SEPARATOR.match(rest)
+        if gap is None:
+            continue
+        for clock, end in _clocks(rest[gap.end() :]):
+            whole = DateFormat("datetime", date + gap[0] + clock, case=case)
+            if not end:
+                yield whole
+            elif _ZONE.fullmatch(end):
+                yield replace(whole, zone=end)
+                if offset := _OFFSET.search(end):
+                    style = "%:z" if ":" in offset[0] else "%z"
+                    gap_before = " " if end.startswith(" ") else ""
+                    varying = replace(whole, pattern=whole.pattern + gap_before + style)
+                    yield from (replace(varying, zone=zone) for zone in _ZONES)
+    for clock, end in _clocks(text):
+        if not end:
+            yield DateFormat("time", clock)
+
+
+_Dates = Iterator[tuple[str, str, Literal["", "upper", "lower"]]]
+_DAYS = (("%d", "%m"), ("%-d", "%-m"), ("%d", "%-m"), ("%-d", "%m"))
+
+
+def _dates(text: str) -> _Dates:
+    """Yield patterns for the date at the beginning of a text, with the rest of the text."""
+    if match := _YEAR_FIRST.match(text):
+        for day, month in _DAYS:
+            yield f"%Y{match[2]}{month}{match[2]}{day}", text[match.end() :], ""
+    elif match := _DAY_MONTH_YEAR.match(text):
+        yield from _numbered_dates(match)
+    elif match := _DAY_NAME_YEAR.match(text):
+        sign, year = match[2], _year(match[4])
+        for name, day in itertools.product(("%b", "%B"), ("%d", "%-d")):
+            yield f"{day}{sign}{name}{sign}{year}", text[match.end() :], _case(match[3])
+    elif match := _NAME_DAY_YEAR.match(text):
+        for name, day in itertools.product(("%b", "%B"), ("%d", "%-d")):
+            yield f"{name} {day}, %Y", text[match.end() :], _case(match[1])
+
+
+def _numbered_dates(match: re.Match[str]) -> _Dates:
+    sign, year, rest = match[2], _year(match[4]), match.string[match.end() :]
+    # 1.2.20 may be a chapter or a version.
+    days = _DAYS[:1] if sign == "." and year == "%y" else _DAYS
+    for day, month in days:
+        yield f"{day}{sign}{month}{sign}{year}", rest, ""
+    if sign == ".":
+        return
+    for day, month in days:
+        yield f"{month}{sign}{day}{sign}{year}", rest, ""
+    if year == "%y":
+        yield f"%y{sign}%m{sign}%d", rest, ""
+
+
+def _year(digits: str) -> str:
+    return "%y" if len(digits) == 2 else "%Y"
+
+
+def _case(name: str) -> Literal["", "upper", "lower"]:
+    return "upper" if name.isupper() else "lower" if name.islower() else ""
+
+
+def _clocks(text: str) -> Iterator[tuple[str, str]]:
+    """Yield patterns for the time at the beginning of a text, with the rest of the text."""
+    match = _CLOCK.match(text)
+    if match is None:
+        return
+    tail = ":%M"
+    if match[3]:
+        tail += ":%S"
+    halves = match[5] or ""
+    if halves:
+        halves = halves.replace(halves.strip(), "%p" if halves.strip().isupper() else "%P")
+    for hour in ("I", "-I") if halves else ("H", "-H"):
+        # A part of a second may be missing where it is none.
+        for part in ("", "%.f") if match[3] else ("",):
+            yield f"%{hour}{tail}{part}{halves}", text[match.end() :]

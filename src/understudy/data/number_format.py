@@ -1,0 +1,484 @@
+"""How the numbers of a column are written: decimals, thousands, signs, money and percent.
+
+The look of a few texts suggests a format. It is taken only if it reads every text of the column,
+and it is exact if it also writes every text as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+Negative = Literal["before", "inside", "brackets", "after"]
+"""Where a minus stands beside a sign of money: -$5, $-5, ($5) or $5-."""
+
+Exponents = Literal["late", "early", "short"]
+"""When a number is written with an exponent.
+
+``late`` is polars' way, from 1e16 on and for very small ones; ``early`` is Python's and pandas',
+also below 0.0001; ``short`` is R's, wherever that is shorter: 1e+05.
+"""
+
+FEWEST_FIXED = 2
+"""With one decimal, the shortest form of a number is the same."""
+ROWS_TO_CHECK = 100_000
+"""In a longer column, the shortest form of numbers is checked on this many rows, about."""
+LARGEST_FIXED = 1e15
+"""From here on, floats do not hold all the digits that fixed decimals would show."""
+
+_SIGNS = ("R$", "US$", "A$", "C$", "NZ$", "HK$", "S$", *"$€£¥₹₽₩₺₪฿₫₴₦₱¢", "zł", "kr.", "kr", "Kč")
+_CODES = (
+    *("USD", "EUR", "GBP", "JPY", "CNY", "INR", "CHF", "CAD", "AUD", "NZD", "SEK", "NOK", "DKK"),
+    *("PLN", "CZK", "HUF", "RUB", "TRY", "BRL", "MXN", "ZAR", "KRW", "SGD", "HKD", "ILS", "Ft"),
+)
+_MONEY = "|".join(re.escape(sign) for sign in (*_SIGNS, *_CODES))
+_GAP = "[ \u00a0\u202f]?"
+_DRESSED = re.compile(
+    rf"(?P<open>\()?(?P<before>[-+])?(?P<prefix>(?:{_MONEY}){_GAP})?(?P<inside>[-+])?"
+    rf"(?P<number>\d[\d.,'’ \u00a0\u202f]*|\.\d+)"  # noqa: RUF001
+    rf"(?P<suffix>{_GAP}(?:{_MONEY}|%|‰))?(?P<after>-)?(?P<close>\))?"
+)
+_PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf")
+_CODE = r"^[-+]?0\d"
+_SPACES = " \u00a0\u202f'’"  # noqa: RUF001
+_SMALL, _R_SMALL = 1e-4, 1e-3
+
+
+@dataclass(frozen=True)
+class NumberFormat:
+    """How the numbers of a column are written.
+
+    Parameters
+    ----------
+    whole : bool
+        Whether all of them are whole numbers, and stored as such.
+    places : int, optional
+        The decimals of each number; without it, each has as many as it needs.
+    decimal, thousands : str
+        The decimal sign, and what stands between groups of three digits, if anything.
+    prefix, suffix : str
+        What stands before and after each number, such as ``$`` or ``" %"``.
+    negative : {"before", "inside", "brackets", "after"}
+        Where the minus stands: -$5, $-5, ($5) or $5-.
+    plus : {"", "positive", "zero"}
+        Which numbers have a plus sign: none, those above 0, or those from 0.
+    trimmed : bool
+        Whether 2.0 is written as 2.
+    bare : bool
+        Whether 0.5 is written as .5.
+    exponents : {"late", "early", "short"}
+        When numbers have an exponent.
+    capital : bool
+        Whether the exponent is an E.
+    wide : bool
+        Whether the whole numbers need more than 64 bits.
+    """
+
+    whole: bool = False
+    places: int | None = None
+    decimal: str = "."
+    thousands: str = ""
+    prefix: str = ""
+    suffix: str = ""
+    negative: Negative = "before"
+    plus: Literal["", "positive", "zero"] = ""
+    trimmed: bool = False
+    bare: bool = False
+    exponents: Exponents = "late"
+    capital: bool = False
+    wide: bool = False
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """The type in which the numbers are stored."""
+        if not self.whole:
+            return pl.Float64()
+        return pl.Int128() if self.wide else pl.Int64()
+
+    @property
+    def plain(self) -> bool:
+        """Whether polars writes the numbers so by itself, apart from the decimal sign."""
+        return self == NumberFormat(whole=self.whole, wide=self.wide, decimal=self.decimal)
+
+    @property
+    def words(self) -> str:
+        """What is special about the numbers, in words; empty for plain ones."""
+        said = [
+            f"{self.prefix.strip()!r} before" if self.prefix else "",
+            f"{self.suffix.strip()!r} after" if self.suffix else "",
+            f"{_named(self.thousands)} for thousands" if self.thousands else "",
+            "decimal comma" if self.decimal == "," and not self.whole else "",
+            "" if self.places is None else _decimals(self.places),
+            {"brackets": "negative in brackets", "after": "minus at the end"}.get(
+                self.negative, ""
+            ),
+            "plus signs" if self.plus else "",
+            "no 0 before the point" if self.bare else "",
+        ]
+        told = ", ".join(filter(None, said))
+        money = re.fullmatch(_MONEY, self.prefix.strip() or self.suffix.strip())
+        kind = "money" if money else "percentages" if self.suffix.strip() == "%" else "numbers"
+        return f"{kind}: {told}" if told else ""
+
+    def parsed(self, text: pl.Expr) -> pl.Expr:
+        """Return texts as numbers, null where they are none."""
+        for removed in filter(None, (self.thousands, self.prefix.strip(), self.suffix.strip())):
+            text = text.str.replace_all(removed, "", literal=True)
+        if self.prefix or self.suffix:
+            text = text.str.strip_chars()
+        if self.negative == "brackets":
+            text = text.str.replace(r"^\((.*)\)$", "-$1")
+        elif self.negative == "after":
+            text = text.str.replace(r"^(.*)-$", "-$1")
+        if self.prefix:
+            text = text.str.replace(r"^([-+])\s+", "$1")
+        if self.decimal == ",":
+            text = text.str.replace(",", ".", literal=True)
+        number = text.cast(self.dtype, strict=False)
+        return number if self.whole else number.fill_nan(None)
+
+    def parse(self, texts: pl.Series) -> pl.Series:
+        """Return a column of texts as numbers."""
+        return texts.to_frame("text").select(self.parsed(pl.col("text"))).to_series()
+
+    def rendered(self, values: pl.Series) -> pl.Series:
+        """Return numbers as texts of this format."""
+        if self.whole and values.dtype.is_float():
+            values = values.round().cast(self.dtype, strict=False)
+        elif not self.whole and not values.dtype.is_float():
+            values = values.cast(pl.Float64)
+        if self.plain:
+            text = _cast(values)
+            return text.str.replace(".", ",", literal=True) if self.decimal == "," else text
+        text = self._digits(values)
+        frame = pl.DataFrame({"value": values, "text": text})
+        return frame.select(self._signed(pl.col("value"), pl.col("text"))).to_series()
+
+    def _digits(self, values: pl.Series) -> pl.Series:
+        """Return the absolute numbers as texts, with their thousands and decimals."""
+        if self.whole:
+            text = _cast(values).str.strip_prefix("-")
+        elif self.places is not None:
+            text = _fixed(values, self.places)
+        else:
+            text = _with_exponents(values.abs(), self.exponents, self.capital)
+            if self.trimmed:
+                text = text.str.strip_suffix(".0")
+        if self.bare:
+            text = text.str.replace(r"^0\.", ".")
+        if not self.thousands:
+            return text.str.replace(".", self.decimal, literal=True)
+        parts = text.str.splitn(".", 2).struct.unnest()
+        whole = parts["field_0"].str.reverse().str.replace_all(r"(\d{3})", "$1,")
+        whole = whole.str.reverse().str.strip_prefix(",")
+        whole = whole.str.replace_all(",", self.thousands, literal=True)
+        tail = (self.decimal + parts["field_1"]).fill_null("")
+        return whole + tail
+
+    def _signed(self, value: pl.Expr, digits: pl.Expr) -> pl.Expr:
+        below = value < 0
+        if not self.whole:
+            # A rounded -0.0 keeps its sign, as it came.
+            below = (value.round(self.places) if self.places is not None else value) < 0
+            below |= (value == 0) & (1 / value < 0)
+        dressed = pl.lit(self.prefix) + digits + pl.lit(self.suffix)
+        minus = {
+            "before": pl.lit("-") + dressed,
+            "inside": pl.lit(f"{self.prefix}-") + digits + pl.lit(self.suffix),
+            "brackets": pl.lit("(") + dressed + pl.lit(")"),
+            "after": dressed + pl.lit("-"),
+        }[self.negative]
+        if not self.plus:
+            return pl.when(below).then(minus).otherwise(dressed)
+        sign = "+" if self.negative == "before" else ""
+        inner = "" if sign else "+"
+        plus = pl.lit(sign + self.prefix + inner) + digits + pl.lit(self.suffix)
+        above = value > 0 if self.plus == "positive" else value >= 0
+        return pl.when(below).then(minus).when(above).then(plus).otherwise(dressed)
+
+    def pattern(self) -> str:
+        """Return a regular expression for the texts, with any number of decimals."""
+        before, after = re.escape(self.prefix), re.escape(self.suffix)
+        group = re.escape(self.thousands)
+        digits = rf"\d{{1,3}}(?:{group}\d{{3}})+|\d+" if self.thousands else r"\d+"
+        point = re.escape(self.decimal)
+        number = rf"(?:(?:{digits})(?:{point}\d*)?|{point}\d+)(?:[eE][-+]?\d+)?"
+        number = f"{number}|inf" if not (self.prefix or self.suffix) else number
+        return {
+            "before": rf"^[-+]?{before}(?:{number}){after}$",
+            "inside": rf"^{before}[-+]?(?:{number}){after}$",
+            "brackets": rf"^(?:{before}(?:{number}){after}|\({before}(?:{number}){after}\))$",
+            "after": rf"^{before}(?:{number}){after}-?$",
+        }[self.negative]
+
+
+def _named(sign: str) -> str:
+    return {",": "comma", ".": "point", "'": "apostrophe"}.get(sign, "space")
+
+
+def _decimals(places: int) -> str:
+    return f"{places} decimal{'' if places == 1 else 's'}" if places else "no decimals"
+
+
+def _cast(values: pl.Series) -> pl.Series:
+    return values.cast(pl.String)
+
+
+def _fixed(values: pl.Series, places: int) -> pl.Series:
+    """Return absolute numbers with a number of decimals."""
+    size = values.abs()
+    text = size.cast(pl.Decimal(38, places), strict=False).cast(pl.String)
+    large = ~(size < LARGEST_FIXED)
+    return text.zip_with(~large, _cast(size)) if large.any() else text
+
+
+def _with_exponents(size: pl.Series, exponents: Exponents, capital: bool) -> pl.Series:
+    text = _cast(size)
+    if exponents == "early":
+        text = _replaced(text, (size < _SMALL) & (size > 0), size)
+    elif exponents == "short":
+        odd = ((size < _R_SMALL) & (size > 0)) | ((size >= 1e5) & (size % 1e4 == 0))
+        text = _replaced(text, odd, size)
+        text = _shortened(text, odd)
+    return text.str.to_uppercase() if capital else text
+
+
+def _replaced(text: pl.Series, odd: pl.Series, size: pl.Series) -> pl.Series:
+    """Return texts with the odd ones as Python writes them."""
+    places = odd.fill_null(value=False).arg_true()
+    if not len(places):
+        return text
+    as_python = size.gather(places).to_numpy().astype(str)
+    return text.scatter(places, pl.Series(as_python.tolist(), dtype=pl.String))
+
+
+def _shortened(text: pl.Series, odd: pl.Series) -> pl.Series:
+    """Return texts with the odd ones as R writes them: the shorter form, the plain one if equal."""
+    places = odd.fill_null(value=False).arg_true()
+    if not len(places):
+        return text
+    some = text.gather(places).to_numpy()
+    plain = np.array([np.format_float_positional(float(one), trim="-") for one in some])
+    short = np.array(
+        [np.format_float_scientific(float(one), trim="-", exp_digits=2) for one in some]
+    )
+    chosen = np.where(np.char.str_len(plain) <= np.char.str_len(short), plain, short)
+    return text.scatter(places, pl.Series(chosen.tolist(), dtype=pl.String))
+
+
+@dataclass(frozen=True)
+class FoundNumbers:
+    """A format that reads all texts of a column, what it reads, and whether it is exact."""
+
+    format: NumberFormat
+    values: pl.Series
+    exact: bool
+
+
+def looks_like_numbers(sample: Sequence[str], decimal: str) -> bool:
+    """Return whether some different texts may all be numbers."""
+    return all(
+        _PLAIN.fullmatch(text if decimal == "." else text.replace(",", "."))
+        or _DRESSED.fullmatch(text)
+        for text in sample
+    )
+
+
+def find_numbers(texts: pl.Series, sample: Sequence[str], decimal: str) -> FoundNumbers | None:
+    """Return how the numbers of a column are written, or None if they are other texts.
+
+    Parameters
+    ----------
+    texts : Series
+        All texts, null where they are missing.
+    sample : sequence of str
+        Some of the different ones.
+    decimal : {".", ","}
+        The decimal sign that is usual in the file.
+    """
+    plain = [text if decimal == "." else text.replace(",", ".") for text in sample]
+    if all(map(_PLAIN.fullmatch, plain)) and not (
+        decimal == "," and any("." in text for text in sample)
+    ):
+        found = _plain_numbers(texts, plain, decimal)
+        if found is not None:
+            return found
+    guess = _dressed(sample, decimal)
+    return None if guess is None else _dressed_numbers(texts, guess)
+
+
+def unlike(texts: pl.Series, sample: Sequence[str], decimal: str) -> pl.Series:
+    """Return the texts that cannot be read in the format that a sample suggests."""
+    guess = _dressed(sample, decimal) or NumberFormat(decimal=decimal)
+    return texts.filter(~texts.str.contains(guess.pattern()))
+
+
+def _plain_numbers(texts: pl.Series, sample: Sequence[str], decimal: str) -> FoundNumbers | None:
+    gaps = texts.null_count()
+    if not any(set(text) & {*".eEi"} for text in sample):
+        found = _whole_numbers(texts, gaps, NumberFormat(whole=True))
+        if found is not None:
+            return found
+    values = NumberFormat(decimal=decimal).parse(texts)
+    if values.null_count() != gaps:
+        return None
+    return _chosen(texts, values, list(_real_formats(sample, decimal)))
+
+
+def _whole_numbers(texts: pl.Series, gaps: int, form: NumberFormat) -> FoundNumbers | None:
+    for wide in (False, True):
+        whole = replace(form, wide=wide)
+        values = whole.parse(texts)
+        if values.null_count() == gaps:
+            signs = [whole, *(replace(whole, plus=plus) for plus in ("positive", "zero"))]
+            found = _chosen(texts, values, signs)
+            return found if found.exact else None
+    return None
+
+
+def _real_formats(sample: Sequence[str], decimal: str) -> Iterator[NumberFormat]:
+    """Yield the formats that the sample suggests, from the likeliest on."""
+    base = NumberFormat(
+        decimal=decimal,
+        bare=any(text.lstrip("+-").startswith(".") for text in sample),
+        capital=any("E" in text for text in sample),
+    )
+    places = {len(text.partition(".")[2]) if "." in text else 0 for text in sample}
+    signed = any(text.startswith("+") for text in sample)
+    for form in (
+        base,
+        *((replace(base, plus="positive"), replace(base, plus="zero")) if signed else ()),
+    ):
+        if len(places) == 1 and min(places) >= FEWEST_FIXED:
+            yield replace(form, places=min(places))
+        for exponents in ("late", "early", "short"):
+            for trimmed in (False, True):
+                yield replace(form, trimmed=trimmed, exponents=exponents)
+
+
+def _chosen(texts: pl.Series, values: pl.Series, forms: Sequence[NumberFormat]) -> FoundNumbers:
+    """Return the first format that writes all texts as they are, else the first as inexact."""
+    step = max(1, len(texts) // ROWS_TO_CHECK)
+    some, some_values = texts.gather_every(step), values.gather_every(step)
+    for form in forms:
+        if not _writes(form, some.head(1000), some_values.head(1000)):
+            continue
+        if form.whole or form.places is not None or step == 1:
+            exact = _writes(form, texts, values)
+        else:
+            # The digits of long columns were checked on a part; zeros at the end are seen at once.
+            zeros = texts.str.ends_with("0") & ~texts.str.ends_with(f"{form.decimal}0")
+            odd = texts.filter(zeros) if form.trimmed is False else texts.filter(zeros).head(0)
+            exact = _writes(form, some, some_values) and _writes(
+                form, odd, values.filter(zeros).head(len(odd))
+            )
+        if exact:
+            return FoundNumbers(form, values, exact=True)
+    return FoundNumbers(replace(forms[0], places=None), values, exact=False)
+
+
+def _writes(form: NumberFormat, texts: pl.Series, values: pl.Series) -> bool:
+    return form.rendered(values).equals(texts)
+
+
+def _dressed(sample: Sequence[str], decimal: str) -> NumberFormat | None:
+    """Return the format of numbers with signs of money, percent or thousands, by a sample."""
+    found = [_DRESSED.fullmatch(text) for text in sample]
+    if not sample or not all(found):
+        return None
+    matches = [match.groupdict(default="") for match in found if match]
+    dress = {(match["prefix"], match["suffix"]) for match in matches}
+    if len(dress) > 1:
+        return None
+    ((prefix, suffix),) = dress
+    numbers = [match["number"].rstrip() for match in matches]
+    suffix_gap = {match["number"][len(match["number"].rstrip()) :] for match in matches}
+    suffix = next(iter(suffix_gap)) + suffix if len(suffix_gap) == 1 else suffix
+    signs = _signs_of_numbers(numbers, decimal, bool(prefix or suffix))
+    if signs is None:
+        return None
+    point, thousands = signs
+    where: Negative = "before"
+    if any(match["open"] or match["close"] for match in matches):
+        where = "brackets"
+    elif any(match["after"] for match in matches):
+        where = "after"
+    elif any(match["inside"] for match in matches):
+        where = "inside"
+    if not (prefix or suffix or thousands or point != decimal or where != "before"):
+        return None
+    plus = any("+" in (match["before"], match["inside"]) for match in matches)
+    places = {len(number.partition(point)[2]) if point in number else 0 for number in numbers}
+    return NumberFormat(
+        whole=places == {0},
+        places=min(places) if len(places) == 1 and places != {0} else None,
+        decimal=point,
+        thousands=thousands,
+        prefix=prefix,
+        suffix=suffix,
+        negative=where,
+        plus="positive" if plus else "",
+        bare=any(number.startswith(point) for number in numbers),
+    )
+
+
+def _signs_of_numbers(
+    numbers: Sequence[str], decimal: str, dressed: bool
+) -> tuple[str, str] | None:
+    """Return the decimal sign and the sign between thousands of some numbers."""
+    used = {sign for number in numbers for sign in number if not sign.isdigit()}
+    spaces = used & {*_SPACES}
+    points = used & {*".,"}
+    if len(spaces) > 1 or (spaces and len(points) > 1):
+        return None
+    if spaces:
+        return (next(iter(points), decimal), next(iter(spaces)))
+    if not points:
+        return decimal, ""
+    if len(points) == 2:
+        both = [number for number in numbers if "." in number and "," in number]
+        if not both:
+            # 1,234 and 5.50 in one column: the one in groups of three parts thousands.
+            grouped = [sign for sign in ".," if _all_grouped(numbers, sign)]
+            if len(grouped) != 1:
+                return None
+            return ("," if grouped[0] == "." else "."), grouped[0]
+        point = max(both[0], key=lambda sign: both[0].rfind(sign) if sign in ".," else -1)
+        return point, "," if point == "." else "."
+    (sign,) = points
+    if any(number.count(sign) > 1 for number in numbers):
+        return ("," if sign == "." else "."), sign
+    if sign != decimal and _all_grouped(numbers, sign) and (sign == "," or dressed):
+        return decimal, sign
+    return sign, ""
+
+
+def _all_grouped(numbers: Sequence[str], sign: str) -> bool:
+    """Return whether a sign always stands before groups of three digits."""
+    pattern = re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(sign)}\d{{3}})+(?:[.,]\d+)?")
+    return all(pattern.fullmatch(number) for number in numbers if sign in number)
+
+
+def _dressed_numbers(texts: pl.Series, guess: NumberFormat) -> FoundNumbers | None:
+    gaps = texts.null_count()
+    if not texts.str.contains(guess.pattern()).all():
+        return None
+    if guess.whole:
+        found = _whole_numbers(texts, gaps, guess)
+        if found is not None:
+            return found
+        guess = replace(guess, whole=False)
+    values = guess.parse(texts)
+    if values.null_count() != gaps:
+        return None
+    forms = [guess]
+    if guess.plus:
+        forms.append(replace(guess, plus="zero"))
+    if guess.places is None:
+        forms = [replace(form, trimmed=trimmed) for form in forms for trimmed in (False, True)]
+    return _chosen(texts, values, forms)
