@@ -152,7 +152,7 @@ class TestGroupRare:
         )
         assert "No level has fewer than 2 records" in err
 
-    def test_a_stream_is_refused(self, refused, table):
+    def test_a_stream_is_refused(self, refused):
         refused(
             "synth", "people.csv", "-o", "out.csv", "--stream", "--group-rare", "5",
             says="--group-rare needs the whole table: leave out --stream.",
