@@ -5,10 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import math
 
+import polars as pl
 import pytest
 
 from understudy.data.schema import Column, Schema
-from understudy.errors import SchemaError
+from understudy.errors import ParameterError, SchemaError
 
 
 @pytest.fixture
@@ -163,3 +164,31 @@ def test_one_column_can_be_given_by_its_name_alone():
 def test_an_identifier_that_gets_another_kind_is_one_no_longer():
     schema = Schema([Column("person", "identifier")]).edit("person", kind="categorical")
     assert (schema["person"].kind, schema["person"].role) == ("categorical", "ordinary")
+
+
+def test_kinds_that_are_given_decide():
+    frame = pl.DataFrame(
+        {"n": range(30), "t": [f"k{n}" for n in range(30)], "b": [True, False] * 15}
+    )
+    plain = Schema.infer(frame)
+    assert [one.kind for one in plain] == ["identifier", "identifier", "boolean"]
+    given = Schema.infer(frame, kinds={"n": "real", "t": "categorical"})
+    assert (given["n"].kind, given["n"].range) == ("real", (0, 29))
+    assert len(given["t"].levels) == 30
+    assert Schema.infer(frame, kinds={"n": "categorical"})["n"].levels == tuple(range(30))
+    for name, kind in (("t", "integer"), ("n", "datetime"), ("b", "real")):
+        with pytest.raises(
+            ParameterError, match=f"Column '{name}' holds .* cannot be read as {kind}"
+        ):
+            Schema.infer(frame, kinds={name: kind})
+
+
+def test_some_columns_can_be_read_anew():
+    frame = pl.DataFrame({"n": range(30), "t": ["a", "b"] * 15})
+    schema = Schema.infer(frame).with_roles(keys="t")
+    found = schema.read_anew(frame, {"n": "integer", "t": "identifier"})
+    assert (found["n"].kind, found["n"].role) == ("integer", "ordinary")
+    assert (found["t"].kind, found["t"].role) == ("identifier", "identifier")
+    assert schema.read_anew(frame, {"t": "categorical"}) == schema
+    with pytest.raises(ParameterError, match="'m' is not a column"):
+        schema.read_anew(frame, {"m": "real"})

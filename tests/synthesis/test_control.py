@@ -16,12 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy import load
+from understudy import Independent, Schema, load
 from understudy.data.frames import Layout, to_arrow
 from understudy.errors import DataError, ParameterError
 from understudy.synthesis import control
 from understudy.synthesis.control import (
     group_rare,
+    group_rare_levels,
     label,
     limits_by_share,
     remove_replicated_uniques,
@@ -630,7 +631,9 @@ def test_a_change_is_frozen_and_prints_no_records():
 def test_public_names():
     assert set(control.__all__) == {
         "Change",
+        "Grouped",
         "group_rare",
+        "group_rare_levels",
         "label",
         "limits_by_share",
         "remove_replicated_uniques",
@@ -766,3 +769,68 @@ def test_groupings_that_are_refused(least, more, says):
 def test_numbers_are_not_grouped():
     with pytest.raises(ParameterError, match="holds int64; rare values are grouped in columns of"):
         group_rare(column([1, 2]), column([1, 2]), {"a": 2})
+
+
+class TestRareLevels:
+    TOWNS = ("Ulm",) * 6 + ("Bonn",) * 5 + ("Ems", "Rom", "Kiel", "Linz")
+
+    def test_by_hand(self, as_frame):
+        found = group_rare_levels(as_frame({"town": list(self.TOWNS), "n": [1, 2, 3] * 5}), 5)
+        # Four records in rare towns are too few: the next rarest town, Bonn, joins them.
+        assert found.schema["town"].levels == ("Ulm", "other")
+        assert found.joined == {"town": 5}
+
+    def test_other_tables_are_grouped_alike(self):
+        frame = pl.DataFrame({"town": [*self.TOWNS, "Metz"]})
+        found = group_rare_levels(frame, 5)
+        assert found.frame["town"].to_list() == ["Ulm"] * 6 + ["Bonn"] * 5 + ["other"] * 5
+        other = pl.DataFrame({"town": ["Ulm", "Paris", None, "Ems"]})
+        assert found.alike(other)["town"].to_list() == ["Ulm", "other", None, "other"]
+        assert found.alike(pl.DataFrame({"x": [1]})).columns == ["x"]
+
+    def test_an_existing_level_is_not_taken_for_the_group(self):
+        frame = pl.DataFrame({"town": ["other"] * 5 + ["Ulm"] * 5 + list("abcde")})
+        found = group_rare_levels(frame, 5)
+        assert found.schema["town"].levels == ("Ulm", "other", "other (grouped)")
+        assert found.frame["town"].value_counts()["count"].to_list() == [5, 5, 5]
+
+    def test_numbers_identifiers_and_flags_stay(self):
+        frame = pl.DataFrame(
+            {
+                "id": [f"k{n}" for n in range(30)],
+                "age": [*range(15)] * 2,
+                "room": [1, 2] * 15,
+                "well": [True] * 29 + [False],
+            }
+        )
+        schema = Schema.infer(frame, kinds={"room": "categorical"})
+        found = group_rare_levels(frame, 50, schema)
+        assert found.other == {}
+        assert found.schema == schema
+        assert "none was grouped" in found.to_text()
+        assert found.frame.equals(frame)
+
+    def test_categories_and_an_order_of_levels(self):
+        towns = pl.Series([*self.TOWNS, "Metz"], dtype=pl.Categorical)
+        found = group_rare_levels(pl.DataFrame({"town": towns}), 5)
+        assert found.schema["town"].levels == ("Bonn", "Ulm", "other")
+        Independent(random_state=1).fit(found.frame, found.schema).sample()
+
+    def test_the_text_may_be_without_figures(self):
+        found = group_rare_levels(pl.DataFrame({"town": [*self.TOWNS, "Metz"]}), 5)
+        assert found.to_text(counts=False) == (
+            "Grouped levels of fewer than 5 records: 'town' as 'other'."
+        )
+
+    @pytest.mark.parametrize("least", [0, 2.5, "many"])
+    def test_a_number_that_cannot_be_is_refused(self, least):
+        with pytest.raises(ParameterError, match="least must be"):
+            group_rare_levels(pl.DataFrame({"town": ["a"]}), least)
+
+    @given(st.lists(st.sampled_from("abcdefgh"), min_size=1), st.integers(1, 6))
+    def test_every_level_that_is_left_has_enough_records_or_is_alone(self, values, least):
+        found = group_rare_levels(pl.DataFrame({"x": values}), least)
+        counts = found.frame["x"].value_counts()["count"].to_list()
+        assert sum(counts) == len(values)
+        assert min(counts) >= least or len(counts) == 1
+        assert set(found.frame["x"]) <= set(found.schema["x"].levels)

@@ -1,0 +1,225 @@
+"""What there is to know about how one column was read, and the line that changes it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from understudy.data.coders import as_numbers
+from understudy.data.identifier_look import (
+    FEWEST,
+    looks_like_epoch,
+    named_like_codes,
+    named_like_one,
+    text_in_disguise,
+    why_number_is_one,
+)
+from understudy.data.inspection import is_prose
+from understudy.data.schema import NUMERIC, Column
+from understudy.data.values import numbers
+from understudy.wording import counted, listed
+
+Topic = Literal[
+    "refused", "made up", "all differ", "may be a name", "codes", "special", "format", "rare"
+]
+"""What there is to know about a column; in this order they are told."""
+
+FEWEST_TOLD = 5
+"""A special number is named if so many records have it, else only counted."""
+
+RARE_BELOW = 5
+
+TOPICS: tuple[Topic, ...] = get_args(Topic)
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something to know about how a column was read.
+
+    Parameters
+    ----------
+    topic : str
+        What it is about: see `Topic`.
+    why : str
+        What was decided and why, in words.
+    line : str
+        The line for the column's section of the schema file that changes it; empty if there is
+        none.
+    option : str
+        The option of the command line that changes it, with `COLUMN` for the column; empty if there
+        is none.
+    """
+
+    topic: Topic
+    why: str
+    line: str = ""
+    option: str = ""
+
+    def typed(self, column: str) -> str:
+        """Return the option as it is typed for a column.
+
+        Examples
+        --------
+        >>> Remark("codes", "", option="--kind COLUMN=categorical").typed("zip code")
+        "--kind 'zip code=categorical'"
+        """
+        # A list of names has commas between them: a name with one is in double quotes.
+        listed = self.option.startswith("--drop") and "," in column
+        name = f'"{column}"' if listed else column
+        words = self.option.split()
+        return " ".join(shlex.quote(word.replace("COLUMN", name)) for word in words)
+
+
+def remarks_about(column: Column, array: pa.Array) -> Iterator[Remark]:
+    """Yield what there is to know about how a column was read."""
+    if column.kind == "text":
+        yield _refused(array)
+    elif column.kind == "identifier":
+        yield _made_up(column, array)
+    elif column.kind in NUMERIC:
+        yield from _about_numbers(column, array)
+    elif column.kind == "categorical":
+        values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+        times = _counts(values)
+        yield from _about_names(column, times)
+        yield from _rare(column, times, option=f"--group-rare {RARE_BELOW}")
+
+
+def _counts(values: pa.Array) -> NDArray[np.int64]:
+    """Return how often each value occurs that is not missing."""
+    found = values.drop_null().value_counts().field("counts")
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _refused(array: pa.Array) -> Remark:
+    values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+    times = _counts(values)
+    what = text_in_disguise(values) if pa.types.is_string(values.type) or _is_large(values) else ""
+    if what:
+        why = f"refused: it looks like {what} written as text"
+    elif len(times) and len(times) == times.sum() and is_prose(values):
+        why = "refused: all values differ, and most are sentences"
+    elif len(times) * 2 > times.sum():
+        why = "refused: most values stand for one record each"
+    else:
+        why = "refused: the schema says that it is text"
+    return Remark("refused", why, 'kind = "categorical"', "--drop COLUMN")
+
+
+def _is_large(values: pa.Array) -> bool:
+    return bool(pa.types.is_large_string(values.type) or pa.types.is_string_view(values.type))
+
+
+def _made_up(column: Column, array: pa.Array) -> Remark:
+    values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+    kind, why = "categorical", ""
+    if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
+        found = numbers(values, column.name).as_whole()
+        distinct, times = np.unique(found.present, return_counts=True)
+        kind, why = "integer", why_number_is_one(column.name, distinct, int(times.sum()))
+    else:
+        times = _counts(values)
+        if len(times) == times.sum():
+            why = "the name says so" if named_like_one(column.name) else _look(values)
+    if why:
+        reason = f"values replaced: all {len(times):,} differ, and {why}"
+    else:
+        reason = "values replaced: the schema says that it names somebody"
+    return Remark("made up", reason, f'kind = "{kind}"', f"--kind COLUMN={kind}")
+
+
+def _look(values: pa.Array) -> str:
+    """Return what texts that all differ look like."""
+    spaced = pc.sum(pc.match_substring(values.cast(pa.string()), " ")).as_py() or 0
+    return "they look like names" if spaced > len(values) / 2 else "they look like codes"
+
+
+def _about_numbers(column: Column, array: pa.Array) -> Iterator[Remark]:
+    found = numbers(array, column.name)
+    values, times = np.unique(found.present, return_counts=True)
+    if column.kind == "integer" and not pa.types.is_duration(array.type):
+        yield from _about_whole(column, values, times)
+    if column.special:
+        yield _special(column, array, values, times)
+    if column.levels:
+        yield from _rare(column, times, line="bins = 10, no levels")
+
+
+def _about_whole(
+    column: Column, values: NDArray[Any], times: NDArray[np.int64]
+) -> Iterator[Remark]:
+    option = "--kind COLUMN=identifier"
+    if len(values) == times.sum() >= FEWEST:
+        epoch = looks_like_epoch(values)
+        what = ", and may be times since 1970" if epoch else ""
+        yield Remark(
+            "all differ",
+            f"all values differ{what}: if they name somebody, make it an identifier",
+            'kind = "identifier"',
+            option,
+        )
+    else:
+        yield from _about_names(column, times)
+    if column.binned and (named_like_codes(column.name) or _look_like_codes(values, times)):
+        yield Remark(
+            "codes",
+            "may be codes, read as amounts: if they are labels, make it categorical",
+            'kind = "categorical"',
+            "--kind COLUMN=categorical",
+        )
+
+
+def _about_names(column: Column, times: NDArray[np.int64]) -> Iterator[Remark]:
+    """Yield a remark if a name says that values stand for somebody, although they repeat."""
+    if named_like_one(column.name) and len(times) > FEWEST:
+        yield Remark(
+            "may be a name",
+            "the name says that it names somebody, but values repeat: make it an identifier",
+            'kind = "identifier"',
+            "--kind COLUMN=identifier",
+        )
+
+
+def _look_like_codes(values: NDArray[Any], times: NDArray[np.int64]) -> bool:
+    """Whether whole numbers are few of many with as many digits, each of several records."""
+    if len(values) < 2 or len(values) * 3 > times.sum() or values[0] < 1000:
+        return False
+    whole = values.astype(np.int64)
+    if len(str(whole[0])) != len(str(whole[-1])):
+        return False
+    sparse = len(whole) < 0.1 * float(whole[-1] - whole[0])
+    return sparse and int(np.gcd.reduce(np.diff(whole))) < 5  # amounts are often rounded
+
+
+def _special(
+    column: Column, array: pa.Array, values: NDArray[Any], times: NDArray[np.int64]
+) -> Remark:
+    known = dict(zip(values.tolist(), times.tolist(), strict=True))
+    asked = as_numbers(column.special, column, array.type).tolist()
+    told = [
+        f"{shown:g}" if isinstance(shown, float) else str(shown)
+        for shown, number in zip(column.special, asked, strict=True)
+        if known.get(number, 0) >= FEWEST_TOLD
+    ]
+    rest = len(column.special) - len(told)
+    if rest:
+        told.append(counted(rest, "other number" if told else "number"))
+    alone = "is a group of its own" if len(column.special) == 1 else "are groups of their own"
+    return Remark("special", f"{listed(told)} {alone}", "special = []")
+
+
+def _rare(
+    column: Column, times: NDArray[np.int64], *, line: str = "", option: str = ""
+) -> Iterator[Remark]:
+    once = int(np.count_nonzero(times == 1))
+    if once:
+        occur = "occurs" if once == 1 else "occur"
+        levels = counted(max(len(column.levels), len(times)), "level")
+        yield Remark("rare", f"{once:,} of {levels} {occur} once", line, option)

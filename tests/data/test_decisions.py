@@ -1,0 +1,197 @@
+"""What is said about how columns were read: each remark by hand, and nothing of a single record."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import polars as pl
+import pytest
+
+from understudy import Column, Schema, load, scan, write
+from understudy.data import decisions
+
+RNG = np.random.default_rng(3)
+ROWS = 400
+
+
+def remarks(values, name="x", schema=None, **more):
+    return decisions(pl.DataFrame({name: values}), schema, **more)[name].remarks
+
+
+def only(values, name="x", schema=None, **more):
+    (remark,) = remarks(values, name, schema, **more)
+    return remark
+
+
+def test_an_identifier_is_replaced_and_says_why():
+    remark = only([f"P{n}" for n in range(30)])
+    assert remark.topic == "made up"
+    assert remark.why == "values replaced: all 30 differ, and they look like codes"
+    assert remark.line == 'kind = "categorical"'
+    assert remark.typed("x") == "--kind x=categorical"
+    assert only(range(30)).why == "values replaced: all 30 differ, and they count up"
+    assert only(range(30)).typed("x") == "--kind x=integer"
+    assert "look like names" in only([f"Anna M{n}" for n in range(30)]).why
+
+
+def test_an_identifier_of_the_schema_is_one_because_it_says_so():
+    schema = Schema([Column("x", "identifier")])
+    assert "the schema says" in only(["a", "a"], schema=schema).why
+    assert "the schema says" in only([1, 1], schema=schema).why
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ([f"He came on day {n}" for n in range(30)], "most are sentences"),
+        ([f"name {n % 18}" for n in range(30)], "most values stand for one record each"),
+        ([f"${n}.50" for n in range(30)], "looks like numbers written as text"),
+    ],
+)
+def test_text_is_refused_and_can_be_dropped(values, why):
+    remark = only(values)
+    assert remark.topic == "refused"
+    assert remark.why.startswith("refused: ")
+    assert why in remark.why
+    assert remark.typed("a,b c") == "--drop '\"a,b c\"'"
+
+
+def test_numbers_that_all_differ_are_a_question():
+    times = np.unique(RNG.exponential(9000, ROWS).astype(int))
+    remark = only(times, "survival")
+    assert remark.topic == "all differ"
+    assert remark.typed("survival") == "--kind survival=identifier"
+    seconds = 1_600_000_000 + RNG.choice(10**7, ROWS, replace=False)
+    assert "times since 1970" in only(seconds, "x").why
+    assert remarks(np.unique(RNG.normal(size=ROWS))) == ()  # real numbers differ by nature
+
+
+def test_a_name_that_names_somebody_although_it_repeats():
+    for values in (RNG.integers(0, 100, ROWS), [f"p{n % 60}" for n in range(ROWS)]):
+        found = remarks(values, "person_id")
+        assert [remark.topic for remark in found] == ["may be a name"]
+
+
+def test_codes_that_are_read_as_amounts():
+    codes = RNG.choice(RNG.integers(10_000, 99_999, 40), ROWS)
+    assert only(codes, "x").topic == "codes"  # few of many numbers of five digits
+    regions = RNG.integers(1, 60, ROWS)
+    assert only(regions, "region").typed("region") == "--kind region=categorical"
+    assert remarks(regions, "x") == ()
+    years = RNG.integers(1940, 2000, ROWS)
+    assert remarks(years, "x") == ()  # dense
+    rounded = 100 * RNG.integers(10, 99, ROWS)
+    assert remarks(rounded, "x") == ()  # amounts
+
+
+def test_special_values_are_listed_if_enough_records_have_them():
+    remark = only([*RNG.integers(1, 60, ROWS), *[-8] * 50, *[999] * 50])
+    assert remark.topic == "special"
+    assert remark.why == "-8 and 999 are groups of their own"
+    assert remark.line == "special = []"
+    column = Column("x", "integer", special=(999, -8), range=(0, 60))
+    few = only([*RNG.integers(0, 60, ROWS), 999, *[-8] * 9], schema=Schema([column]))
+    assert few.why == "-8 and 1 other number are groups of their own"
+    assert "999" not in few.why
+
+
+def test_special_dates_are_listed():
+    days = [
+        *(dt.date(2000, 1, 1) + dt.timedelta(n) for n in range(99)),
+        *[dt.date(1900, 1, 1)] * 20,
+    ]
+    assert only(days).why == "1900-01-01 is a group of its own"
+
+
+def test_levels_that_occur_once_are_counted():
+    remark = only([*"aaabbbb", "c", "d"])
+    assert remark.topic == "rare"
+    assert remark.why == "2 of 4 levels occur once"
+    assert remark.option == "--group-rare 5"
+    numbers = only([1, 1, 2])
+    assert (numbers.why, numbers.option) == ("1 of 2 levels occurs once", "")
+
+
+def test_formats_are_told():
+    remark = only(["a", "b"] * 9, formats={"x": "dates as dd/mm/yyyy"})
+    assert (remark.topic, remark.why) == ("format", "dates as dd/mm/yyyy")
+
+
+def test_what_needs_a_look_comes_first_and_the_rest_together():
+    frame = pl.DataFrame(
+        {
+            "sex": ["f", "m"] * 20,
+            "town": [*["a", "b"] * 19, "c", "d"],
+            "job": ["x", "y"] * 20,
+            "id": range(40),
+        }
+    )
+    found = decisions(frame)
+    assert [row.columns for row in found.readings()] == [("id",), ("town",), ("sex", "job")]
+    assert str(found).splitlines() == [
+        "id: identifier; values replaced: all 40 differ, and the name says so (--kind id=integer)",
+        "town: category; 2 of 4 levels occur once (--group-rare 5)",
+        "2 columns: sex, job: category",
+    ]
+    assert [one.column for one in found] == frame.columns
+    assert len(found) == 4
+
+
+def test_the_same_remark_about_several_columns_is_one_row():
+    values = [*["a", "b"] * 9, "c"]
+    (row,) = decisions(pl.DataFrame({"p": values, "q": values})).readings()
+    assert row.columns == ("p", "q")
+    ids = [f"k{n}" for n in range(30)]
+    (row,) = decisions(pl.DataFrame({"p": ids, "q": ids})).readings()
+    assert row.change == "--kind COLUMN=categorical"
+
+
+def test_many_columns_are_shortened():
+    frame = pl.DataFrame({f"c{n}": [True, False] for n in range(31)})
+    (row,) = decisions(frame).readings()
+    assert row.named == "31 columns: c0, c1, c2, c3, c4, c5, c6, c7, 23 more"
+
+
+def test_it_is_a_frame_of_the_kind_that_went_in(as_frame):
+    found = decisions(as_frame({"x": [*range(30)], "y": ["a", "b"] * 15}))
+    frame = found.to_frame()
+    assert type(frame) is type(as_frame({"x": [1]}))
+    table = found.to_frame(backend="polars")
+    assert table["column"].to_list() == ["x", "y"]
+    assert table["topic"].to_list() == ["made up", ""]
+    assert table["option"].to_list() == ["--kind x=integer", ""]
+
+
+def test_html_is_escaped():
+    shown = decisions(pl.DataFrame({"<b>": range(30)}))._repr_html_()
+    assert "<b>" not in shown
+    assert "&lt;b&gt;" in shown
+
+
+def test_a_stream_is_read_like_a_table(tmp_path):
+    survey = load("cmc")
+    path = write(survey, tmp_path / "s.parquet")
+    assert str(decisions(scan(path, batch_rows=100))) == str(decisions(survey))
+
+
+def test_a_table_that_does_not_fit_its_schema_is_no_error():
+    schema = Schema([Column("x", "integer", special=(1,)), Column("gone", "boolean")])
+    found = decisions(pl.DataFrame({"x": ["a"], "new": [1]}), schema)
+    assert [one.column for one in found] == ["x"]
+
+
+def test_nothing_of_a_single_record_is_told():
+    planted = {
+        "income": [*np.round(RNG.lognormal(7, 1, ROWS), 2), 987654.32],
+        "town": [*RNG.choice(["a", "b"], ROWS), "Rarityville"],
+        "age": [*RNG.integers(20, 60, ROWS), 117],
+        "name": [*(f"person {n}" for n in range(ROWS)), "Zaphod Beeblebrox"],
+        "note": [*(f"it was day {n} of it" for n in range(ROWS)), "he is called Ford Prefect here"],
+        "special": [*RNG.integers(0, 60, ROWS), -777777],
+        "number": [*np.unique(RNG.exponential(10**6, ROWS + 50).astype(int))[:ROWS], 31415926],
+    }
+    found = decisions(pl.DataFrame(planted))
+    told = str(found) + found._repr_html_() + str(found.to_frame().rows())
+    for value in ("987654", "Rarity", "117", "Zaphod", "Ford", "777777", "31415926"):
+        assert value not in told
