@@ -118,7 +118,7 @@ def _number(  # the three settings of `Schema.infer` travel together
         found = found.as_whole()
     values, counts = np.unique(found.present, return_counts=True)
     counted = kind == "integer" and not pa.types.is_duration(array.type)
-    if counted and _all_distinct(len(values), int(counts.sum())):
+    if counted and not len(known) and _all_distinct(len(values), int(counts.sum())):
         return Column(name, "identifier", missing=missing)
     decimals = decimals_of(values, pa.types.is_float32(array.type)) if kind == "real" else None
 
