@@ -66,8 +66,7 @@ def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:
         if place not in names and column.null_count() < len(column):
             raise DataError(
                 f"{opened.name}: column {place + 1} of the sheet {sheet!r} has values, but no name "
-                f"in row {header + 1}. Name it or remove it, or give the row of the header with "
-                "--header-row (in Python: header_row=)."
+                f"in row {header + 1}. Name it or remove it, or give the row of the header."
             )
     empty = pl.Series([None] * frame.height, dtype=pl.String)
     named = [found.get(place, empty).alias(name) for place, name in names.items()]
@@ -157,8 +156,7 @@ def _chosen(book: Any, opened: Opened, options: ReadOptions, *, tell: bool) -> s
         raise DataError(f"{opened.name} has nothing in its sheets.")
     if tell:
         log.warning(
-            "%s has %d sheets: %s. %r was read. Choose another one with --sheet NAME "
-            "(in Python: sheet=NAME).",
+            "%s has %d sheets: %s. %r was read. To read another one, give it as the sheet.",
             opened.name,
             len(names),
             listed,
@@ -210,7 +208,7 @@ def _header_row(book: Any, sheet: str, opened: Opened, options: ReadOptions) -> 
             return row
     raise DataError(
         f"{opened.name} has nothing in the first {_EMPTY_ROWS} rows of its sheet {sheet!r}. Give "
-        "the row of its header with --header-row (in Python: header_row=)."
+        "the row of its header."
     )
 
 
