@@ -483,7 +483,9 @@ class TestBadInput:
         fails("synth", "survy.csv", "-o", "out.csv", says=says)
 
     def test_a_folder(self, fails, tmp_path):
-        fails("synth", tmp_path, "-o", "out.csv", says="is a folder")
+        fails("synth", tmp_path, "-o", "out.csv", says="which is read as one table")
+        (tmp_path / "none").mkdir()
+        fails("synth", "none", "-o", "out.csv", says="is a folder without Parquet or CSV files")
 
     @pytest.mark.parametrize("rows", ["0", "-5", "many"])
     def test_rows(self, fails, rows):
@@ -520,7 +522,7 @@ class TestBadInput:
         fails("synth", "survey.csv", "-o", "no/out.csv", says="There is no folder no")
 
     def test_an_output_without_a_known_ending(self, fails):
-        fails("synth", "survey.csv", "-o", "out.xlsx", says="should end in one of .csv")
+        fails("synth", "survey.csv", "-o", "out.docx", says="should end in one of .csv")
 
     def test_an_unwritable_folder(self, fails, monkeypatch):
         # Root may write anywhere, so the answer of the system is replaced.

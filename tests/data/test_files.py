@@ -270,7 +270,7 @@ def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("x.xlsx", "should end in one of .csv"),
+        ("x.docx", "should end in one of .csv"),
         ("x", "should end in one of .csv"),
         ("nowhere/x.csv", "There is no folder .*nowhere; create it first"),
         ("folder.csv", "is a folder"),

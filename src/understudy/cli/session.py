@@ -83,6 +83,11 @@ def check_outputs(
     for output in _paths(outputs):
         if output.resolve() in taken:
             raise DataError(f"{output} is already an input or output of this command; rename it.")
+        for folder in taken:
+            if folder in output.resolve().parents and folder.is_dir():
+                raise DataError(
+                    f"{output} would be in {folder}, which is read as one table; put it elsewhere."
+                )
         check_writable(output, overwrite=force)
         taken.add(output.resolve())
 

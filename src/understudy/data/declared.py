@@ -47,8 +47,9 @@ def declared(frame: Any) -> dict[str, list[float]]:  # noqa: ANN401  # a frame o
         noted = json.loads(known) if known else {}
         names = set(frame.column_names)
     else:
-        noted = getattr(frame, "attrs", {}).get(_NAME) or getattr(frame, _NAME, {})
-        names = set(getattr(frame, "columns", ()))
+        held = getattr(frame, "opened", frame)  # a stream may hold the whole table
+        noted = getattr(held, "attrs", {}).get(_NAME) or getattr(held, _NAME, {})
+        names = set(held.columns) if noted else set()
     return {name: list(values) for name, values in noted.items() if name in names}
 
 

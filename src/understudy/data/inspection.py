@@ -175,9 +175,13 @@ def _number(  # how it is stored, and all that was said of it
     if kind == "integer":
         found = found.as_whole()
     values, counts = np.unique(found.present, return_counts=True)
-    # A duration is measured, whatever it is called.
+    # A duration is measured, whatever it is called; so is what has values with a meaning of their own.
     open_to_question = kind == "integer" and asked is None and not pa.types.is_duration(array.type)
-    if open_to_question and why_number_is_one(name, values, int(counts.sum())):
+    if (
+        open_to_question
+        and not len(known)
+        and why_number_is_one(name, values, int(counts.sum()))
+    ):
         return Column(name, "identifier", missing=missing)
     decimals = decimals_of(values, pa.types.is_float32(array.type)) if kind == "real" else None
 

@@ -138,7 +138,7 @@ EXCEL = Kind(
 JSON_LINES = Kind(
     "JSON lines",
     (".jsonl", ".ndjson"),
-    _begins(rb"\s*\{\s*(\"|\})"),
+    _begins(rb"(\xef\xbb\xbf)?\s*\{\s*(\"|\})"),
     module="json_records",
     writes=(".jsonl", ".ndjson"),
     text=True,
@@ -146,7 +146,7 @@ JSON_LINES = Kind(
 JSON = Kind(
     "JSON",
     (".json",),
-    _begins(rb"\s*\[\s*(\{\s*(\"|\})|\[|\])"),
+    _begins(rb"(\xef\xbb\xbf)?\s*\[\s*(\{\s*(\"|\})|\[|\])"),
     module="json_records",
     writes=(".json",),
     text=True,
@@ -169,7 +169,7 @@ SPSS_COMPRESSED = Kind(
 SPSS_PORTABLE = Kind(
     "portable SPSS",
     (".por",),
-    _begins(rb".{200}.{256}SPSSPORT"),
+    _begins(rb".{200,500}SPSSPORT"),
     **_STATISTICS,  # type: ignore[arg-type]
 )
 SAS = Kind("SAS", (".sas7bdat",), _begins(_SAS7BDAT), **_STATISTICS)  # type: ignore[arg-type]

@@ -306,7 +306,7 @@ def _read_postgresql(address: Address) -> pl.DataFrame:
         form = run(f"SELECT * FROM ({question}\n) AS asked LIMIT 0").schema  # noqa: S608  # the user's
         table = run(_as_plain_types(question, form))
         levels = {
-            field.name: run(_levels_of(field))[0].to_pylist()
+            field.name: run(_levels_of(field.name, question))[0].to_pylist()
             for field in form
             if _type_name(field) not in _TEXTS and not _type_name(field).startswith("_")
             if not _is_plain(field) or pa.types.is_string(field.type)
@@ -340,14 +340,11 @@ def _is_plain(field: pa.Field) -> bool:
     )
 
 
-def _levels_of(field: pa.Field) -> str:
+def _levels_of(name: str, question: str) -> str:
     """Return a question for the levels of a column, in order; if it is no enum, it has none."""
-    name = _type_name(field)
-    number = re.search(r"oid:(\d+)", name)  # of a type that the driver does not know by name
-    literal = quoted(name).replace("'", "''")
-    kind = f"{int(number[1]):d}" if number else f"to_regtype('{literal}')"
+    kind = f"SELECT pg_typeof({quoted(name)})::oid FROM ({question}\n) AS asked LIMIT 1"  # noqa: S608
     return (
-        f"SELECT enumlabel::text FROM pg_catalog.pg_enum WHERE enumtypid = {kind} "  # noqa: S608
+        f"SELECT enumlabel::text FROM pg_catalog.pg_enum WHERE enumtypid = ({kind}) "  # noqa: S608
         "ORDER BY enumsortorder"
     )
 

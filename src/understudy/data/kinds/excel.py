@@ -61,15 +61,16 @@ def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:
         )
         frame = loaded.to_polars()
     places = [column.absolute_index for column in loaded.selected_columns]
-    missing = {place: name for place, name in names.items() if place not in places}
-    frame.columns = [names.get(place, "") for place in places]
-    spare = [name for name in frame.columns if not name]
-    if spare and frame.select(pl.col("").null_count()).item() < frame.height:
-        check_names(frame.columns)
-    frame = frame.drop("", strict=False)
-    frame = frame.with_columns(pl.lit(None, pl.String).alias(name) for name in missing.values())
-    frame = frame.select(names.values())
-    frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    found = dict(zip(places, frame, strict=True))
+    for place, column in found.items():
+        if place not in names and column.null_count() < len(column):
+            raise DataError(
+                f"{opened.name}: column {place + 1} of the sheet {sheet!r} has values, but no name "
+                f"in row {header + 1}. Name it or remove it, or give the row of the header."
+            )
+    empty = pl.Series([None] * frame.height, dtype=pl.String)
+    named = [found.get(place, empty).alias(name) for place, name in names.items()]
+    frame = pl.DataFrame(named).filter(~pl.all_horizontal(pl.all().is_null()))
     return _typed(frame, options)
 
 
@@ -110,6 +111,8 @@ def _check_size(opened: Opened) -> None:
                     continue
                 with archive.open(name) as file:
                     _check_spread(file, opened.name)
+    except DataError:
+        raise
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError, RuntimeError):
         raise DataError(f"{opened.name} is a damaged workbook.") from None
 
@@ -153,8 +156,7 @@ def _chosen(book: Any, opened: Opened, options: ReadOptions, *, tell: bool) -> s
         raise DataError(f"{opened.name} has nothing in its sheets.")
     if tell:
         log.warning(
-            "%s has %d sheets: %s. %r was read. Choose another one with --sheet NAME "
-            "(in Python: sheet=NAME).",
+            "%s has %d sheets: %s. %r was read. To read another one, give it as the sheet.",
             opened.name,
             len(names),
             listed,
@@ -206,15 +208,20 @@ def _header_row(book: Any, sheet: str, opened: Opened, options: ReadOptions) -> 
             return row
     raise DataError(
         f"{opened.name} has nothing in the first {_EMPTY_ROWS} rows of its sheet {sheet!r}. Give "
-        "the row of its header with --header-row (in Python: header_row=)."
+        "the row of its header."
     )
 
 
 def _names(book: Any, sheet: str, row: int) -> dict[int, str]:  # noqa: ANN401
     """Return what is in a row, by the place of its cell."""
-    loaded = book.load_sheet(
-        sheet, header_row=None, skip_rows=row, n_rows=1, dtypes="string", schema_sample_rows=1
-    )
+    import fastexcel
+
+    try:
+        loaded = book.load_sheet(
+            sheet, header_row=None, skip_rows=row, n_rows=1, dtypes="string", schema_sample_rows=1
+        )
+    except fastexcel.FastExcelError:  # the sheet ends above
+        return {}
     frame = loaded.to_polars()
     if not frame.height:
         return {}

@@ -123,7 +123,7 @@ def _read(opened: Opened, options: ReadOptions) -> tuple[pl.DataFrame, Labels]:
 
     reader = getattr(pyreadstat, _READERS[opened.kind.name])
     more: dict[str, Any] = {} if opened.kind is SPSS_PORTABLE else {"encoding": options.encoding}
-    if opened.kind is not SAS_TRANSPORT:
+    if opened.kind not in (SAS_TRANSPORT, SPSS_PORTABLE):  # of them only gaps can be had
         more["user_missing"] = True
     catalog = _catalog(opened)
     if catalog is not None:
@@ -427,7 +427,10 @@ def _codes(
             if isinstance(code, str):
                 levels[level] = following
                 following += 1
-    values = {code: about.values.get(code, level) for level, code in levels.items()}
+    bare = set(about.levels.values()) - set(about.values)
+    values = {
+        code: about.values.get(code, level) for level, code in levels.items() if code not in bare
+    }
     letters = {level: code for level, code in levels.items() if isinstance(code, str)}
     if letters and not text_codes:
         mixed = texts.to_list()

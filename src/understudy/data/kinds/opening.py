@@ -185,7 +185,7 @@ def _in_folder(folder: Path) -> tuple[list[Path], str]:
 def _matching(pattern: Path) -> tuple[list[Path], str]:
     """Return the files whose names fit a pattern."""
     found = sorted(Path(name) for name in glob.glob(str(pattern), recursive=True))  # noqa: PTH207
-    files = [path for path in found if path.is_file()]
+    files = [path for path in found if path.is_file() and not path.name.startswith("_")]
     if not files:
         raise DataError(f"There is no file {pattern}, and none whose name fits it as a pattern.")
     return files, "pattern"
@@ -230,7 +230,7 @@ def _joined(pieces: Sequence[Opened]) -> Spool:
             if not first:
                 first = header
                 spool.add(header.rstrip(b"\r\n") + b"\n")
-            elif header.strip() != first.strip():
+            elif _names(header) != _names(first):
                 raise DataError(
                     f"{piece.name} does not have the header of {pieces[0].name}. The files of one "
                     "table have the same columns in the same order."
@@ -238,6 +238,11 @@ def _joined(pieces: Sequence[Opened]) -> Spool:
             spool.fill(file)
         _end_line(spool)
     return spool
+
+
+def _names(header: bytes) -> bytes:
+    """Return a header without its line end, and without a byte order mark."""
+    return header.removeprefix(b"\xef\xbb\xbf").strip()
 
 
 def _header(readline: object) -> bytes:
