@@ -27,6 +27,7 @@ _MARK = "\ufeff"
 LARGE_FILE = 2**23
 """Bytes from which on the columns of a file that polars can read directly are looked for."""
 ROWS_OF_SAMPLE = 500
+ROWS_FOR_THREADS = 10_000
 _MANY_DIGITS, _MOST = r"\.\d{6}", 0.99
 
 
@@ -174,9 +175,12 @@ def found_columns(
         known = direct.get(column.name)
         return search.column(column) if known is None else Found(known, column)
 
-    with ThreadPoolExecutor() as pool:
-        names = [one.name for one in columns]
-        found = dict(zip(names, pool.map(find, columns), strict=True))
+    names = [one.name for one in columns]
+    if columns and len(columns[0]) < ROWS_FOR_THREADS:
+        found = dict(zip(names, map(find, columns), strict=True))
+    else:
+        with ThreadPoolExecutor() as pool:
+            found = dict(zip(names, pool.map(find, columns), strict=True))
     orders: set[DayOrder] = {
         order
         for one in found.values()
