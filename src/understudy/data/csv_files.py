@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import io
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -14,7 +12,7 @@ from typing import get_args
 import polars as pl
 
 from understudy.arguments import check_choice
-from understudy.data.csv_shape import shape_of, with_quotes
+from understudy.data.csv_shape import shape_of, tidied, with_quotes
 from understudy.data.date_format import DateFormat, DayOrder
 from understudy.data.dialect import Dialect, has_blank_lines, plain_names, resolve_dialect
 from understudy.data.format_search import Found, Search, doubts_in_words
@@ -22,11 +20,11 @@ from understudy.data.formats import ColumnFormat
 from understudy.data.number_format import NumberFormat
 from understudy.errors import DataError
 
-_BLANK_LINES = re.compile(rb"(\r?\n)(?:\r?\n)+")
 _MARK = "\ufeff"
 LARGE_FILE = 2**23
 """Bytes from which on the columns of a file that polars can read directly are looked for."""
 ROWS_OF_SAMPLE = 500
+ROWS_FOR_THREADS = 10_000
 _MANY_DIGITS, _MOST = r"\.\d{6}", 0.99
 
 
@@ -176,9 +174,12 @@ def found_columns(
         known = direct.get(column.name)
         return search.column(column) if known is None else Found(known, column)
 
-    with ThreadPoolExecutor() as pool:
-        names = [one.name for one in columns]
-        found = dict(zip(names, pool.map(find, columns), strict=True))
+    names = [one.name for one in columns]
+    if columns and len(columns[0]) < ROWS_FOR_THREADS:
+        found = dict(zip(names, map(find, columns), strict=True))
+    else:
+        with ThreadPoolExecutor() as pool:
+            found = dict(zip(names, pool.map(find, columns), strict=True))
     orders: set[DayOrder] = {
         order
         for one in found.values()
@@ -229,14 +230,13 @@ def _read_texts(
     source: Path | bytes, dialect: Dialect, *, n_rows: int | None = None
 ) -> pl.DataFrame:
     """Return all fields of a CSV file as texts; empty ones are null, empty quotes are not."""
-    bare = dialect.padded and b'"' not in _content(source)
-    if dialect.padded and not bare:
-        source = _tidied(source, dialect)
+    if dialect.padded:
+        source = tidied(_content(source), dialect.delimiter, padded=True)
     texts = pl.read_csv(source, n_rows=n_rows, **dialect.texts_of_polars)
     texts.columns = plain_names(texts.columns)
-    if bare:
+    if dialect.padded:
         texts.columns = [name.strip() for name in texts.columns]
-        texts = texts.with_columns(pl.all().str.strip_chars().replace("", None))
+        texts = texts.with_columns(pl.all().str.strip_chars())
     return texts
 
 
@@ -255,25 +255,8 @@ def _without_blank_lines(
     with io.BytesIO(source) if isinstance(source, bytes) else source.open("rb") as file:
         if not has_blank_lines(file):
             return texts
-    return _read_texts(_tidied(source, dialect), replace(dialect, padded=False))
+    return _read_texts(tidied(_content(source), dialect.delimiter), dialect)
 
 
 def _content(source: Path | bytes) -> bytes:
     return source if isinstance(source, bytes) else source.read_bytes()
-
-
-def _tidied(source: Path | bytes, dialect: Dialect) -> bytes:
-    """Return a CSV without blank lines, and without padding, which would make numbers text."""
-    content = _content(source)
-    if b'"' not in content and not dialect.padded:
-        return _BLANK_LINES.sub(rb"\1", content)
-    text = io.StringIO(content.decode("utf-8-sig"), newline="")
-    # The csv module, unlike polars, takes `1, "a, b"` for two fields.
-    reader = csv.reader(text, delimiter=dialect.delimiter, skipinitialspace=dialect.padded)
-    rows = ([field.strip() for field in row] if dialect.padded else row for row in reader if row)
-    tidied = io.StringIO(newline="")
-    try:
-        csv.writer(tidied, delimiter=dialect.delimiter).writerows(rows)
-    except csv.Error as error:
-        raise DataError(f"The file cannot be read as CSV: {error}.") from error
-    return tidied.getvalue().encode()

@@ -99,13 +99,13 @@ class _Fields:
         self.marks = np.flatnonzero(text == _QUOTE)
         self.delimiters = np.flatnonzero(text == delimiter)
         self.lines = np.flatnonzero(text == _NEWLINE)
-        ends = self._outside(self.lines)
+        ends = _outside(self.marks, self.lines)
         self.newline = "\n"
         if len(ends) and ends[0] and text[ends[0] - 1] == _RETURN:
             self.newline = "\r\n"
         if not len(text) or text[-1] != _NEWLINE:
             ends = np.append(ends, len(text))
-        stops = np.sort(np.concatenate([self._outside(self.delimiters), ends]))
+        stops = np.sort(np.concatenate([_outside(self.marks, self.delimiters), ends]))
         starts = np.concatenate([[0], stops[:-1] + 1])
         # Only rows that are complete tell about their columns.
         line_of = np.searchsorted(ends, stops)
@@ -122,11 +122,6 @@ class _Fields:
             inside = self.starts[:, 1:] < self.stops[:, 1:]
             space = text[np.minimum(self.starts[:, 1:], len(text) - 1)] == _SPACE
             self.starts[:, 1:] += inside & space
-
-    def _outside(self, places: Positions) -> Positions:
-        """Return the places that are not between quotes."""
-        outside: Positions = places[np.searchsorted(self.marks, places) % 2 == 0]
-        return outside
 
     def _in_quotes(self, starts: Positions, stops: Positions) -> NDArray[np.bool_]:
         first = self.text[np.minimum(starts, len(self.text) - 1)]
@@ -172,6 +167,31 @@ class _Fields:
     def _count(places: Positions, starts: Positions, stops: Positions) -> Positions:
         found: Positions = np.searchsorted(places, stops) - np.searchsorted(places, starts)
         return found
+
+
+def _outside(marks: Positions, places: Positions) -> Positions:
+    """Return the places that are not between quotes, which are at `marks`."""
+    outside: Positions = places[np.searchsorted(marks, places) % 2 == 0]
+    return outside
+
+
+def tidied(content: bytes, delimiter: str, *, padded: bool = False) -> bytes:
+    """Return a CSV text without blank lines, and without spaces after delimiters if `padded`."""
+    text = np.frombuffer(content, np.uint8)
+    marks = np.flatnonzero(text == _QUOTE)
+    kept = np.ones(len(text), bool)
+    ends = _outside(marks, np.flatnonzero(text == _NEWLINE))
+    starts = np.concatenate([[0], ends[:-1] + 1])[: len(ends)]
+    returned = (ends - starts == 1) & (text[starts] == _RETURN)
+    kept[starts[returned]] = False
+    kept[ends[returned | (ends == starts)]] = False
+    places = _outside(marks, np.flatnonzero(text == delimiter.encode()[0])) + 1
+    while padded and len(places):
+        places = places[places < len(text)]
+        places = places[text[places] == _SPACE]
+        kept[places] = False
+        places = places + 1
+    return text[kept].tobytes()
 
 
 def with_quotes(form: ColumnFormat, quotes: ColumnQuotes) -> ColumnFormat:

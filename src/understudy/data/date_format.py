@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import polars as pl
@@ -55,6 +56,7 @@ _LETTERS = {
     "%.f": "",
 }
 _MICROSECONDS = 6
+_SAMPLE = 100
 
 
 @dataclass(frozen=True)
@@ -212,68 +214,79 @@ def find_dates(different: pl.Series, order: DayOrder | None = None) -> FoundDate
     """
     if not len(different):
         return None
-    loose: FoundDates | None = None
+    candidates = list(_candidates(different[0]))
+    sample = different.head(_SAMPLE).to_list()
+    strict = [form for form in candidates if all(map(_strict(form.pattern, form.zone), sample))]
     readable: dict[str, FoundDates] = {}
-    for form in _candidates(different[0]):
-        found = _fits(form, different)
-        if found is None:
+    for form in strict:
+        if form.order in readable or ("" in readable):
             continue
-        if found.exact:
-            readable.setdefault(found.format.order, found)
-        elif loose is None:
-            loose = found
-    if not readable:
-        return loose
-    best = readable.get(order or "dmy") or next(iter(readable.values()))
-    return replace(best, ambiguous={"dmy", "mdy"} <= readable.keys())
+        found = _fits(form, different)
+        if found is not None and found.exact:
+            readable[form.order] = found
+    if readable:
+        best = readable.get(order or "dmy") or next(iter(readable.values()))
+        return replace(best, ambiguous={"dmy", "mdy"} <= readable.keys())
+    # Some have zeros in front and some have not, or the seconds have parts here and there.
+    preferred = sorted(candidates, key=lambda form: form.order not in ("", order or "dmy"))
+    return next(filter(None, (_fits(form, different) for form in preferred)), None)
 
 
 def _fits(form: DateFormat, different: pl.Series) -> FoundDates | None:
     """Return a format if it reads all texts, with its years and its digits after the second."""
-    frame = different.to_frame("text")
-    if not frame.head(100).select(_shape(form).all()).item():
+    frame, text = different.to_frame("text"), pl.col("text")
+    if not different.str.contains(_shape(form.pattern, form.zone)).all():
         return None
-    if not frame.select(_shape(form).all()).item():
-        return None
+    if "%.f" in form.pattern:
+        part = text.str.extract(r":\d\d\.(\d+)").str.len_bytes().fill_null(0)
+        lengths = set(frame.select(part.unique()).to_series().to_list())
+        mixed = -_MICROSECONDS if lengths == {0, _MICROSECONDS} else 0
+        form = replace(form, digits=lengths.pop() if len(lengths) == 1 else mixed)
     if "%y" in form.pattern:
-        years = frame.select(form.parsed(pl.col("text")).dt.year() % 100).to_series()
-        form = replace(form, first_year=first_of_hundred(years.drop_nulls().unique().to_list()))
-    try:
-        values = frame.select(form.parsed(pl.col("text"))).to_series()
-    except pl.exceptions.PolarsError:
-        return None
+        years = frame.select((form.parsed(text).dt.year() % 100).unique()).to_series()
+        form = replace(form, first_year=first_of_hundred(years.drop_nulls().to_list()))
+    values = frame.select(form.parsed(text)).to_series()
     if values.null_count():
         return None
-    tried, exact = [form], values
-    if "%.f" in form.pattern:
-        tried = [replace(form, digits=digits) for digits in (0, 3, 6, -6, 1, 2, 4, 5, 7, 8, 9)]
-        nano = replace(form, digits=9)
-        exact = frame.select(nano.parsed(pl.col("text"))).to_series()
-    for one in tried:
-        if one.rendered(exact if one.fine else values).equals(different):
-            return FoundDates(one, exact=True)
-    return FoundDates(form, exact=False)
+    return FoundDates(form, exact=form.rendered(values).equals(different))
 
 
-def _shape(form: DateFormat) -> pl.Expr:
-    """Return whether texts look like a pattern, with or without zeros in front."""
-    shape = re.escape(form.pattern).replace("\\%", "%").replace("%\\-", "%").replace("%\\.", "%.")
-    shape = shape.replace("\\ ", " ").replace("%:z", r"[-+]\d\d:\d\d").replace("%z", r"[-+]\d{4}")
-    for code, looks in {
-        "%Y": r"\d{4}",
-        "%y": r"\d{2}",
-        "%b": r"[A-Za-z]{3}",
-        "%B": r"[A-Za-z]{3,9}",
-        "%M": r"\d{2}",
-        "%S": r"\d{2}",
-        "%.f": r"(?:\.\d{1,9})?",
-        "%p": "[AP]M",
-        "%P": "[ap]m",
-    }.items():
-        shape = shape.replace(code, looks)
-    shape = re.sub("%[dmHI]", r"\\d{1,2}", shape)
-    zone = "" if "z" in form.pattern else re.escape(form.zone)
-    return pl.col("text").str.contains(f"^{shape}{zone}$")
+_LOOSE = {
+    "%Y": r"\d{4}",
+    "%y": r"\d{2}",
+    "%b": "[A-Za-z]{3}",
+    "%B": "[A-Za-z]{3,9}",
+    "%M": r"[0-5]\d",
+    "%S": r"[0-5]\d",
+    "%.f": r"(?:\.\d{1,9})?",
+    "%p": "[AP]M",
+    "%P": "[ap]m",
+    "%z": r"[-+]\d{4}",
+    "%:z": r"[-+]\d\d:\d\d",
+    **dict.fromkeys(("%d", "%-d", "%m", "%-m", "%H", "%-H", "%I", "%-I"), r"\d{1,2}"),
+}
+_STRICT = _LOOSE | {
+    "%d": r"(?:0[1-9]|[12]\d|3[01])",
+    "%-d": r"(?:[1-9]|[12]\d|3[01])",
+    "%m": r"(?:0[1-9]|1[0-2])",
+    "%-m": "(?:[1-9]|1[0-2])",
+    "%H": r"(?:[01]\d|2[0-3])",
+    "%-H": r"(?:\d|1\d|2[0-3])",
+    "%I": r"(?:0[1-9]|1[0-2])",
+    "%-I": "(?:[1-9]|1[0-2])",
+}
+
+
+def _shape(pattern: str, zone: str, parts: Mapping[str, str] = _LOOSE) -> str:
+    """Return a regular expression for texts of a pattern, with or without zeros in front."""
+    pieces = re.split(r"(%[-:.]?[A-Za-z])", pattern)
+    shape = "".join(parts.get(piece) or re.escape(piece) for piece in pieces)
+    return f"^{shape}{'' if 'z' in pattern else re.escape(zone)}$"
+
+
+@lru_cache(maxsize=256)
+def _strict(pattern: str, zone: str) -> Callable[[str], object]:
+    return re.compile(_shape(pattern, zone, _STRICT)).match
 
 
 def first_of_hundred(years: Sequence[int]) -> int:

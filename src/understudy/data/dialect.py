@@ -28,6 +28,7 @@ _SAMPLE_ROWS = 200
 _BLANK_LINE = re.compile(rb"\n\r?\n")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _DECIMAL_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
+_THOUSANDS = re.compile(r"\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*")
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -257,6 +258,8 @@ def _detect_decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:
     if delimiter == ",":
         return "."
     values = [value for row in rows for value in row]
+    # 1.234 and 1,234 may have thousands; the others tell, if there are any.
+    values = [value for value in values if not _THOUSANDS.fullmatch(value)] or values
     commas = sum(bool(_DECIMAL_COMMA.fullmatch(value)) for value in values)
     points = sum(bool(_DECIMAL_POINT.fullmatch(value)) for value in values)
     return "," if commas > points else "."

@@ -26,8 +26,9 @@ _ROUNDS, _OTHERS = 3, 20
 
 _TRUTH = (("true", "false"), ("TRUE", "FALSE"), ("True", "False"))
 _LEADING_ZERO = r"^[-+]?0\d"
+_LONG = r"^[-+]?\d{17,}$"
 
-Doubt = Literal["order", "years", "mixed numbers", "mixed dates", "padding", "missing"]
+Doubt = Literal["order", "years", "mixed numbers", "mixed dates", "padding", "long", "missing"]
 """What a person should know about how a column was read."""
 
 
@@ -165,6 +166,8 @@ class Search:
             return None
         if not found.exact and present.str.contains(_LEADING_ZERO).any():
             return self._text(texts, codes=True)
+        if not found.exact and present.str.contains(_LONG).any():
+            return self._text(texts, ("long",))
         return self._typed(
             texts, found.format, found.values, () if found.exact else ("mixed numbers",)
         )
@@ -267,8 +270,8 @@ def doubts_in_words(found: Mapping[str, Found]) -> list[str]:
     if words:
         each = "; ".join(f"{quoted(some)} in {quoted(names)}" for some, names in words.items())
         told.append(
-            f"Taken for missing values: {each}. If one of these is a value, list the words that "
-            "mean missing yourself (missing); an empty one keeps them all."
+            f"Taken for missing values: {each}. If one of these is a value, name the words for "
+            "missing yourself (missing), or an empty one to keep them all."
         )
     return told
 
@@ -282,6 +285,7 @@ _SENTENCES: dict[Doubt, str] = {
     "than they need.",
     "mixed dates": "The dates are written in several ways in {}, which stays text. Write them in "
     "one way to have them read as dates.",
+    "long": "Whole numbers have more digits than 64 bits hold in {}, which stays text.",
     "padding": "The dates or times are not written alike in {}: new ones will be written in one "
     "way.",
 }

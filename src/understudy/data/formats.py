@@ -156,6 +156,8 @@ class ColumnFormat:
 
     def texts(self, values: pl.Series) -> pl.Series:
         """Return values as texts, null where they are missing."""
+        if values.dtype.is_float() and self.fits(values.dtype):
+            values = values.fill_nan(None)  # how pandas has missing numbers
         text = self.values.rendered(values) if self.fits(values.dtype) else as_text(values)
         return text.alias(values.name)
 

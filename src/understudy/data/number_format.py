@@ -17,17 +17,18 @@ import polars as pl
 Negative = Literal["before", "inside", "brackets", "after"]
 """Where a minus stands beside a sign of money: -$5, $-5, ($5) or $5-."""
 
-Exponents = Literal["late", "early", "short"]
+Plus = Literal["", "positive", "zero"]
+"""Which numbers have a plus sign."""
+
+Exponents = Literal["late", "early", "short", "always"]
 """When a number is written with an exponent.
 
 ``late`` is polars' way, from 1e16 on and for very small ones; ``early`` is Python's and pandas',
-also below 0.0001; ``short`` is R's, wherever that is shorter: 1e+05.
+also below 0.0001; ``short`` is R's, wherever that is shorter: 1e+05; ``always`` is 1.50e+00.
 """
 
 FEWEST_FIXED = 2
 """With one decimal, the shortest form of a number is the same."""
-ROWS_TO_CHECK = 100_000
-"""In a longer column, the shortest form of numbers is checked on this many rows, about."""
 LARGEST_FIXED = 1e15
 """From here on, floats do not hold all the digits that fixed decimals would show."""
 
@@ -46,6 +47,8 @@ _DRESSED = re.compile(
 _PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf")
 _CODE = r"^[-+]?0\d"
 _SPACES = " \u00a0\u202f'’"  # noqa: RUF001
+_SCIENTIFIC = re.compile(r"[-+]?\d(?:\.(\d*))?[eE][-+]\d\d+")
+_ROWS_FIRST = 1_000
 _SMALL, _R_SMALL = 1e-4, 1e-3
 
 
@@ -71,12 +74,10 @@ class NumberFormat:
         Whether 2.0 is written as 2.
     bare : bool
         Whether 0.5 is written as .5.
-    exponents : {"late", "early", "short"}
+    exponents : {"late", "early", "short", "always"}
         When numbers have an exponent.
     capital : bool
         Whether the exponent is an E.
-    wide : bool
-        Whether the whole numbers need more than 64 bits.
     """
 
     whole: bool = False
@@ -86,24 +87,21 @@ class NumberFormat:
     prefix: str = ""
     suffix: str = ""
     negative: Negative = "before"
-    plus: Literal["", "positive", "zero"] = ""
+    plus: Plus = ""
     trimmed: bool = False
     bare: bool = False
     exponents: Exponents = "late"
     capital: bool = False
-    wide: bool = False
 
     @property
     def dtype(self) -> pl.DataType:
         """The type in which the numbers are stored."""
-        if not self.whole:
-            return pl.Float64()
-        return pl.Int128() if self.wide else pl.Int64()
+        return pl.Int64() if self.whole else pl.Float64()
 
     @property
     def plain(self) -> bool:
         """Whether polars writes the numbers so by itself, apart from the decimal sign."""
-        return self == NumberFormat(whole=self.whole, wide=self.wide, decimal=self.decimal)
+        return self == NumberFormat(whole=self.whole, decimal=self.decimal)
 
     @property
     def words(self) -> str:
@@ -113,6 +111,7 @@ class NumberFormat:
             f"{self.suffix.strip()!r} after" if self.suffix else "",
             f"{_named(self.thousands)} for thousands" if self.thousands else "",
             "decimal comma" if self.decimal == "," and not self.whole else "",
+            "exponents" if self.exponents == "always" else "",
             "" if self.places is None else _decimals(self.places),
             {"brackets": "negative in brackets", "after": "minus at the end"}.get(
                 self.negative, ""
@@ -163,6 +162,8 @@ class NumberFormat:
         """Return the absolute numbers as texts, with their thousands and decimals."""
         if self.whole:
             text = _cast(values).str.strip_prefix("-")
+        elif self.exponents == "always":
+            text = _scientific(values.abs(), self.places or 0, self.capital)
         elif self.places is not None:
             text = _fixed(values, self.places)
         else:
@@ -184,7 +185,8 @@ class NumberFormat:
         below = value < 0
         if not self.whole:
             # A rounded -0.0 keeps its sign, as it came.
-            below = (value.round(self.places) if self.places is not None else value) < 0
+            fixed = self.places is not None and self.exponents != "always"
+            below = (value.round(self.places or 0) if fixed else value) < 0
             below |= (value == 0) & (1 / value < 0)
         dressed = pl.lit(self.prefix) + digits + pl.lit(self.suffix)
         minus = {
@@ -235,6 +237,13 @@ def _fixed(values: pl.Series, places: int) -> pl.Series:
     text = size.cast(pl.Decimal(38, places), strict=False).cast(pl.String)
     large = ~(size < LARGEST_FIXED)
     return text.zip_with(~large, _cast(size)) if large.any() else text
+
+
+def _scientific(size: pl.Series, places: int, capital: bool) -> pl.Series:
+    """Return numbers with one digit before the point, and an exponent."""
+    texts = np.char.mod(f"%.{places}{'E' if capital else 'e'}", size.fill_null(0.0).to_numpy())
+    written = pl.Series(texts.tolist(), dtype=pl.String)
+    return written.zip_with(size.is_not_null(), pl.Series([None], dtype=pl.String))
 
 
 def _with_exponents(size: pl.Series, exponents: Exponents, capital: bool) -> pl.Series:
@@ -320,25 +329,24 @@ def unlike(texts: pl.Series, sample: Sequence[str], decimal: str) -> pl.Series:
 
 def _plain_numbers(texts: pl.Series, sample: Sequence[str], decimal: str) -> FoundNumbers | None:
     gaps = texts.null_count()
+    whole = None
     if not any(set(text) & {*".eEi"} for text in sample):
-        found = _whole_numbers(texts, gaps, NumberFormat(whole=True))
-        if found is not None:
-            return found
+        whole = _whole_numbers(texts, gaps, NumberFormat(whole=True))
+        if whole is not None and whole.exact:
+            return whole
     values = NumberFormat(decimal=decimal).parse(texts)
     if values.null_count() != gaps:
         return None
-    return _chosen(texts, values, list(_real_formats(sample, decimal)))
+    found = _chosen(texts, values, list(_real_formats(sample, decimal)))
+    return whole if whole is not None and not found.exact else found
 
 
 def _whole_numbers(texts: pl.Series, gaps: int, form: NumberFormat) -> FoundNumbers | None:
-    for wide in (False, True):
-        whole = replace(form, wide=wide)
-        values = whole.parse(texts)
-        if values.null_count() == gaps:
-            signs = [whole, *(replace(whole, plus=plus) for plus in ("positive", "zero"))]
-            found = _chosen(texts, values, signs)
-            return found if found.exact else None
-    return None
+    values = form.parse(texts)
+    if values.null_count() != gaps:
+        return None
+    signs = [form, *(replace(form, plus=plus) for plus in ("positive", "zero"))]
+    return _chosen(texts, values, signs)
 
 
 def _real_formats(sample: Sequence[str], decimal: str) -> Iterator[NumberFormat]:
@@ -350,11 +358,14 @@ def _real_formats(sample: Sequence[str], decimal: str) -> Iterator[NumberFormat]
     )
     places = {len(text.partition(".")[2]) if "." in text else 0 for text in sample}
     signed = any(text.startswith("+") for text in sample)
-    for form in (
-        base,
-        *((replace(base, plus="positive"), replace(base, plus="zero")) if signed else ()),
-    ):
-        if len(places) == 1 and min(places) >= FEWEST_FIXED:
+    scientific = {
+        len(match[1] or "") if (match := _SCIENTIFIC.fullmatch(text)) else -1 for text in sample
+    }
+    signs: tuple[Plus, ...] = ("", "positive", "zero") if signed else ("",)
+    for form in (replace(base, plus=plus) for plus in signs):
+        if len(scientific) == 1 and min(scientific) >= 0:
+            yield replace(form, places=min(scientific), exponents="always")
+        elif len(places) == 1 and min(places) >= FEWEST_FIXED:
             yield replace(form, places=min(places))
         for exponents in ("late", "early", "short"):
             for trimmed in (False, True):
@@ -362,24 +373,14 @@ def _real_formats(sample: Sequence[str], decimal: str) -> Iterator[NumberFormat]
 
 
 def _chosen(texts: pl.Series, values: pl.Series, forms: Sequence[NumberFormat]) -> FoundNumbers:
-    """Return the first format that writes all texts as they are, else the first as inexact."""
-    step = max(1, len(texts) // ROWS_TO_CHECK)
-    some, some_values = texts.gather_every(step), values.gather_every(step)
+    """Return the first format that writes all texts as they are, else the closest as inexact."""
+    some, some_values = texts.head(_ROWS_FIRST), values.head(_ROWS_FIRST)
     for form in forms:
-        if not _writes(form, some.head(1000), some_values.head(1000)):
-            continue
-        if form.whole or form.places is not None or step == 1:
-            exact = _writes(form, texts, values)
-        else:
-            # The digits of long columns were checked on a part; zeros at the end are seen at once.
-            zeros = texts.str.ends_with("0") & ~texts.str.ends_with(f"{form.decimal}0")
-            odd = texts.filter(zeros) if form.trimmed is False else texts.filter(zeros).head(0)
-            exact = _writes(form, some, some_values) and _writes(
-                form, odd, values.filter(zeros).head(len(odd))
-            )
-        if exact:
+        if _writes(form, some, some_values) and _writes(form, texts, values):
             return FoundNumbers(form, values, exact=True)
-    return FoundNumbers(replace(forms[0], places=None), values, exact=False)
+    free = [form for form in forms if form.places is None] or [replace(forms[0], places=None)]
+    best = max(free, key=lambda form: int((form.rendered(some_values) == some).sum()))
+    return FoundNumbers(best, values, exact=False)
 
 
 def _writes(form: NumberFormat, texts: pl.Series, values: pl.Series) -> bool:
@@ -399,13 +400,16 @@ def _dressed(sample: Sequence[str], decimal: str) -> NumberFormat | None:
     numbers = [match["number"].rstrip() for match in matches]
     suffix_gap = {match["number"][len(match["number"].rstrip()) :] for match in matches}
     suffix = next(iter(suffix_gap)) + suffix if len(suffix_gap) == 1 else suffix
-    signs = _signs_of_numbers(numbers, decimal, bool(prefix or suffix))
+    signs = _signs_of_numbers(numbers, decimal, prefix.strip() or suffix.strip())
     if signs is None:
         return None
     point, thousands = signs
     where: Negative = "before"
-    if any(match["open"] or match["close"] for match in matches):
+    brackets = [bool(match["open"] and match["close"]) for match in matches]
+    if any(brackets):
         where = "brackets"
+        if all(brackets):  # (1), (2) may be labels
+            return None
     elif any(match["after"] for match in matches):
         where = "after"
     elif any(match["inside"] for match in matches):
@@ -427,9 +431,7 @@ def _dressed(sample: Sequence[str], decimal: str) -> NumberFormat | None:
     )
 
 
-def _signs_of_numbers(
-    numbers: Sequence[str], decimal: str, dressed: bool
-) -> tuple[str, str] | None:
+def _signs_of_numbers(numbers: Sequence[str], decimal: str, dress: str) -> tuple[str, str] | None:
     """Return the decimal sign and the sign between thousands of some numbers."""
     used = {sign for number in numbers for sign in number if not sign.isdigit()}
     spaces = used & {*_SPACES}
@@ -453,9 +455,18 @@ def _signs_of_numbers(
     (sign,) = points
     if any(number.count(sign) > 1 for number in numbers):
         return ("," if sign == "." else "."), sign
-    if sign != decimal and _all_grouped(numbers, sign) and (sign == "," or dressed):
+    if sign == decimal:
+        # Money has no three decimals, but for prices in dollars such as $3.459.
+        pounds = sign == "." and dress not in ("", "$", "%", "‰")
+        return (",", ".") if pounds and _all_grouped(numbers, sign) else (sign, "")
+    if _all_grouped(numbers, sign):
         return decimal, sign
-    return sign, ""
+    # Another decimal sign than the file's: "1,2" beside "3" may be two answers.
+    places = {len(number.partition(sign)[2]) if sign in number else 0 for number in numbers}
+    sure = (
+        bool(dress) or len(places) == 1 or any(number.startswith(f"0{sign}") for number in numbers)
+    )
+    return (sign, "") if sure else None
 
 
 def _all_grouped(numbers: Sequence[str], sign: str) -> bool:
@@ -469,9 +480,9 @@ def _dressed_numbers(texts: pl.Series, guess: NumberFormat) -> FoundNumbers | No
     if not texts.str.contains(guess.pattern()).all():
         return None
     if guess.whole:
-        found = _whole_numbers(texts, gaps, guess)
-        if found is not None:
-            return found
+        whole = _whole_numbers(texts, gaps, guess)
+        if whole is not None:
+            return whole
         guess = replace(guess, whole=False)
     values = guess.parse(texts)
     if values.null_count() != gaps:
