@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-import signal
 import sys
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
 import typer
 
+from understudy import stopping
 from understudy._version import __version__
 from understudy.cli import options, session
 from understudy.cli.advice_commands import AdviceCommands
@@ -84,6 +84,7 @@ def schema(
     stream: options.Stream = False,
     drop: options.Drop = "",
     force: options.Force = False,
+    show_records: options.ShowRecords = False,  # noqa: ARG001  # `grouped` reads it
     csv: options.Csv,
 ) -> None:
     """Describe a table's columns in a file that you can read and correct.
@@ -126,6 +127,7 @@ def synth(
     ] = None,
     stream: options.Stream = False,
     force: options.Force = False,
+    show_records: options.ShowRecords = False,  # noqa: ARG001  # `grouped` reads it
     csv: options.Csv,
 ) -> None:
     """Make a synthetic table from a confidential one.
@@ -458,14 +460,31 @@ def demo(
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one message and exit code 2, with no traceback."""
-    # Like Ctrl-C: what was being written vanishes, in place of lying there half.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
-        app()
-    except UnderstudyError as error:
-        message = str(error)
-        if isinstance(error, AlreadyThereError):
-            message = f"{error.path} already exists. Choose another name, or add --force."
-        session.complain("Error:", f" {message}")
-        sys.exit(2)
+    """Run the command line; a user's mistake is one message and exit code 2, with no traceback.
+
+    Ctrl-C and SIGTERM end it within a second with 130 and 143, a fault of understudy itself with 3.
+    """
+    with stopping.stoppable(session.tell_stopped):
+        try:
+            app()
+        except stopping.Stopped as stopped:
+            session.tell_stopped()
+            stopping.leave(stopped.exit_code)
+        except UnderstudyError as error:
+            message = str(error)
+            if isinstance(error, AlreadyThereError):
+                message = f"{error.path} already exists. Choose another name, or add --force."
+            session.complain("Error:", f" {message}")
+            sys.exit(2)
+        except MemoryError:
+            session.complain_of_memory()
+            sys.exit(2)
+        except OSError as error:
+            at = f" ({error.filename})" if error.filename else ""
+            session.complain("Error:", f" {error.strerror or type(error).__name__}{at}.")
+            sys.exit(2)
+        except SystemExit:
+            raise
+        except BaseException as error:  # noqa: BLE001  # a panic of polars is no Exception
+            session.complain_of_bug(error)
+            sys.exit(3)

@@ -58,6 +58,14 @@ Drop = Annotated[str, option("Columns to leave out, separated by commas.")]
 Stream = Annotated[
     bool, option("Read the data in batches, for a file larger than memory.", "--stream")
 ]
+ShowRecords = Annotated[
+    bool,
+    option(
+        "Let messages show values that fewer than 5 records have. They are then as confidential "
+        "as the data.",
+        "--show-records",
+    ),
+]
 
 Model = Annotated[
     Path | None,

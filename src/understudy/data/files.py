@@ -7,7 +7,6 @@ import csv
 import io
 import logging
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +25,10 @@ from understudy.data.dialect import (
     with_dates,
 )
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend
+from understudy.data.partial import note_finished, under_way
 from understudy.errors import AlreadyThereError, DataError
+from understudy.showing import reason
+from understudy.stopping import whole
 
 ROWS_FOR_TYPES = 10_000
 """Rows of a CSV file that decide the types of its columns, if all others agree with them."""
@@ -93,7 +95,7 @@ def _read_parquet(path: Path) -> pl.DataFrame:
     try:
         frame = pl.read_parquet(path, glob=False)
     except (pl.exceptions.PolarsError, OSError) as error:
-        raise DataError(f"{path} is a damaged Parquet file: {error}") from error
+        raise DataError(f"{path} is a damaged Parquet file ({reason(error)}).") from error
     return _with_rows(frame, path)
 
 
@@ -117,13 +119,22 @@ def _read_csv(path: Path, dialect: Dialect, tokens: Sequence[str]) -> pl.DataFra
     except pl.exceptions.NoDataError:
         raise DataError(f"{path} has a header but no rows.") from None
     except pl.exceptions.PolarsError as error:
-        first = str(error).splitlines()[0]
         raise DataError(
-            f"{path} cannot be read as a table with {dialect.delimiter!r} between its fields: "
-            f"{first}"
+            f"{path} cannot be read as a table with {dialect.delimiter!r} between its fields"
+            f"{_why(error)}."
         ) from error
     frame.columns = plain_names(frame.columns)
     return _with_rows(frame, path)
+
+
+def _why(error: pl.exceptions.PolarsError) -> str:
+    """Return why polars cannot read a CSV file, without the fields that it quotes."""
+    text = str(error)
+    if "found more fields" in text:
+        return ": a row has more fields than the header"
+    if "CSV malformed" in text or "quote" in text:
+        return ": a quotation mark is not closed, or stands inside a field"
+    return f" ({reason(error)})"
 
 
 def _parsed(source: Path | bytes, options: dict[str, Any]) -> pl.DataFrame:
@@ -260,7 +271,8 @@ def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dial
                 file.write(encoder.encode(frame.write_csv(**options)))
         except pl.exceptions.PolarsError as error:
             raise DataError(
-                f"The table cannot be written as CSV: {error}. Write a .parquet file instead."
+                f"The table cannot be written as CSV ({reason(error)}). Write a .parquet file "
+                "instead."
             ) from error
         except UnicodeEncodeError as error:
             character = error.object[error.start]
@@ -309,18 +321,15 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
 def _replacement(path: Path, *, overwrite: bool) -> Iterator[Path]:
     """Give a temporary file beside `path` that takes its place at the end, or goes on an error."""
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
-        try:
-            # mkstemp makes a private file; the finished one has the usual permissions.
+        with under_way(path) as temporary:
+            # It is made as a private file; the finished one has the usual permissions.
             mask = os.umask(0)
             os.umask(mask)
             temporary.chmod(0o666 & ~mask)
             yield temporary
             check_writable(path, overwrite=overwrite)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+            with whole():
+                temporary.replace(path)
+                note_finished(path)
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error

@@ -22,6 +22,7 @@ from understudy.data.dialect import (
 from understudy.data.files import ROWS_FOR_TYPES, has_empty_column
 from understudy.data.frames import Frame, Layout, check_names, to_arrow
 from understudy.errors import DataError, unknown_columns
+from understudy.showing import reason
 
 MEMORY_FOR_COLUMNS = 2**29
 """Bytes that columns read together may take, about, while a file is described."""
@@ -92,7 +93,7 @@ def _collect(lazy: pl.LazyFrame) -> pl.DataFrame:
     try:
         return lazy.collect(engine="streaming")
     except pl.exceptions.PolarsError as error:
-        raise DataError(f"The file cannot be read: {error}") from error
+        raise DataError(f"The file cannot be read ({reason(error)}).") from error
 
 
 def scan(

@@ -26,10 +26,12 @@ from understudy.errors import (
     ParameterError,
     UnderstudyError,
 )
+from understudy.showing import told
 from understudy.synthesis.blocks import Block, RandomState, plan_blocks, seed_of
 from understudy.synthesis.model_file import read_model, write_model
 from understudy.synthesis.sampler import SamplingTable
 from understudy.synthesis.settings import Parametrized
+from understudy.wording import counted
 
 RARE_BELOW = 5
 """A count of fewer records than this may tell something of a single person."""
@@ -433,6 +435,9 @@ class Synthesizer(Parametrized, ABC):
             model.schema_ = model.codec_.schema
             model.n_rows_ = int(header["rows"])
             model._restore(own)  # noqa: SLF001  # a subclass of this class
+            model._check_arrays(arrays)  # noqa: SLF001
+        except MemoryError as error:
+            raise ModelFileError(f"{path} needs more memory than there is.") from error
         except (
             ArithmeticError,
             AttributeError,
@@ -441,8 +446,15 @@ class Synthesizer(Parametrized, ABC):
             UnderstudyError,
             ValueError,
         ) as error:
-            raise ModelFileError(f"{path} is damaged: {error}.") from error
+            raise ModelFileError(f"{path} is damaged: {told(error).rstrip('.')}.") from error
         return model
+
+    def _check_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Raise ValueError if a model file holds arrays that this model has no place for."""
+        known = {*self._state(), *(f"{_CODEC}{name}" for name in self.codec_.to_arrays())}
+        unknown = [name for name, array in arrays.items() if name not in known and array.size]
+        if unknown:
+            raise ValueError(f"{counted(len(unknown), 'array')} that no such model has")
 
     def _counts_by_column(self, counts: NDArray[Any]) -> tuple[NDArray[np.int64], ...]:
         """Return counts of a model file column by column, or raise if they do not fit."""
