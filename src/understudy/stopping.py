@@ -19,8 +19,11 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-PATIENCE = 0.5
-"""Seconds that the work has to end by itself after a signal."""
+PATIENCE = 0.3
+"""Seconds after a signal until the work must have heard of it, or is ended."""
+
+TIME_TO_TIDY = 0.5
+"""Further seconds that work which has heard of it has to end by itself."""
 
 LONGEST_EXCHANGE = 5.0
 """Seconds that the end waits for what must be done whole, such as two files changing places."""
@@ -149,7 +152,7 @@ def _watch(awake: socket.socket, done: threading.Event, tell: Callable[[], objec
         number = next((one for one in signals if one in SIGNALS), None)
         if number is None:
             continue
-        if not done.wait(PATIENCE):
+        if not done.wait(PATIENCE) and not (_state.asked and done.wait(TIME_TO_TIDY)):
             _end(number, tell)
         return
 

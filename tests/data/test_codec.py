@@ -695,7 +695,7 @@ def test_rows_with_what_is_not_known_are_marked(as_frame, exact):
     coded, seen = codec.encode_seen(other)
     assert seen.tolist() == [False, False, False, True]
     assert coded.take(seen) == codec.encode(as_frame({"c": ["b"], "x": [3]}))
-    with pytest.raises(SchemaError, match="not among its 2 levels .1 value, not shown"):
+    with pytest.raises(SchemaError, match=r"not among its 2 levels \(1 value, not shown"):
         codec.encode(other)
 
 
@@ -780,7 +780,7 @@ def test_a_codec_of_some_columns_codes_them_alike(survey):
 
 def test_a_codec_of_some_columns_checks_these(survey):
     part = Codec.fit(survey).select(["sex"])
-    with pytest.raises(SchemaError, match="'x'"):
+    with pytest.raises(SchemaError, match="'sex' has 1 row"):
         part.encode(pl.DataFrame({"sex": ["f", "x"]}))
     coded, seen = part.encode_seen(pl.DataFrame({"sex": ["f", "x"]}))
     assert seen.tolist() == [True, False]

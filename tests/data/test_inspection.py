@@ -291,7 +291,7 @@ def test_values_of_few_rows_are_not_shown_and_those_of_many_are(as_frame):
 @pytest.mark.parametrize(
     "column",
     [
-        Column("x", "datetime", range=("2020-01-01", "1931-13-01")),
+        Column("x", "datetime", range=("1931-13-01", "2020-01-01")),
         Column("x", "datetime", levels=("2020-01-01", "Smith")),
     ],
 )

@@ -299,7 +299,7 @@ def run(
         tables = [made / table for table in folder.tables]
         how.draw(model, tables, csv.dialect(data))
         # The audit is of what the others will read, not of what was drawn.
-        drawn = [csv.read(path) for path in tables]
+        drawn = [how.read_drawn(path, csv.read) for path in tables]
         found = asked.audit(parts.kept, {name: drawn}, {name: model}, 0, csv.read, parts)
         result = asked.judge(found)
         failed, kept_back = bool(result.failed), parts.control is not None

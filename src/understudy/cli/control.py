@@ -258,6 +258,7 @@ def control(
     synthetic: Annotated[Path, argument("The synthetic table, from any tool.")],
     output: Annotated[Path, options.output("The table to write: .csv, .tsv or .parquet.")],
     steps: Steps,
+    safe_cells: options.SafeCells = False,
     force: options.Force = False,
     show_records: options.ShowRecords = False,  # noqa: ARG001  # `grouped` reads it
     csv: options.Csv,
@@ -288,7 +289,7 @@ def control(
                 "Compare fewer columns with --keys, or make another release."
             )
         dialect = None if output.suffix.lower() == ".tsv" else csv.dialect(synthetic)
-        write(made, output, overwrite=force, dialect=dialect)
+        write(made, output, overwrite=force, dialect=dialect, safe_cells=safe_cells)
     for change in changes:
         session.say(ctx, change.to_text())
     session.say(ctx, f"Wrote {output}: {made.shape[0]:,} rows x {made.shape[1]} columns.")

@@ -58,6 +58,13 @@ Drop = Annotated[str, option("Columns to leave out, separated by commas.")]
 Stream = Annotated[
     bool, option("Read the data in batches, for a file larger than memory.", "--stream")
 ]
+SafeCells = Annotated[
+    bool,
+    option(
+        "Put an apostrophe before texts that a spreadsheet would run as formulas, in CSV files.",
+        "--safe-cells",
+    ),
+]
 ShowRecords = Annotated[
     bool,
     option(

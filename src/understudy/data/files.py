@@ -24,6 +24,7 @@ from understudy.data.dialect import (
     resolve_dialect,
     with_dates,
 )
+from understudy.data.formula_cells import Guard
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend
 from understudy.data.partial import note_finished, under_way
 from understudy.errors import AlreadyThereError, DataError
@@ -188,7 +189,12 @@ def _with_rows(frame: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 
 def write(
-    frame: Frame, path: str | Path, *, overwrite: bool = False, dialect: Dialect | None = None
+    frame: Frame,
+    path: str | Path,
+    *,
+    overwrite: bool = False,
+    dialect: Dialect | None = None,
+    safe_cells: bool = False,
 ) -> Path:
     """Write a table to a CSV or Parquet file, whole or not at all.
 
@@ -204,9 +210,18 @@ def write(
         Whether an existing file may be replaced.
     dialect : Dialect, optional
         How to write CSV, for instance as `detect` found the input to be written.
+    safe_cells : bool
+        Whether to put an apostrophe before each text of a CSV file that a spreadsheet would run as
+        a formula. Without it, a warning says in which columns there are such texts.
     """
     table = to_arrow(frame)
-    return write_tables(lambda sink: sink(table), path, overwrite=overwrite, dialect=dialect)
+    return write_tables(
+        lambda sink: sink(table),
+        path,
+        overwrite=overwrite,
+        dialect=dialect,
+        safe_cells=safe_cells,
+    )
 
 
 Sink = Callable[[pa.Table], None]
@@ -218,6 +233,7 @@ def write_tables(
     *,
     overwrite: bool = False,
     dialect: Dialect | None = None,
+    safe_cells: bool = False,
 ) -> Path:
     """Write a table that comes in pieces: `produce` is called with a sink and feeds it.
 
@@ -230,7 +246,13 @@ def write_tables(
             _write_parquet(produce, temporary)
         else:
             delimiter = "\t" if suffix == ".tsv" else ","
-            _write_csv(produce, temporary, dialect or Dialect(delimiter=delimiter))
+            guard = Guard(safe=safe_cells)
+            _write_csv(
+                lambda sink: produce(guard.before(sink)),
+                temporary,
+                dialect or Dialect(delimiter=delimiter),
+            )
+            guard.warn(path.name)
     return path
 
 

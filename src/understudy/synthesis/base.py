@@ -177,18 +177,22 @@ class Synthesizer(Parametrized, ABC):
         random_state: RandomState = None,
         overwrite: bool = False,
         dialect: Dialect | None = None,
+        safe_cells: bool = False,
     ) -> Path:
         """Draw a synthetic table straight into a CSV or Parquet file, whatever its size.
 
         The file holds the same rows as `sample` gives for the same seed; `copy` counts the tables
-        of ``sample(copies=...)`` from 0.
+        of ``sample(copies=...)`` from 0. With `safe_cells`, texts that a spreadsheet would run as
+        formulas have an apostrophe before them.
         """
         blocks = self._blocks(n, self._draw_seed(random_state), copy)
 
         def produce(sink: Any) -> None:  # noqa: ANN401  # takes Arrow tables
             self._engine().write_over(blocks, self._draw_frame, sink)
 
-        return write_tables(produce, path, overwrite=overwrite, dialect=dialect)
+        return write_tables(
+            produce, path, overwrite=overwrite, dialect=dialect, safe_cells=safe_cells
+        )
 
     def _draw_seed(self, random_state: RandomState) -> np.random.SeedSequence:
         self._require_fit()
