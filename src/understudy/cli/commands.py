@@ -21,6 +21,7 @@ from understudy.cli.named_releases import NamedReleases
 from understudy.cli.option_groups import Reworded, argument, grouped, option, repeated
 from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
 from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
+from understudy.showing import showing_records
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -486,5 +487,6 @@ def main() -> None:
         except SystemExit:
             raise
         except BaseException as error:  # noqa: BLE001  # a panic of polars is no Exception
-            session.complain_of_bug(error)
+            with showing_records("--show-records" in sys.argv):
+                session.complain_of_bug(error)
             sys.exit(3)

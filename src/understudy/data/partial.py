@@ -127,9 +127,9 @@ def _begin(path: Path) -> str:
 
 def _put_back(left: Path) -> None:
     """Give a folder its place again that was being replaced when the run was killed."""
-    place = left.with_name(left.name[1:].rpartition(MARK)[0])
-    if left.is_dir() and (left / OLD).is_dir() and not place.exists():
-        (left / OLD).rename(place)
+    name, _, _ = left.name[1:].rpartition(MARK)
+    if name and (left / OLD).is_dir() and not left.with_name(name).exists():
+        (left / OLD).rename(left.with_name(name))
 
 
 def _remove(path: Path) -> None:

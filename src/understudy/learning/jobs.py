@@ -15,6 +15,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
 import numpy as np
@@ -65,6 +66,7 @@ def mapped(
         ) from error
     # A forked process would inherit the locks of polars' threads.
     context = multiprocessing.get_context("spawn")
+    _start_tracker()
     pool = ProcessPoolExecutor(
         processes, mp_context=context, initializer=_begin, initargs=(prepare, given)
     )
@@ -93,6 +95,19 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+def _start_tracker() -> None:
+    """Start what tidies up after processes that were killed, and have it do so in silence."""
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = "ignore:resource_tracker:UserWarning"
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
 
 
 def _kill(pool: ProcessPoolExecutor) -> None:
