@@ -18,24 +18,32 @@ def never():
     pytest.fail("the process was to be ended")
 
 
+def send(number):
+    os.kill(os.getpid(), number)
+    time.sleep(5)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_stops_the_block(number, code):
     before = signal.getsignal(number)
     with pytest.raises(Stopped) as stop, stoppable(never):
-        os.kill(os.getpid(), number)
-        time.sleep(5)
+        send(number)
     assert stop.value.exit_code == code
     assert signal.getsignal(number) is before
 
 
 def test_what_must_be_whole_is_finished_first():
     done = []
-    with pytest.raises(Stopped), stoppable(never):
+
+    def work():
         with whole():
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(0.01)
             done.append(True)
         done.append("not reached")
+
+    with pytest.raises(Stopped), stoppable(never):
+        work()
     assert done == [True]
 
 

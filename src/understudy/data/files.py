@@ -7,6 +7,7 @@ import csv
 import io
 import logging
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,6 +34,8 @@ from understudy.stopping import whole
 
 ROWS_FOR_TYPES = 10_000
 """Rows of a CSV file that decide the types of its columns, if all others agree with them."""
+
+_COLUMN = re.compile(r"at column '(.*?)' \(column number")
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 
@@ -131,6 +134,8 @@ def _read_csv(path: Path, dialect: Dialect, tokens: Sequence[str]) -> pl.DataFra
 def _why(error: pl.exceptions.PolarsError) -> str:
     """Return why polars cannot read a CSV file, without the fields that it quotes."""
     text = str(error)
+    if "could not parse" in text and (column := _COLUMN.search(text)):
+        return f": column {column[1]!r} has a value that cannot be read as the others are"
     if "found more fields" in text:
         return ": a row has more fields than the header"
     if "CSV malformed" in text or "quote" in text:

@@ -31,6 +31,7 @@ StoredType: TypeAlias = dict[str, Any]
 """A column's type in its own library, in words that JSON can hold."""
 
 
+MOST_COLUMNS = 20_000
 LONGEST_NAME = 40
 """Characters of a column's name that are shown where several are listed."""
 MOST_NAMES = 5
@@ -61,7 +62,13 @@ def to_narwhals(frame: Frame) -> nw.DataFrame[Any]:
 
 
 def check_names(names: Sequence[object]) -> None:
-    """Raise unless the column names are distinct, non-empty texts."""
+    """Raise unless the column names are distinct, non-empty texts, and not far too many."""
+    if len(names) > MOST_COLUMNS:
+        raise DataError(
+            f"The table has {len(names):,} columns or more, and {MOST_COLUMNS:,} are the most that "
+            "can be worked with. Choose those that are needed. If rows and columns are "
+            "interchanged, turn the table around."
+        )
     unnamed = [place for place, name in enumerate(names, 1) if name is None or name == ""]
     if unnamed:
         raise DataError(
@@ -108,6 +115,11 @@ def _note(series: nw.Series[Any]) -> Mapping[bytes, bytes] | None:
 
 def column_to_arrow(series: nw.Series[Any], name: str) -> pa.Array:
     """Return one column as an Arrow array in one piece; `name` is for messages."""
+    if series.dtype in (nw.Int128, nw.UInt128):
+        raise DataError(
+            f"Column {name!r} holds whole numbers beyond 64 bits. If they are labels, convert the "
+            "column to text; if they are amounts, give them in a larger unit."
+        )
     try:
         array = series.to_arrow()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
