@@ -24,7 +24,9 @@ def parse_toml(text: str, source: str) -> dict[str, Any]:
     """
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except RecursionError:
+        raise ParameterError(f"{source} is not a TOML file: it is nested too deeply.") from None
+    except tomllib.TOMLDecodeError as error:
         raise ParameterError(f"{source} is not a TOML file: {error}.") from error
 
 

@@ -197,8 +197,9 @@ def test_everything_that_cannot_be_coded_is_counted_before_it_is_raised(as_frame
     with pytest.raises(SchemaError, match="The table cannot be coded") as error:
         codec.encode(other)
     problems = "\n".join(error.value.problems)
-    assert "'sex' has 3 rows with a value that is not among its 2 levels: 'x', 'mm'." in problems
-    assert "'age' has 2 rows outside its range 0 to 29: 99, -3." in problems
+    hidden = "(2 values, not shown: fewer than 5 rows have each)."
+    assert f"'sex' has 3 rows with a value that is not among its 2 levels {hidden}" in problems
+    assert f"'age' has 2 rows outside its range {hidden}" in problems
     assert "'flag' has 2 rows without a value" in problems
     assert "'when' holds" in problems
     assert "but the schema says datetime" in problems
@@ -694,7 +695,7 @@ def test_rows_with_what_is_not_known_are_marked(as_frame, exact):
     coded, seen = codec.encode_seen(other)
     assert seen.tolist() == [False, False, False, True]
     assert coded.take(seen) == codec.encode(as_frame({"c": ["b"], "x": [3]}))
-    with pytest.raises(SchemaError, match="not among its 2 levels: 'z'"):
+    with pytest.raises(SchemaError, match=r"not among its 2 levels \(1 value, not shown"):
         codec.encode(other)
 
 
@@ -779,7 +780,7 @@ def test_a_codec_of_some_columns_codes_them_alike(survey):
 
 def test_a_codec_of_some_columns_checks_these(survey):
     part = Codec.fit(survey).select(["sex"])
-    with pytest.raises(SchemaError, match="'x'"):
+    with pytest.raises(SchemaError, match="'sex' has 1 row"):
         part.encode(pl.DataFrame({"sex": ["f", "x"]}))
     coded, seen = part.encode_seen(pl.DataFrame({"sex": ["f", "x"]}))
     assert seen.tolist() == [True, False]

@@ -154,13 +154,16 @@ AGE = '[[column]]\nname = "age"\nkind = "integer"\n'
         (HEAD + AGE + "bin = 3", "'age': there is no field 'bin'. Did you mean 'bins'"),
         (HEAD + AGE + "role = 3", "'age': role must be text; got 3"),
         (HEAD + '[[column]]\nname = 3\nkind = "real"', "column 1: name must be text; got 3"),
-        (HEAD + AGE + "levels = 3", "'age': levels must be a list; got 3"),
-        (HEAD + AGE + "levels = [[1]]", r"'age': levels must be texts.* got \[1\]"),
+        (HEAD + AGE + "levels = 3", "'age': levels must be a list; got one int"),
+        (
+            HEAD + AGE + "levels = [[1]]",
+            r"'age': levels must be texts.* number 1 of the list is list",
+        ),
         (
             HEAD + AGE + 'bins = "many"',
             "'age': bins must be a whole number from 1 to 1,000,000; got 'many'",
         ),
-        (HEAD + AGE + "special = [nan]", "'age': special .* got nan"),
+        (HEAD + AGE + "special = [nan]", "'age': special .* number 1 of the list is a real number"),
     ],
 )
 def test_each_mistake_in_a_file_has_its_sentence(text, message):

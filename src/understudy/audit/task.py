@@ -22,6 +22,7 @@ from understudy.errors import (
 )
 from understudy.risk.own_values import OWN
 from understudy.risk.scenario import Scenario
+from understudy.showing import SHARED_BY
 from understudy.synthesis import Synthesizer
 
 MeasureSet = Literal["quick", "standard", "full"]
@@ -85,6 +86,11 @@ class Task:
     seed: int
     show_records: bool
     tolerance: object = None
+
+    @property
+    def fewest_to_name(self) -> int:
+        """How many records of the original must have a value before it is named."""
+        return 1 if self.show_records else SHARED_BY
 
     def groups_of(self, columns: Sequence[str]) -> dict[str, int]:
         """Return the groups of some columns; measures refuse those of others."""

@@ -59,8 +59,9 @@ class AuditOptions:
     show_records: Annotated[
         bool,
         options.audit_option(
-            "Show the values of the records most at risk in the report and the JSON file. Both "
-            "are then as confidential as the data.",
+            "Show the values of the records most at risk in the report and the JSON file, and let "
+            "messages show values that fewer than 5 records have. All are then as confidential as "
+            "the data.",
             "--show-records",
         ),
     ] = False

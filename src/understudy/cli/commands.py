@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Annotated, Any, Literal, cast
 
 import typer
 
+from understudy import stopping
 from understudy._version import __version__
 from understudy.cli import options, session
 from understudy.cli.advice_commands import AdviceCommands
@@ -24,6 +24,7 @@ from understudy.cli.option_groups import Reworded, argument, grouped, option, re
 from understudy.cli.preparation import KindOption, read_kinds, show_decisions
 from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
 from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
+from understudy.showing import showing_records
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -88,6 +89,7 @@ def schema(
     stream: options.Stream = False,
     drop: options.Drop = "",
     force: options.Force = False,
+    show_records: options.ShowRecords = False,  # noqa: ARG001  # `grouped` reads it
     csv: options.Csv,
 ) -> None:
     """Describe a table's columns in a file that you can read and correct.
@@ -133,6 +135,7 @@ def synth(
     ] = None,
     stream: options.Stream = False,
     force: options.Force = False,
+    show_records: options.ShowRecords = False,  # noqa: ARG001  # `grouped` reads it
     csv: options.Csv,
 ) -> None:
     """Make a synthetic table from a confidential one.
@@ -318,7 +321,7 @@ def run(
         tables = [made / table for table in folder.tables]
         how.draw(model, tables)
         # The audit is of what the others will read, not of what was drawn.
-        drawn = [read(path) for path in tables]
+        drawn = [how.read_drawn(path, read) for path in tables]
         found = asked.audit(
             parts.kept,
             {name: drawn},
@@ -493,14 +496,32 @@ def demo(
 
 
 def main() -> None:
-    """Run the command line; a user's mistake is one message and exit code 2, with no traceback."""
-    # Like Ctrl-C: what was being written vanishes, in place of lying there half.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    try:
-        app()
-    except UnderstudyError as error:
-        message = str(error)
-        if isinstance(error, AlreadyThereError):
-            message = f"{error.path} already exists. Choose another name, or add --force."
-        session.complain("Error:", f" {message}")
-        sys.exit(2)
+    """Run the command line; a user's mistake is one message and exit code 2, with no traceback.
+
+    Ctrl-C and SIGTERM end it within a second with 130 and 143, a fault of understudy itself with 3.
+    """
+    with stopping.stoppable(session.tell_stopped):
+        try:
+            app()
+        except stopping.Stopped as stopped:
+            session.tell_stopped()
+            stopping.leave(stopped.exit_code)
+        except UnderstudyError as error:
+            message = str(error)
+            if isinstance(error, AlreadyThereError):
+                message = f"{error.path} already exists. Choose another name, or add --force."
+            session.complain("Error:", f" {message}")
+            sys.exit(2)
+        except MemoryError:
+            session.complain_of_memory()
+            sys.exit(2)
+        except OSError as error:
+            at = f" ({error.filename})" if error.filename else ""
+            session.complain("Error:", f" {error.strerror or type(error).__name__}{at}.")
+            sys.exit(2)
+        except SystemExit:
+            raise
+        except BaseException as error:  # noqa: BLE001  # a panic of polars is no Exception
+            with showing_records("--show-records" in sys.argv):
+                session.complain_of_bug(error)
+            sys.exit(3)

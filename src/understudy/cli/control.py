@@ -12,6 +12,7 @@ import typer
 from understudy.cli import options, session
 from understudy.cli.option_groups import Reworded, argument, grouped, panel, spelled
 from understudy.errors import DataError, ParameterError, did_you_mean
+from understudy.showing import may_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -148,7 +149,12 @@ class Steps:
             for column, code in _pairs("special", self.special):
                 special.setdefault(column, []).append(_value(code))
             read = _read_limits(tables.original, limits, special)
-            change = control.top_bottom_code(tables.synthetic, read, special=special)
+            change = control.top_bottom_code(
+                tables.synthetic,
+                read,
+                special=special,
+                unnamed=_limits_of_few(tables.original, limits, read),
+            )
             yield change
             alike = control.top_bottom_code(tables.original, read, special=special).frame
             tables = Tables(alike, change.frame)
@@ -222,6 +228,18 @@ def _read_limits(
     }
 
 
+def _limits_of_few(
+    original: pl.DataFrame, limits: dict[str, list[str | None]], read: dict[str, Any]
+) -> list[str]:
+    """Return the columns with a limit that was given as a share, and is the value of few people."""
+    return [
+        column
+        for column, pair in limits.items()
+        for limit, value in zip(pair, read[column], strict=True)
+        if _share(limit) is not None and not may_name(int((original[column] == value).sum()))
+    ]
+
+
 def _share(limit: str | None) -> float | None:
     """Return a share that was given in percent; None if it is no share."""
     if limit is None or not limit.endswith("%"):
@@ -243,7 +261,9 @@ def control(
     ],
     output: Annotated[Path, options.output(f"The table to write: {options.OUTPUT_KINDS}.")],
     steps: Steps,
+    safe_cells: options.SafeCells = False,
     force: options.Force = False,
+    show_records: options.ShowRecords = False,  # noqa: ARG001  # `grouped` reads it
     csv: options.Csv,
 ) -> None:
     """Finish a synthetic table: remove records that look like a person, cut off extremes.
@@ -273,7 +293,8 @@ def control(
                 f"No record is left, so {output} is not written: all of them look like one person. "
                 "Compare fewer columns with --keys, or make another release."
             )
-        write(made, output, overwrite=force, dialect=fitted(dialect, output))
+        like = fitted(dialect, output)
+        write(made, output, overwrite=force, dialect=like, safe_cells=safe_cells)
     for change in changes:
         session.say(ctx, change.to_text())
     session.say(

@@ -26,7 +26,13 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import typer
 from typer.models import ParameterInfo
 
+from understudy.showing import showing_records
+from understudy.stopping import stopped_by
+
 Command = Callable[..., None]
+
+SHOW_RECORDS = "show_records"
+"""The field whose option lets messages show records, in every command that has it."""
 
 
 def option(
@@ -94,7 +100,11 @@ def grouped(command: Command) -> Command:
 
     @functools.wraps(command)
     def expanded(**given: Any) -> None:  # noqa: ANN401  # the options' values
-        command(**{name: _filled(name, hints[name], given) for name in own})
+        with showing_records(bool(given.get(SHOW_RECORDS))):
+            try:
+                command(**{name: _filled(name, hints[name], given) for name in own})
+            except KeyboardInterrupt as interrupt:  # of polars, which hears signals by itself
+                raise stopped_by(interrupt) from None
 
     expanded.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
     expanded.__annotations__ = {one.name: one.annotation for one in flat}

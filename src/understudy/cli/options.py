@@ -81,6 +81,21 @@ Drop = Annotated[str, option("Columns to leave out, separated by commas.")]
 Stream = Annotated[
     bool, option("Read the data in batches, for a file larger than memory.", "--stream")
 ]
+SafeCells = Annotated[
+    bool,
+    option(
+        "Put an apostrophe before texts that a spreadsheet would run as formulas, in CSV files.",
+        "--safe-cells",
+    ),
+]
+ShowRecords = Annotated[
+    bool,
+    option(
+        "Let messages show values that fewer than 5 records have. They are then as confidential "
+        "as the data.",
+        "--show-records",
+    ),
+]
 
 Model = Annotated[
     Path | None,

@@ -5,15 +5,15 @@ Folders are written whole or not at all, as files are.
 
 from __future__ import annotations
 
+import logging
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from understudy import stopping
 from understudy.errors import AlreadyThereError, DataError
 
 if TYPE_CHECKING:
@@ -43,6 +43,51 @@ def complain(heading: str, message: str = "") -> None:
     console().print(Text(heading, "red bold"), Text(message), sep="", soft_wrap=True)
 
 
+def tell_stopped() -> None:
+    """Say that the command was stopped, and what it had written before; once."""
+    from understudy.data.partial import finished
+    from understudy.wording import listed
+
+    written = f"already written: {listed(list(map(str, finished)))}" if finished else ""
+    complain("Stopped;", f" {written or 'nothing was written'}.")
+
+
+def complain_of_memory() -> None:
+    """Say that memory ran out, and what needs less."""
+    complain(
+        "Error:",
+        " The memory of this machine, or what it allows this program, is not enough. Use fewer "
+        "columns (--drop), read in batches (--stream, with bayes and independent), take a sample "
+        "of the records, or end other programs.",
+    )
+
+
+def complain_of_bug(error: BaseException) -> None:
+    """Say that understudy itself failed; with -v where, without what its data were.
+
+    The text of an error may quote records, so it is shown only with them.
+    """
+    import traceback
+
+    from understudy.showing import reason
+
+    steps = traceback.extract_tb(error.__traceback__)
+    where = f"{Path(steps[-1].filename).name}, line {steps[-1].lineno}" if steps else "no place"
+    verbose = logging.getLogger().isEnabledFor(logging.INFO)
+    more = "" if verbose else " Run it again with -v (understudy -v ...) to see how it came there."
+    complain(
+        "Error:",
+        f" understudy failed in a way that it should not ({where}: {reason(error)}). Nothing that "
+        f"was not finished is left. Please report it.{more}",
+    )
+    if verbose:
+        console().print(
+            "".join(traceback.format_list(steps)) + type(error).__name__,
+            markup=False,
+            soft_wrap=True,
+        )
+
+
 def say(ctx: typer.Context, message: str) -> None:
     """Give a message, unless it should be quiet."""
     if not ctx.obj["quiet"]:
@@ -65,7 +110,12 @@ def progress(ctx: typer.Context) -> Iterator[None]:
     from understudy.progress import reporting
     from understudy.report.terminal import TerminalProgress
 
-    with TerminalProgress(console()) as bars, reporting(bars):
+    shown = console()
+    with (
+        TerminalProgress(shown) as bars,
+        reporting(bars),
+        stopping.ended_with(lambda: shown.show_cursor(True)),
+    ):
         yield
 
 
@@ -155,25 +205,21 @@ def replaced_folder(path: Path, ours: Ours, *, overwrite: bool) -> Iterator[Path
     If the block ends in an error, or is interrupted, the temporary folder vanishes, and a folder
     that was there before stays as it was.
     """
+    from understudy.data.partial import OLD, note_finished, under_way
+
     check_folder(path, ours, overwrite=overwrite)
-    whole = path.resolve()
     try:
-        temporary = Path(
-            tempfile.mkdtemp(prefix=f".{whole.name}.", suffix=".part", dir=whole.parent)
-        )
-    except OSError as error:
-        raise DataError(f"The folder {path} cannot be made: {error.strerror}.") from error
-    try:
-        made = temporary / "new"
-        made.mkdir()
-        yield made
-        check_folder(path, ours, overwrite=overwrite)
-        _exchange(made, whole, temporary / "old")
+        with under_way(path, folder=True) as temporary:
+            made = temporary / "new"
+            made.mkdir()
+            yield made
+            check_folder(path, ours, overwrite=overwrite)
+            with stopping.whole():
+                _exchange(made, path.resolve(), temporary / OLD)
+                note_finished(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise DataError(f"The folder {path} cannot be written: {reason}.") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _exchange(made: Path, path: Path, old: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from understudy.cli import options
-from understudy.cli.option_groups import Reworded, panel, spelled
+from understudy.cli.option_groups import SHOW_RECORDS, Reworded, panel, spelled
 from understudy.cli.options import split_names
 from understudy.errors import ParameterError, unknown_columns
 
@@ -78,7 +78,9 @@ class StrongOptions:
     show_records: Annotated[
         bool,
         _strong(
-            "Also show the guesses, which may be true values of the original.", "--show-records"
+            "Also show the guesses, which may be true values of the original, and let messages "
+            "show values that fewer than 5 records have.",
+            "--show-records",
         ),
     ] = False
     strong_output: Annotated[
@@ -115,7 +117,7 @@ class StrongOptions:
         A model and a command are of use without the strong attacker: for membership.
         """
         if not self.wanted:
-            names = [field.name for field in fields(self) if field.name != "model"]
+            names = [one.name for one in fields(self) if one.name not in ("model", SHOW_RECORDS)]
             if shadows:
                 names.remove("command")
                 if self.model is not None:
@@ -130,8 +132,6 @@ class StrongOptions:
         self._check_source()
         if self.records is not None:
             read_rows(self.records)
-        if self.show_records and not self.worst and self.strong_output is None:
-            raise ParameterError("--show-records needs --worst or --strong-output.")
         if self.strong_output is not None:
             from understudy.data.files import check_target
 

@@ -366,6 +366,7 @@ class Synthesis:
     ] = None
     parameters: MethodOptions
     drop: options.Drop = ""
+    safe_cells: options.SafeCells = False
 
     def synthesizer(self) -> Synthesizer:
         """Return the synthesizer with the parameters that were given, and those of a file.
@@ -394,7 +395,16 @@ class Synthesis:
     ) -> None:
         """Draw a synthetic table into each file, written as the original is."""
         for copy, path in enumerate(paths):
-            model.sample_to(path, self.rows, copy=copy, overwrite=overwrite)
+            model.sample_to(
+                path, self.rows, copy=copy, overwrite=overwrite, safe_cells=self.safe_cells
+            )
+
+    def read_drawn(self, path: Path, read: Callable[[Path], pl.DataFrame]) -> pl.DataFrame:
+        """Return what others will read in a file that was drawn, without apostrophes put there."""
+        from understudy.data.formula_cells import unescaped
+
+        frame = read(path)
+        return unescaped(frame) if self.safe_cells else frame
 
     def source(self, file: Path, model: Path) -> Source:
         """Return how the table in a file was made, for commands that are to be like this one."""

@@ -19,6 +19,7 @@ from understudy.data.format_search import Found, Search, doubts_in_words
 from understudy.data.formats import ColumnFormat
 from understudy.data.number_format import NumberFormat
 from understudy.errors import DataError
+from understudy.showing import reason
 
 _MARK = "\ufeff"
 LARGE_FILE = 2**23
@@ -109,10 +110,9 @@ def read_csv(source: Path | bytes, options: CsvOptions, name: Path | None = None
     except pl.exceptions.NoDataError:
         raise DataError(f"{path} has a header but no rows.") from None
     except pl.exceptions.PolarsError as error:
-        first = str(error).splitlines()[0]
         raise DataError(
-            f"{path} cannot be read as a table with {dialect.delimiter!r} between its fields: "
-            f"{first}"
+            f"{path} cannot be read as a table with {dialect.delimiter!r} between its fields"
+            f"{_why(error)}."
         ) from error
     shape = shape_of(content, dialect.delimiter, texts.width, padded=dialect.padded)
     texts = _without_blank_lines(texts, content, dialect, shape.ending)
@@ -130,6 +130,16 @@ def read_csv(source: Path | bytes, options: CsvOptions, name: Path | None = None
     )
     frame = pl.DataFrame([one.values.alias(name) for name, one in found.items()])
     return CsvTable(frame, dialect)
+
+
+def _why(error: pl.exceptions.PolarsError) -> str:
+    """Return why polars cannot read a CSV file, without the fields that it quotes."""
+    text = str(error)
+    if "found more fields" in text:
+        return ": a row has more fields than the header"
+    if "CSV malformed" in text or "quote" in text:
+        return ": a quotation mark is not closed, or stands inside a field"
+    return f" ({reason(error)})"
 
 
 def direct_columns(

@@ -123,6 +123,11 @@ def check_table_file(path: Path) -> bytes:
     """Return the first bytes of a file that may hold a table, or say why it cannot."""
     if path.is_dir():
         raise DataError(f"{path} is a folder; give a CSV or Parquet file.")
+    if path.exists() and not path.is_file():
+        raise DataError(
+            f"{path} is a pipe or a device, and a table is read more than once. Save it in a file "
+            "first."
+        )
     try:
         with path.open("rb") as file:
             head = file.read(_SAMPLE_BYTES)
@@ -239,7 +244,11 @@ def _split(text: str, delimiter: str, cut: bool, *, strip: bool = True) -> list[
         rows.extend(row for row in itertools.islice(reader, _SAMPLE_ROWS + 1) if row)
     except csv.Error as error:  # a field longer than csv takes; the rows before it will do
         if not rows:
-            raise DataError(f"The file cannot be read as CSV: {error}.") from error
+            raise DataError(
+                "The file cannot be read as CSV: its first line has a field of more than "
+                f"{csv.field_size_limit():,} characters. Is it a table, with the right delimiter, "
+                "and is every quotation mark closed?"
+            ) from error
     cut = cut or len(rows) > _SAMPLE_ROWS
     return rows[:-1] if cut and len(rows) > 1 else rows
 
@@ -248,7 +257,10 @@ def _detect_delimiter(text: str, cut: bool) -> str:
     """Return the delimiter that cuts every line into the same, largest number of fields."""
 
     def score(delimiter: str) -> tuple[bool, int]:
-        widths = [len(row) for row in _split(text, delimiter, cut)]
+        try:
+            widths = [len(row) for row in _split(text, delimiter, cut)]
+        except DataError:  # another delimiter leaves no field too long
+            return (False, 0)
         return (min(widths) == max(widths) > 1, widths[0])
 
     return max(DELIMITERS, key=score)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import logging
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,12 +19,16 @@ from understudy.data.csv_text import put_rows
 from understudy.data.date_format import DayOrder
 from understudy.data.declared import declare_like
 from understudy.data.dialect import FALLBACK_ENCODING, Dialect
+from understudy.data.formula_cells import Guard
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend
 from understudy.data.kinds import COMPRESSED, CSV, KINDS, WRITABLE, ReadOptions, Sink, ending_of
 from understudy.data.kinds.database import Address, is_address, read_address
 from understudy.data.kinds.opening import STANDARD, Opened, open_table
 from understudy.data.kinds.spool import Spool, pack, to_standard_output
+from understudy.data.partial import note_finished, under_way
 from understudy.errors import AlreadyThereError, DataError
+from understudy.showing import reason
+from understudy.stopping import whole
 
 SUFFIXES = tuple(WRITABLE)
 """The endings with which a table can be written."""
@@ -207,7 +210,12 @@ def _with_rows(frame: pl.DataFrame, path: object) -> pl.DataFrame:
 
 
 def write(
-    frame: Frame, path: str | Path, *, overwrite: bool = False, dialect: Written | None = None
+    frame: Frame,
+    path: str | Path,
+    *,
+    overwrite: bool = False,
+    dialect: Written | None = None,
+    safe_cells: bool = False,
 ) -> Path:
     """Write a table to a file, whole or not at all.
 
@@ -225,9 +233,18 @@ def write(
     dialect : Dialect, Labels or Sheet, optional
         How to write it, for instance as `detect` found the input to be written. What does not suit
         the kind of file is left aside.
+    safe_cells : bool
+        Whether to put an apostrophe before each text of a CSV file that a spreadsheet would run as
+        a formula. Without it, a warning says in which columns there are such texts.
     """
     table = to_arrow(frame)
-    return write_tables(lambda sink: sink(table), path, overwrite=overwrite, dialect=dialect)
+    return write_tables(
+        lambda sink: sink(table),
+        path,
+        overwrite=overwrite,
+        dialect=dialect,
+        safe_cells=safe_cells,
+    )
 
 
 def write_tables(
@@ -236,31 +253,38 @@ def write_tables(
     *,
     overwrite: bool = False,
     dialect: Written | None = None,
+    safe_cells: bool = False,
 ) -> Path:
     """Write a table that comes in pieces: `produce` is called with a sink and feeds it.
 
     The pieces have the same columns and types. The result is the same as from one piece.
     """
     path = Path(path)
-    suffix = check_target(path, overwrite=overwrite)
+    suffix, guard = check_target(path, overwrite=overwrite), Guard(safe=safe_cells)
     if str(path) == STANDARD:
         spool = Spool()
-        _write_as(suffix, produce, spool.path, dialect)
+        _write_as(suffix, produce, spool.path, dialect, guard)
+        guard.warn("The standard output")
         to_standard_output(spool)
         return path
     packed = next((packed for packed in COMPRESSED if suffix.endswith(packed)), "")
     with _replacement(path, overwrite=overwrite) as temporary:
         if packed:
             spool = Spool()
-            _write_as(suffix.removesuffix(packed), produce, spool.path, dialect)
+            _write_as(suffix.removesuffix(packed), produce, spool.path, dialect, guard)
             pack(spool, temporary, packed)
         else:
-            _write_as(suffix, produce, temporary, dialect)
+            _write_as(suffix, produce, temporary, dialect, guard)
+        guard.warn(path.name)
     return path
 
 
 def _write_as(
-    suffix: str, produce: Callable[[Sink], object], path: Path, like: Written | None
+    suffix: str,
+    produce: Callable[[Sink], object],
+    path: Path,
+    like: Written | None,
+    guard: Guard,
 ) -> None:
     """Write a table in the way that an ending asks for."""
     kind = WRITABLE[suffix]
@@ -268,7 +292,8 @@ def _write_as(
         kind.load().write_table(produce, path, like, suffix)
         return
     delimiter = "\t" if suffix == ".tsv" else ","
-    _write_csv(produce, path, like if isinstance(like, Dialect) else Dialect(delimiter=delimiter))
+    dialect = like if isinstance(like, Dialect) else Dialect(delimiter=delimiter)
+    _write_csv(lambda sink: produce(guard.before(sink)), path, dialect)
 
 
 def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dialect) -> None:
@@ -292,7 +317,8 @@ def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dial
             put_rows(frame, dialect, file, encode, header=not headed)
         except pl.exceptions.PolarsError as error:
             raise DataError(
-                f"The table cannot be written as CSV: {error}. Write a .parquet file instead."
+                f"The table cannot be written as CSV ({reason(error)}). Write a .parquet file "
+                "instead."
             ) from error
         headed = True
 
@@ -352,18 +378,15 @@ def check_writable(path: Path, *, overwrite: bool) -> None:
 def _replacement(path: Path, *, overwrite: bool) -> Iterator[Path]:
     """Give a temporary file beside `path` that takes its place at the end, or goes on an error."""
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
-        try:
-            # mkstemp makes a private file; the finished one has the usual permissions.
+        with under_way(path) as temporary:
+            # It is made as a private file; the finished one has the usual permissions.
             mask = os.umask(0)
             os.umask(mask)
             temporary.chmod(0o666 & ~mask)
             yield temporary
             check_writable(path, overwrite=overwrite)
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+            with whole():
+                temporary.replace(path)
+                note_finished(path)
     except OSError as error:
         raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error

@@ -6,6 +6,7 @@ frame of new values can be built that a user cannot tell from the one they gave 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
@@ -17,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from understudy.errors import DataError
+from understudy.showing import reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +29,13 @@ Frame: TypeAlias = Any
 
 StoredType: TypeAlias = dict[str, Any]
 """A column's type in its own library, in words that JSON can hold."""
+
+
+MOST_COLUMNS = 20_000
+LONGEST_NAME = 40
+"""Characters of a column's name that are shown where several are listed."""
+MOST_NAMES = 5
+"""Names of columns that a message lists, at most."""
 
 
 def to_narwhals(frame: Frame) -> nw.DataFrame[Any]:
@@ -53,7 +62,13 @@ def to_narwhals(frame: Frame) -> nw.DataFrame[Any]:
 
 
 def check_names(names: Sequence[object]) -> None:
-    """Raise unless the column names are distinct, non-empty texts."""
+    """Raise unless the column names are distinct, non-empty texts, and not far too many."""
+    if len(names) > MOST_COLUMNS:
+        raise DataError(
+            f"The table has {len(names):,} columns or more, and {MOST_COLUMNS:,} are the most that "
+            "can be worked with. Choose those that are needed. If rows and columns are "
+            "interchanged, turn the table around."
+        )
     unnamed = [place for place, name in enumerate(names, 1) if name is None or name == ""]
     if unnamed:
         raise DataError(
@@ -65,11 +80,18 @@ def check_names(names: Sequence[object]) -> None:
         raise DataError(
             f"Column names are text; {other[0]!r} is {type(other[0]).__name__}. Rename the column."
         )
-    repeated = sorted({str(name) for name in names if names.count(name) > 1})
+    repeated = sorted(str(name) for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise DataError(
-            f"Column names must differ; repeated: {', '.join(map(repr, repeated))}. Rename them."
+            f"Column names must differ; repeated: {_some_names(repeated)}. Rename them."
         )
+
+
+def _some_names(names: Sequence[str]) -> str:
+    """Return a few names, cut off where they are long: a line of data may pass for a header."""
+    shown = [repr(f"{name[:LONGEST_NAME]}…" if name[LONGEST_NAME:] else name) for name in names]
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(shown[:MOST_NAMES]) + more
 
 
 def to_arrow(frame: Frame) -> pa.Table:
@@ -93,11 +115,16 @@ def _note(series: nw.Series[Any]) -> Mapping[bytes, bytes] | None:
 
 def column_to_arrow(series: nw.Series[Any], name: str) -> pa.Array:
     """Return one column as an Arrow array in one piece; `name` is for messages."""
+    if series.dtype in (nw.Int128, nw.UInt128):
+        raise DataError(
+            f"Column {name!r} holds whole numbers beyond 64 bits. If they are labels, convert the "
+            "column to text; if they are amounts, give them in a larger unit."
+        )
     try:
         array = series.to_arrow()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise DataError(
-            f"Column {name!r} cannot be read as values of one type ({error}). "
+            f"Column {name!r} cannot be read as values of one type ({reason(error)}). "
             "Convert it to one, for example to text."
         ) from error
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

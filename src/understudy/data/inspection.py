@@ -26,6 +26,7 @@ from understudy.data.special_values import special_values
 from understudy.data.stream import FileStream, columns_of, layout_of
 from understudy.data.values import Form, decimals_of, form_of, numbers, time_to_text
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
+from understudy.showing import SHARED_BY, may_name, records_are_shown
 from understudy.wording import counted
 
 WORDS_OF_PROSE = 4
@@ -175,13 +176,9 @@ def _number(  # how it is stored, and all that was said of it
     if kind == "integer":
         found = found.as_whole()
     values, counts = np.unique(found.present, return_counts=True)
-    # A duration is measured, whatever it is called; so is what has values with a meaning of their own.
+    # A duration is measured, whatever it is called; so is what has special values.
     open_to_question = kind == "integer" and asked is None and not pa.types.is_duration(array.type)
-    if (
-        open_to_question
-        and not len(known)
-        and why_number_is_one(name, values, int(counts.sum()))
-    ):
+    if open_to_question and not len(known) and why_number_is_one(name, values, int(counts.sum())):
         return Column(name, "identifier", missing=missing)
     decimals = decimals_of(values, pa.types.is_float32(array.type)) if kind == "real" else None
 
@@ -296,7 +293,8 @@ def _number_problems(column: Column, array: pa.Array) -> list[str]:
             (limits[0], limits[-1]), replace(column, kind=_looser(column)), array.type
         )
     except ValueError as error:  # a date in the schema that is none
-        return [f"{column.name!r}: {error}."]
+        told = f": {error}" if records_are_shown() else ""
+        return [f"{column.name!r}: the schema gives a value that does not fit {array.type}{told}."]
     outside = (found.values < low) | (found.values > high)
     outside &= ~np.isin(found.values, special) & ~found.missing
     return value_problems(column, array, outside) or _span_problems(column, found.present)
@@ -322,20 +320,44 @@ def _looser(column: Column) -> Kind:
 
 
 def value_problems(column: Column, array: pa.Array, wrong: NDArray[np.bool_]) -> list[str]:
-    """Return a sentence that counts the rows with a value outside the range or the levels."""
+    """Return a sentence that counts the rows with a value outside the range or the levels.
+
+    It names no value that fewer rows than `SHARED_BY` have, unless records may be shown, and never
+    the ends of a range, which are two records' numbers.
+    """
     if not wrong.any():
         return []
-    values = array.filter(pa.array(wrong)).unique().to_pylist()
+    values = _counts(array.filter(pa.array(wrong)))
     hint = ""
     if column.binned:
-        limits = _limits(column)
-        what = f"outside its range{f' {limits[0]} to {limits[-1]}' if limits else ''}"
+        what = "outside its range"
     else:
         what = f"with a value that is not among its {len(column.levels)} levels"
-        levels = [level for level in column.levels if isinstance(level, str)]
-        hint = did_you_mean(values[0], levels) if isinstance(values[0], str) else ""
+        first = next(iter(values))
+        if isinstance(first, str) and may_name(values[first]):
+            hint = did_you_mean(first, _shared_levels(column, array))
     rows = _rows(np.count_nonzero(wrong))
-    return [f"{column.name!r} has {rows} {what}: {_listed(values)}.{hint}"]
+    return [f"{column.name!r} has {rows} {what}{_listed(values)}.{hint}"]
+
+
+def _counts(array: pa.Array) -> dict[Any, int]:
+    """Return how many rows have each value, in the order in which the values come."""
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    found = array.value_counts()
+    return dict(
+        zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)
+    )
+
+
+def _shared_levels(column: Column, array: pa.Array) -> list[str]:
+    """Return the levels of a column that a message may name."""
+    values = _counts(array)
+    return [
+        level
+        for level in column.levels
+        if isinstance(level, str) and may_name(values.get(level, 0))
+    ]
 
 
 def _limits(column: Column) -> Sequence[Any]:
@@ -346,7 +368,11 @@ def _rows(count: int | np.integer) -> str:
     return counted(int(count), "row")
 
 
-def _listed(values: Sequence[object]) -> str:
-    shown = [repr(v) if isinstance(v, str) else str(v) for v in values[:_EXAMPLES]]
-    more = len(values) - _EXAMPLES
-    return ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")
+def _listed(values: dict[Any, int]) -> str:
+    """Return values as the end of a sentence: those that may be named, and how many others."""
+    named = [value for value, rows in values.items() if may_name(rows)]
+    more = len(values) - len(named[:_EXAMPLES])
+    if not named:
+        return f" ({counted(more, 'value')}, not shown: fewer than {SHARED_BY} rows have each)"
+    shown = [repr(v) if isinstance(v, str) else str(v) for v in named[:_EXAMPLES]]
+    return ": " + ", ".join(shown) + (f" and {more:,} more" if more > 0 else "")

@@ -12,6 +12,8 @@ from typing import Any, Literal, get_args
 from understudy.arguments import as_names
 from understudy.data.frames import Frame
 from understudy.errors import SchemaError, did_you_mean, unknown_columns
+from understudy.showing import records_are_shown
+from understudy.wording import counted
 
 Kind = Literal["categorical", "integer", "real", "datetime", "boolean", "identifier", "text"]
 Role = Literal["ordinary", "key", "sensitive", "target", "identifier"]
@@ -129,14 +131,23 @@ class Column:
     def _level_problems(self) -> Iterator[str]:
         bad = [level for level in self.levels if not isinstance(level, Level)]
         if bad:
-            yield f"levels must be texts, numbers, or true and false; got {bad[0]!r}."
+            yield f"levels must be texts, numbers, or true and false; {_item(self.levels, bad)}."
             return
         if len({float if type(level) is int else type(level) for level in self.levels}) > 1:
-            listed = list(self.levels)
-            yield f"levels must be all texts, all numbers, or true and false; got {listed}."
-        repeated = [repr(level) for level, times in Counter(self.levels).items() if times > 1]
+            first = type(self.levels[0])
+            other = [level for level in self.levels if type(level) is not first]
+            yield (
+                "levels must be all texts, all numbers, or true and false; "
+                f"{_item(self.levels, other)}, unlike the first."
+            )
+        repeated = [level for level, times in Counter(self.levels).items() if times > 1]
         if repeated:
-            yield f"levels are repeated: {', '.join(repeated)}."
+            listed = f": {', '.join(map(repr, repeated))}" if records_are_shown() else ""
+            first_place = self.levels.index(repeated[0]) + 1
+            yield (
+                f"{counted(len(repeated), 'level')} more than once{listed}, first number "
+                f"{first_place} of the list."
+            )
 
     def _number_problems(self) -> Iterator[str]:
         wrong = list(self._wrong_types())
@@ -146,7 +157,8 @@ class Column:
         edges = list(self.edges)
         if self.binning == "edges":
             if len(edges) < 2 or edges != sorted(set(edges)):
-                yield f"edges must be at least two numbers in increasing order; got {edges}."
+                got = f"got {edges}" if records_are_shown() else f"it lists {len(edges)}"
+                yield f"edges must be at least two numbers in increasing order; {got}."
         elif edges:
             yield (
                 f"edges are given, but binning is {self.binning!r}; "
@@ -155,7 +167,8 @@ class Column:
         if type(self.bins) is not int or not 1 <= self.bins <= MOST_BINS:
             yield f"bins must be a whole number from 1 to {MOST_BINS:,}; got {self.bins!r}."
         if self.range is not None and (len(self.range) != 2 or self.range[0] > self.range[1]):
-            yield f"range must be [smallest, largest]; got {list(self.range)}."
+            got = f"; got {list(self.range)}" if records_are_shown() else ""
+            yield f"range must be [smallest, largest]{got}."
 
     def _wrong_types(self) -> Iterator[str]:
         allowed: Any
@@ -175,7 +188,29 @@ class Column:
             bad += [v for v in endless if v not in known]
             bad += [v for v in values if isinstance(v, int) and not -(2**63) <= v < 2**63]
             if bad:
-                yield f"{name} of this {self.kind} column must be {noun}; got {bad[0]!r}."
+                yield (f"{name} of this {self.kind} column must be {noun}; {_item(values, bad)}.")
+
+
+def _item(values: Sequence[Any], bad: Sequence[Any]) -> str:
+    """Return which of some values is wrong: its place and its type, and itself if it may be shown.
+
+    Examples
+    --------
+    >>> _item([1, "Smith"], ["Smith"])
+    'number 2 of the list is a text'
+    """
+    place = next(place for place, value in enumerate(values, 1) if value is bad[0])
+    word = _WORDS.get(type(bad[0]), type(bad[0]).__name__)
+    shown = f": {bad[0]!r}" if records_are_shown() else ""
+    return f"number {place} of the list is {word}{shown}"
+
+
+_WORDS: dict[type, str] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a real number",
+    bool: "true or false",
+}
 
 
 _EDITABLE = tuple(item.name for item in fields(Column) if item.name != "name")

@@ -11,6 +11,7 @@ from typing import Any
 
 from understudy.data.schema import Column, Schema
 from understudy.errors import ParameterError, SchemaError, did_you_mean
+from understudy.showing import records_are_shown
 from understudy.toml_file import parse_toml, read_toml
 
 FORMAT = 1
@@ -153,6 +154,12 @@ def _schema_of(document_of: Callable[[], dict[str, Any]], source: str) -> Schema
     return Schema(columns)
 
 
+def _shown(name: str, value: object) -> str:
+    """Return what a field holds, in words that show no record: lists hold values of the data."""
+    hidden = name in _LISTS and not records_are_shown()
+    return f"one {type(value).__name__}" if hidden else repr(value)
+
+
 def _plain_problems(plain: Any, place: int) -> list[str]:  # noqa: ANN401  # whatever a file held
     if not isinstance(plain, dict):
         return [f"column {place} is not a section of fields."]
@@ -166,7 +173,7 @@ def _plain_problems(plain: Any, place: int) -> list[str]:  # noqa: ANN401  # wha
     forms: dict[str, tuple[type, str]] = dict.fromkeys(_TEXTS, (str, "text"))
     forms |= dict.fromkeys(_LISTS, (list, "a list"))
     problems += [
-        f"{name} must be {noun}; got {plain[name]!r}."
+        f"{name} must be {noun}; got {_shown(name, plain[name])}."
         for name, (form, noun) in forms.items()
         if name in plain and not isinstance(plain[name], form)
     ]

@@ -23,6 +23,7 @@ from understudy.data.kinds.database import is_address
 from understudy.data.kinds.opening import Opened, open_table
 from understudy.data.number_format import NumberFormat
 from understudy.errors import DataError, unknown_columns
+from understudy.showing import reason
 
 MEMORY_FOR_COLUMNS = 2**29
 """Bytes that columns read together may take, about, while a file is described."""
@@ -119,7 +120,7 @@ def _collect(lazy: pl.LazyFrame) -> pl.DataFrame:
     try:
         return lazy.collect(engine="streaming")
     except pl.exceptions.PolarsError as error:
-        raise DataError(f"The file cannot be read: {error}") from error
+        raise DataError(f"The file cannot be read ({reason(error)}).") from error
 
 
 def scan(

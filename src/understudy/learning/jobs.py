@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import multiprocessing
+import os
 import pickle
+import signal
+import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -12,6 +15,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +24,8 @@ from numpy.typing import NDArray
 from understudy.data.joint_coding import Levels
 from understudy.errors import ParameterError
 from understudy.learning.classifiers import Codes, Model, encode
+from understudy.showing import reason
+from understudy.stopping import ended_with
 
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
@@ -60,10 +66,71 @@ def mapped(
         ) from error
     # A forked process would inherit the locks of polars' threads.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-        processes, mp_context=context, initializer=prepare, initargs=given
-    ) as pool:
-        yield _in_order(pool, function, jobs, AHEAD * processes)
+    _start_tracker()
+    pool = ProcessPoolExecutor(
+        processes, mp_context=context, initializer=_begin, initargs=(prepare, given)
+    )
+    try:
+        with ended_with(lambda: _kill(pool)):
+            yield _in_order(pool, function, jobs, AHEAD * processes)
+    except BaseException:
+        # Nobody wants the other results: no process is left to compute them.
+        _kill(pool)
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _begin(prepare: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
+    """Start a process of a pool: it ends with the one that started it, and leaves Ctrl-C to it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if prepare is not None:
+        prepare(*given)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _start_tracker() -> None:
+    """Start what tidies up after processes that were killed, and have it do so in silence."""
+    before = os.environ.get("PYTHONWARNINGS")
+    os.environ["PYTHONWARNINGS"] = "ignore:resource_tracker:UserWarning"
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONWARNINGS"]
+        else:
+            os.environ["PYTHONWARNINGS"] = before
+
+
+def _kill(pool: ProcessPoolExecutor) -> None:
+    """End the processes of a pool, whatever they are doing."""
+    # The pool has no other way before Python 3.14.
+    for process in list((getattr(pool, "_processes", None) or {}).values()):
+        process.kill()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Keep Ctrl-C from processes that start inside the block: it is for the one that starts them.
+
+    It would reach them before they can say so, and each would print where it was.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _in_order(
@@ -75,7 +142,8 @@ def _in_order(
     waiting: deque[Future[Outcome]] = deque()
     try:
         for job in jobs:
-            waiting.append(pool.submit(function, job))
+            with _without_interrupts():
+                waiting.append(pool.submit(function, job))
             if len(waiting) == window:
                 yield waiting.popleft().result()
         while waiting:
@@ -114,7 +182,7 @@ class Job:
         try:
             found = np.asarray(self._trained())
         except Exception as error:  # noqa: BLE001  # a user's model may raise anything
-            return f"{type(error).__name__}: {error}"
+            return reason(error)
         if found.shape != (len(self.asked),):
             return f"it returned an array of shape {found.shape} for {len(self.asked)} records"
         if self._of_numbers:

@@ -18,6 +18,7 @@ from understudy.data.levels import Levels, in_words
 from understudy.errors import ParameterError, did_you_mean
 from understudy.results import Result
 from understudy.risk.scenario import Scenario
+from understudy.showing import hint_of
 
 if TYPE_CHECKING:
     from understudy.risk.key_tally import KeyCells
@@ -203,7 +204,7 @@ def find_level(name: str, levels: Levels, value: object) -> int:
         double = doubles is not None and isinstance(held, float) and doubles[code] == value
         if held is not None and (double or levels.labels[code] == text):
             return code
-    hint = did_you_mean(text, levels.labels[: levels.missing])
+    hint = hint_of(text, levels.labels[: levels.missing])
     raise ParameterError(
         f"{name!r} does not have the value {value!r} in these tables.{hint} Give the value "
         "itself, or None for missing."

@@ -26,10 +26,12 @@ from understudy.errors import (
     ParameterError,
     UnderstudyError,
 )
+from understudy.showing import told
 from understudy.synthesis.blocks import Block, RandomState, plan_blocks, seed_of
 from understudy.synthesis.model_file import read_model, write_model
 from understudy.synthesis.sampler import SamplingTable
 from understudy.synthesis.settings import Parametrized
+from understudy.wording import counted
 
 RARE_BELOW = 5
 """A count of fewer records than this may tell something of a single person."""
@@ -188,12 +190,14 @@ class Synthesizer(Parametrized, ABC):
         random_state: RandomState = None,
         overwrite: bool = False,
         dialect: Dialect | None = None,
+        safe_cells: bool = False,
     ) -> Path:
         """Draw a synthetic table straight into a CSV or Parquet file, whatever its size.
 
         The file holds the same rows as `sample` gives for the same seed; `copy` counts the tables
         of ``sample(copies=...)`` from 0. Without a `dialect`, a CSV file is written like that of
-        the original, if `fit` knew how.
+        the original, if `fit` knew how. With `safe_cells`, texts that a spreadsheet would run as
+        formulas have an apostrophe before them.
         """
         blocks = self._blocks(n, self._draw_seed(random_state), copy)
 
@@ -202,7 +206,9 @@ class Synthesizer(Parametrized, ABC):
 
         if dialect is None and self.dialect_ is not None:
             dialect = fitted(self.dialect_, Path(path))
-        return write_tables(produce, path, overwrite=overwrite, dialect=dialect)
+        return write_tables(
+            produce, path, overwrite=overwrite, dialect=dialect, safe_cells=safe_cells
+        )
 
     def _draw_seed(self, random_state: RandomState) -> np.random.SeedSequence:
         self._require_fit()
@@ -453,6 +459,9 @@ class Synthesizer(Parametrized, ABC):
             if "dialect" in header:
                 model.dialect_ = Dialect.from_plain(header["dialect"])
             model._restore(own)  # noqa: SLF001  # a subclass of this class
+            model._check_arrays(arrays)  # noqa: SLF001
+        except MemoryError as error:
+            raise ModelFileError(f"{path} needs more memory than there is.") from error
         except (
             ArithmeticError,
             AttributeError,
@@ -461,8 +470,15 @@ class Synthesizer(Parametrized, ABC):
             UnderstudyError,
             ValueError,
         ) as error:
-            raise ModelFileError(f"{path} is damaged: {error}.") from error
+            raise ModelFileError(f"{path} is damaged: {told(error).rstrip('.')}.") from error
         return model
+
+    def _check_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Raise ValueError if a model file holds arrays that this model has no place for."""
+        known = {*self._state(), *(f"{_CODEC}{name}" for name in self.codec_.to_arrays())}
+        unknown = [name for name, array in arrays.items() if name not in known and array.size]
+        if unknown:
+            raise ValueError(f"{counted(len(unknown), 'array')} that no such model has")
 
     def _counts_by_column(self, counts: NDArray[Any]) -> tuple[NDArray[np.int64], ...]:
         """Return counts of a model file column by column, or raise if they do not fit."""

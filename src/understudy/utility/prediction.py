@@ -22,6 +22,7 @@ from understudy.errors import ParameterError, did_you_mean, unknown_columns
 from understudy.learning.classifiers import CLASSIFIERS, MANY_LEVELS, Codes, Model
 from understudy.learning.jobs import Guesses, Job, mapped
 from understudy.progress import track
+from understudy.showing import hint_of
 from understudy.utility.prediction_result import (
     TRAININGS,
     Comparison,
@@ -265,7 +266,7 @@ def _positive_class(positive: object, task: _Task, original: Coded) -> str | Non
             return label
     raise ParameterError(
         f"positive is a class of {task.target!r}; {positive!r} is none."
-        f"{did_you_mean(str(positive), task.labels)}"
+        f"{hint_of(str(positive), task.labels)}"
     )
 
 

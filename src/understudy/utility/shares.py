@@ -16,6 +16,7 @@ from understudy.data.groups import Grouping, round_groups
 from understudy.data.joint_coding import CodedTables
 from understudy.data.levels import Levels
 from understudy.utility.tables import compared
+from understudy.wording import counted
 
 NOT_SHOWN = "not in the release"
 MOST_LABELS = 20
@@ -38,9 +39,12 @@ class ColumnShares:
 
 
 def column_shares_of(
-    tables: CodedTables, columns: Sequence[str] | None = None
+    tables: CodedTables, columns: Sequence[str] | None = None, *, fewest: int = 1
 ) -> tuple[ColumnShares, ...]:
     """Return the shares of the values of each column, all by default, in original and release.
+
+    Values that fewer than `fewest` records of the original have, but some, are put together
+    without their names, and then no label says where a column of dates begins and ends.
 
     Examples
     --------
@@ -52,15 +56,21 @@ def column_shares_of(
     """
     both = compared(tables, columns)
     return tuple(
-        _shares(name, both.levels[name], both["original"][name], both["synthetic"][name])
+        _shares(name, both.levels[name], both["original"][name], both["synthetic"][name], fewest)
         for name in both.columns
     )
 
 
-def _shares(name: str, levels: Levels, original: Codes, synthetic: Codes) -> ColumnShares:
+def _shares(
+    name: str, levels: Levels, original: Codes, synthetic: Codes, fewest: int
+) -> ColumnShares:
     counts = np.bincount(synthetic, minlength=len(levels))
     shown = np.flatnonzero(counts)
-    found = _labelled(levels, counts, shown)
+    people = np.bincount(original, minlength=len(levels))
+    few = (people > 0) & (people < fewest)
+    if levels.missing is not None:
+        few[levels.missing] = False
+    found = _labelled(levels, counts, shown, few, ends=fewest <= 1)
     labels = [*found.names, NOT_SHOWN]
     place = np.where(found.place < 0, len(labels) - 1, found.place)
     before, after = (
@@ -72,12 +82,23 @@ def _shares(name: str, levels: Levels, original: Codes, synthetic: Codes) -> Col
     return ColumnShares(name, tuple(labels), tuple(before.tolist()), tuple(after.tolist()))
 
 
-def _labelled(levels: Levels, counts: NDArray[np.int64], shown: NDArray[np.intp]) -> Grouping:
+def _labelled(
+    levels: Levels,
+    counts: NDArray[np.int64],
+    shown: NDArray[np.intp],
+    few: NDArray[np.bool_],
+    *,
+    ends: bool,
+) -> Grouping:
     if len(shown) <= MOST_LABELS:
-        return _by_value(levels, shown)
+        return _together(_by_value(levels, shown[~few[shown]]), (counts > 0) & few)
     if levels.numbers is None and not levels.are_times:
-        return _by_frequency(levels, counts)
-    found = _by_runs(levels, shown) if levels.numbers is None else round_groups(levels, counts)
+        return _by_frequency(levels, counts, few)
+    found = (
+        _by_runs(levels, shown, ends=ends)
+        if levels.numbers is None
+        else round_groups(levels, counts)
+    )
     if levels.missing is None or not counts[levels.missing]:
         return found
     found.place[levels.missing] = len(found.names)
@@ -90,18 +111,28 @@ def _by_value(levels: Levels, shown: NDArray[np.intp]) -> Grouping:
     return Grouping(place, levels.labels_of(shown))
 
 
-def _by_frequency(levels: Levels, counts: NDArray[np.int64]) -> Grouping:
+def _by_frequency(levels: Levels, counts: NDArray[np.int64], few: NDArray[np.bool_]) -> Grouping:
     """Keep the most frequent labels of the release, and put its others together."""
-    order = np.argsort(-counts, kind="stable")
+    order = np.argsort(-np.where(few, 0, counts), kind="stable")
     kept = np.sort(order[: MOST_LABELS - 1])
+    kept = kept[(counts[kept] > 0) & ~few[kept]]
     found = _by_value(levels, kept)
-    rest = (counts > 0) & (found.place < 0)
-    found.place[rest] = len(kept)
-    return Grouping(found.place, [*found.names, f"{int(rest.sum()):,} other values"])
+    return _together(found, (counts > 0) & (found.place < 0))
 
 
-def _by_runs(levels: Levels, shown: NDArray[np.intp]) -> Grouping:
-    """Put ordered values that are no numbers into groups of neighbours, named by their ends."""
+def _together(found: Grouping, rest: NDArray[np.bool_]) -> Grouping:
+    """Give all of some values one more label, which names none of them."""
+    if not rest.any():
+        return found
+    found.place[rest] = len(found.names)
+    return Grouping(found.place, [*found.names, counted(int(rest.sum()), "other value")])
+
+
+def _by_runs(levels: Levels, shown: NDArray[np.intp], *, ends: bool) -> Grouping:
+    """Put ordered values that are no numbers into groups of neighbours, named by their ends.
+
+    The first value of all and the last are named only if `ends` may be.
+    """
     known = shown[shown != (-1 if levels.missing is None else levels.missing)]
     place = np.full(len(levels), -1, np.int64)
     labels: list[str] = []
@@ -109,6 +140,10 @@ def _by_runs(levels: Levels, shown: NDArray[np.intp]) -> Grouping:
         first, last = int(run[0]), int(run[-1])
         place[first : last + 1] = len(labels)
         labels.append(" to ".join(levels.labels_of([first, last])))
+    if not ends:
+        first, last = int(known[0]), int(known[-1])
+        labels[0] = f"up to {labels[0].removeprefix(f'{levels.label(first)} to ')}"
+        labels[-1] = f"from {labels[-1].removesuffix(f' to {levels.label(last)}')}"
     # What lies between two groups is shown by neither, and inside the release all the same.
     inside = np.arange(int(known[0]), int(known[-1]) + 1)
     gaps = inside[place[inside] < 0]

@@ -172,7 +172,7 @@ def test_kinds_are_told_apart():
 
 def test_the_page_about_files_has_a_line_for_each_kind():
     lines = re.findall(
-        r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", HOW_TO.read_text("utf-8"), re.M
+        r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", HOW_TO.read_text("utf-8"), re.MULTILINE
     )
     told = {line[0].strip(): line[1:] for line in lines}
     for kind in KINDS:

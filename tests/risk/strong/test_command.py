@@ -21,6 +21,7 @@ from understudy.errors import DataError, ParameterError
 from understudy.progress import reporting
 from understudy.risk.strong.black_box import black_box_attacker
 from understudy.risk.strong.command import Command
+from understudy.showing import showing_records
 
 TABLE = pl.DataFrame({"x": ["a", "b, c", None], "y": [1, 2, 3]})
 FILES = "{original} {synthetic} {seed}"
@@ -143,6 +144,7 @@ def test_another_command_is_another_attack(program, tmp_path):
         ("open(synthetic, 'w').write('x,y\\n')", "no rows"),
     ],
 )
+@showing_records()
 def test_programs_that_fail(program, body, message):
     with pytest.raises(DataError, match=message):
         program(body)(TABLE, 1)

@@ -17,6 +17,7 @@ from scipy.stats import binom, chi2_contingency, chisquare
 from understudy import Schema, Synthesizer, load
 from understudy.data.coded import Coded
 from understudy.errors import ParameterError
+from understudy.showing import showing_records
 from understudy.synthesis.cart import Cart
 from understudy.synthesis.sampler import ENDED
 
@@ -576,6 +577,7 @@ def test_a_stratum_that_did_not_occur_cannot_be_drawn():
     assert np.exp(model.log_likelihood(other)).tolist() == pytest.approx([0, 1 / 3])
 
 
+@showing_records()
 def test_strata_that_are_too_small_are_refused():
     frame = pl.DataFrame({"a": ["x"] * 50 + ["y"] * 4, "b": [1, 2] * 27})
     with pytest.raises(ParameterError, match=r"1 of 2 parts have fewer than minbucket = 5 .*a = y"):

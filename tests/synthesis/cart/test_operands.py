@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 from understudy.errors import ParameterError
+from understudy.showing import showing_records
 from understudy.synthesis.cart.grammar import read_condition
 
 NAN = float("nan")
@@ -269,6 +270,7 @@ def test_names_that_mean_something_elsewhere(name):
         ("clock", "day", "holds times and column 'day' holds dates"),
     ],
 )
+@showing_records()
 def test_what_cannot_be_compared(column, value, expected):
     for form in ("{} == {}", "not ({} != {})"):
         with pytest.raises(ParameterError) as caught:
@@ -277,6 +279,7 @@ def test_what_cannot_be_compared(column, value, expected):
         assert column in str(caught.value)
 
 
+@showing_records()
 def test_lists_are_checked_too():
     with pytest.raises(ParameterError, match=r"`small in \(1, 'a'\)` cannot be decided.*numbers"):
         holds("small in (1, 'a')", RISING)

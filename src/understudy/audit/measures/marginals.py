@@ -84,7 +84,9 @@ MARGINALS = Measure(
 SHARES = Measure(
     "shares",
     "comparing columns",
-    lambda synthesis: column_shares_of(synthesis.tables, synthesis.columns),
+    lambda synthesis: column_shares_of(
+        synthesis.tables, synthesis.columns, fewest=synthesis.task.fewest_to_name
+    ),
     lambda _first, found: Collected(utility={"shares": found[0]}),
     first_only=True,
     place=110,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from understudy.data.joint_coding import CodedTables, EncodedTable
 from understudy.utility.prediction import prediction
 from understudy.utility.prediction_result import Comparison, Prediction, Trained
 from understudy.utility.shares import NOT_SHOWN
+
+OF_FEW = "a value of few records"
+"""In place of a class that too few records of the original have to name it."""
 
 LEARNT_FROM = 10_000
 """Records of a table that classifiers learn to predict the target from, at most.
@@ -106,11 +109,17 @@ def prediction_note(found: Prediction, rows: int, made: int) -> str:
 
 
 def shown_classes(
-    labels: Sequence[str], tables: CodedTables, target: str, *, grouped: bool
+    labels: Sequence[str],
+    tables: CodedTables,
+    target: str,
+    *,
+    grouped: bool,
+    few: Collection[str] = (),
 ) -> tuple[str, ...]:
     """Return the classes as they may be shown: those that the release lacks have no names.
 
-    Groups of numbers are numbered, for their limits are the original's.
+    Those of `few` records of the original have none either. Groups of numbers are numbered, for
+    their limits are the original's.
 
     Examples
     --------
@@ -124,12 +133,22 @@ def shown_classes(
     held = set(tables.select(["synthetic"], [target]).levels[target].labels)
     # A class of that very name is another one than what is not known.
     held |= {"missing value"} & set(labels) if "missing" in held else set()
-    hidden = [label for label in labels if label not in held]
-    numbered = {
-        label: NOT_SHOWN if len(hidden) == 1 else f"{NOT_SHOWN} ({number})"
-        for number, label in enumerate(hidden, 1)
-    }
-    return tuple(numbered.get(label, label) for label in labels)
+    named: dict[str, str] = {}
+    for title, hidden in (
+        (NOT_SHOWN, [label for label in labels if label not in held]),
+        (OF_FEW, [label for label in labels if label in held and label in few]),
+    ):
+        for number, label in enumerate(hidden, 1):
+            named[label] = title if len(hidden) == 1 else f"{title} ({number})"
+    return tuple(named.get(label, label) for label in labels)
+
+
+def _of_few(labels: Sequence[str], tables: CodedTables, target: str, fewest: int) -> set[str]:
+    """Return the classes that fewer records of the original have than may be named."""
+    original = tables.select(["original"], [target])
+    counts = np.bincount(original["original"][target], minlength=len(original.levels[target]))
+    rare = original.levels[target].labels_of(np.flatnonzero((counts > 0) & (counts < fewest)))
+    return set(rare) & set(labels)
 
 
 def prediction_findings(
@@ -230,7 +249,8 @@ def _collect(first: Synthesis, found: Sequence[Prediction]) -> Collected:
     task, tables = first.task, first.tables
     assert task.target is not None  # noqa: S101  # there is no such job without one
     grouped = task.target in task.groups
-    classes = shown_classes(found[0].labels, tables, task.target, grouped=grouped)
+    few = set() if grouped else _of_few(found[0].labels, tables, task.target, task.fewest_to_name)
+    classes = shown_classes(found[0].labels, tables, task.target, grouped=grouped, few=few)
     rows = (len(tables.encoded[name]) for name in ("original", "synthetic"))
     note = prediction_note(found[0], *rows)
     return Collected(

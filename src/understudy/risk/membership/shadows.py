@@ -23,6 +23,7 @@ from understudy.risk.membership.telling_apart import ToldApart, tell_each_apart
 from understudy.risk.strong.candidates import check_records, plain_values, read_columns
 from understudy.risk.strong.command import Command
 from understudy.risk.strong.simulator import Synthesize, run_in_threads
+from understudy.showing import reason
 from understudy.synthesis.blocks import RandomState, seed_of
 
 FEWEST_SHADOWS = 20
@@ -264,10 +265,9 @@ class _Attacker:
             try:
                 return shadow, maker.of(self.tool(made, seeds[shadow]))
             except Exception as error:
-                name = "" if isinstance(error, UnderstudyError) else f"{type(error).__name__}: "
+                told = str(error) if isinstance(error, UnderstudyError) else f"{reason(error)}."
                 raise DataError(
-                    f"The tool failed in shadow release {shadow + 1} (seed {seeds[shadow]}): "
-                    f"{name}{error}"
+                    f"The tool failed in shadow release {shadow + 1} (seed {seeds[shadow]}): {told}"
                 ) from error
 
         jobs = range(len(plan.tables))

@@ -27,12 +27,15 @@ from understudy.data.frames import Backend, Frame, to_arrow, to_backend, to_narw
 from understudy.data.missing_words import ALWAYS
 from understudy.errors import DataError, ParameterError, did_you_mean
 from understudy.risk.strong.candidates import plain_values
+from understudy.showing import records_are_shown
+from understudy.stopping import ended_with
 
 PLACEHOLDERS = ("original", "synthetic", "seed")
 _EXAMPLE = "'Rscript synth.R {original} {synthetic} {seed}'"
 _LINES_SHOWN = 5
-_PATIENCE = 0.5
+_PATIENCE = 0.3
 """Seconds that a program has to end by itself once it is asked to."""
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 class Command:
@@ -129,7 +132,8 @@ class Command:
         with self._lock:
             self._running.add(process)
         try:
-            status = self._wait(process, messages)
+            with ended_with(lambda: _signal(process, KILL)):
+                status = self._wait(process, messages)
         finally:
             _end(process)
             with self._lock:
@@ -242,7 +246,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_PATIENCE)
     if process.poll() is None:
-        _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+        _signal(process, KILL)
         process.wait()
 
 
@@ -258,4 +262,6 @@ def _last_lines(messages: Path) -> str:
     lines = messages.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     if not lines:
         return ""
+    if not records_are_shown():
+        return " Its messages are not shown, since they may quote records."
     return " Its last messages:\n" + "\n".join(f"  {line}" for line in lines[-_LINES_SHOWN:])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, islice
@@ -23,6 +24,7 @@ from understudy.data.joint_coding import CodedTables, code_together
 from understudy.errors import DataError, UnderstudyError
 from understudy.risk.strong.candidates import CandidateValues, plain_values
 from understudy.risk.strong.command import Command
+from understudy.showing import reason
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,10 +294,10 @@ class Simulator:
             counts = [cells.counts_of(simulated) for cells in self.cells]
             return world, run, numbered_on(counts, self.cells)
         except Exception as error:
-            name = "" if isinstance(error, UnderstudyError) else f"{type(error).__name__}: "
+            told = str(error) if isinstance(error, UnderstudyError) else f"{reason(error)}."
             raise DataError(
                 f"The synthesizer failed in run {run + 1} (seed {seed}) of the world with "
-                f"{self.worlds.name(world)}: {name}{error}"
+                f"{self.worlds.name(world)}: {told}"
             ) from error
 
     def all(self, wanted: Iterable[tuple[int, int]], threads: int) -> Generator[Simulation]:
@@ -320,7 +322,11 @@ def run_in_threads(
     try:
         while True:
             # As many as there are threads: what has not begun need not be given up.
-            running |= {pool.submit(run, job) for job in islice(waiting, threads - len(running))}
+            running |= {
+                # What may be shown is known to the thread that starts them.
+                pool.submit(copy_context().run, run, job)
+                for job in islice(waiting, threads - len(running))
+            }
             if not running:
                 break
             # Not for long at a time: polars lets a blocking wait go on after Ctrl-C.

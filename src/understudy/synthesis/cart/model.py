@@ -17,6 +17,7 @@ from understudy.data import Codec, Coded
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.value_coder import Smoothing, ValueCoder
 from understudy.errors import NoDensityError, ParameterError
+from understudy.showing import may_name
 from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.bayes.smoothing import AUTO
 from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState
@@ -256,10 +257,12 @@ class Cart(Synthesizer):
         small = np.flatnonzero(self.strata_.counts < least)
         if len(self.strata_) == 1 or not len(small):
             return
+        largest = small[np.argmax(self.strata_.counts[small])]
+        held = int(self.strata_.counts[largest])
+        such = f", such as {self.stratum_label(largest)} with {held}" if may_name(held) else ""
         raise ParameterError(
             f"strata: {len(small)} of {len(self.strata_)} parts have fewer than minbucket = "
-            f"{least} records, such as {self.stratum_label(small[0])} with "
-            f"{self.strata_.counts[small[0]]}. Merge levels, or use fewer columns."
+            f"{least} records{such}. Merge levels, or use fewer columns."
         )
 
     def _with_smoothing(self, coded: Coded) -> Codec:

@@ -20,7 +20,8 @@ import polars as pl
 import pyarrow as pa
 
 from understudy.data.frames import Frame, to_arrow, to_narwhals
-from understudy.errors import ParameterError, did_you_mean, unknown_columns
+from understudy.errors import ParameterError, unknown_columns
+from understudy.showing import hint_of
 
 Value: TypeAlias = str | int | float | bool
 """What a rule can compare with or set, apart from missing."""
@@ -200,7 +201,7 @@ def _level(column: Stored, value: Value) -> str:
         raise _refusal(column, value)
     if value not in column.levels:
         raise ParameterError(
-            f"Column {column.name!r} has no level {value!r}.{did_you_mean(value, column.levels)} "
+            f"Column {column.name!r} has no level {value!r}.{hint_of(value, column.levels)} "
             "Write one of the levels that its type lists."
         )
     return value

@@ -24,7 +24,8 @@ from understudy.data.coders import as_numbers
 from understudy.data.frames import Frame, to_narwhals
 from understudy.data.value_coder import ValueCoder
 from understudy.data.values import to_numpy
-from understudy.errors import ParameterError, did_you_mean, unknown_columns
+from understudy.errors import ParameterError, unknown_columns
+from understudy.showing import hint_of, reason
 from understudy.synthesis.cart.conditions import Condition, name_to_text, value_to_text
 from understudy.synthesis.cart.grammar import LARGEST, read_condition, read_rule
 from understudy.synthesis.cart.operands import Value
@@ -87,9 +88,8 @@ class Rule:
         try:
             result = table.select(expression)
         except Exception as error:  # whatever the frame's own library raises
-            reason = str(error).partition("\n")[0].removesuffix(".")
             raise ParameterError(
-                f"Rule `{self.text}` cannot be evaluated: {reason}. Correct the expression."
+                f"Rule `{self.text}` cannot be evaluated ({reason(error)}). Correct the expression."
             ) from error
         if result.shape[1] != 1 or result[result.columns[0]].dtype != nw.Boolean:
             kinds = ", ".join(str(dtype) for dtype in result.schema.values())
@@ -368,6 +368,6 @@ def _code_of(rule: Rule, codec: Codec) -> int:
     place = "special values" if column.binned else "levels"
     raise ParameterError(
         f"rules: {rule.column!r} has no value {rule.value!r} in the original."
-        f"{did_you_mean(str(rule.value), known)} Name it among the column's {place} in the schema "
+        f"{hint_of(str(rule.value), known)} Name it among the column's {place} in the schema "
         f"to use it: {rule.text}"
     )

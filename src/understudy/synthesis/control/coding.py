@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -42,6 +42,7 @@ def top_bottom_code(
     limits: Limits,
     *,
     special: Sequence[Limit] | Mapping[str, Sequence[Limit]] = (),
+    unnamed: Collection[str] = (),
 ) -> Change:
     """Set values below a bottom to the bottom, and values above a top to the top.
 
@@ -54,6 +55,8 @@ def top_bottom_code(
     special : sequence, or mapping of str to sequence
         Codes that are no amounts, such as -8 or 99, for all of these columns or by column. They
         are left alone, as missing values are.
+    unnamed : collection of str
+        Columns whose limits the text of the result does not name: they may be a person's.
 
     Returns
     -------
@@ -92,7 +95,8 @@ def top_bottom_code(
         below[name], above[name] = int(low.sum()), int(high.sum())
         changed |= low | high
     rows = np.flatnonzero(changed)
-    text = f"Changed {share_of_rows(len(rows), len(changed))}: {_in_words(limits, below, above)}."
+    told = _in_words(limits, below, above, unnamed)
+    text = f"Changed {share_of_rows(len(rows), len(changed))}: {told}."
     return Change(coded.to_native(), rows, len(changed), text, below, above)
 
 
@@ -252,12 +256,14 @@ def _replace(
     return table.with_columns(table[name].scatter(np.concatenate(places).tolist(), coded))
 
 
-def _in_words(limits: Limits, below: Mapping[str, int], above: Mapping[str, int]) -> str:
+def _in_words(
+    limits: Limits, below: Mapping[str, int], above: Mapping[str, int], unnamed: Collection[str]
+) -> str:
     """Say of each column how many values became which limit."""
     parts = []
     for name, (bottom, top) in limits.items():
         counts = [
-            f"{count:,} set to the {side} {limit}"
+            f"{count:,} set to the {side}{'' if name in unnamed else f' {limit}'}"
             for side, limit, count in (("bottom", bottom, below[name]), ("top", top, above[name]))
             if limit is not None
         ]
