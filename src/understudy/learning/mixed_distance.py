@@ -320,12 +320,10 @@ def nearest_by_half(
 
     left_out = np.full(queries.rows, -1) if own is None else np.asarray(own, np.int64)
     distances, rows = _unfound(queries.rows, count)
-    measure = reference.numeric, reference.caps, (len(reference.columns) + 1) // 2
-    others = np.ascontiguousarray(reference.values.T)
-    for piece, (exact, _) in _pieces(queries):
-        find_nearest_by_best(
-            exact, left_out[piece], others, measure, (distances[piece], rows[piece])
-        )
+    kept = (len(reference.columns) + 1) // 2
+    for piece, coded in _pieces(queries):
+        best = distances[piece], rows[piece]
+        find_nearest_by_best(coded, left_out[piece], *_compared(reference), kept, best)
     return np.where(rows < 0, np.inf, distances / UNIT), rows
 
 

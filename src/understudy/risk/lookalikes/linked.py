@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from understudy.learning.mixed_distance import UNIT, PlacedTable
 
@@ -58,9 +56,7 @@ def linked_groups(original: PlacedTable, released: PlacedTable) -> list[tuple[st
         for place, (ours, theirs) in enumerate(zip(*(one.values for one in tables), strict=True))
     ]
     related, kept = _relations([ours for ours, _ in parts], [theirs for _, theirs in parts])
-    before, after = (
-        connected_components(csr_array(held), directed=False)[1] for held in (related, kept)
-    )
+    before, after = _connected(related), _connected(kept)
     if len(np.unique(before)) == len(np.unique(after)):
         return []
     names = np.array(original.columns)
@@ -116,6 +112,20 @@ def _relations(
         kept[place] = related[place] & (both > KEPT * (size - by_chance))
         related[place, place] = kept[place, place] = False
     return related, kept
+
+
+def _connected(links: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return for each column the first of those that it hangs together with, over any others.
+
+    Columns are few. What `scipy.sparse.csgraph` has for this takes longer to load than to compute.
+    """
+    reached = links | links.T | np.eye(len(links), dtype=bool)
+    while True:
+        steps = reached.astype(np.float32)
+        further = steps @ steps > 0
+        if (further == reached).all():
+            return reached.argmax(axis=1)
+        reached = further
 
 
 def _beyond_chance(column: Floats, columns: Floats) -> Floats:
