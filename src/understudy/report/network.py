@@ -191,9 +191,7 @@ def _layers(names: Sequence[str], edges: Sequence[WeightedEdge]) -> list[list[Pl
     return layers
 
 
-def _generations(
-    names: Sequence[str], edges: Sequence[WeightedEdge]
-) -> Iterator[tuple[str, ...]]:
+def _generations(names: Sequence[str], edges: Sequence[WeightedEdge]) -> Iterator[tuple[str, ...]]:
     graph: TopologicalSorter[str] = TopologicalSorter()
     for name in names:
         graph.add(name)
