@@ -71,6 +71,8 @@ class PlacedTable:
     @classmethod
     def stack(cls, tables: Sequence[PlacedTable]) -> PlacedTable:
         """Return tables that were placed together, one below the other."""
+        if len(tables) == 1:
+            return tables[0]
         return replace(
             tables[0],
             values=np.concatenate([one.values for one in tables], axis=1),
@@ -78,12 +80,16 @@ class PlacedTable:
         )
 
     def take(self, rows: NDArray[np.integer]) -> PlacedTable:
-        """Return some of the records."""
+        """Return some of the records; all of them are not copied."""
+        if len(rows) == self.rows and np.array_equal(rows, np.arange(self.rows)):
+            return self
         return replace(self, values=np.ascontiguousarray(self.values[:, rows]))
 
     def select(self, columns: Sequence[str]) -> PlacedTable:
-        """Return some of the columns, in the order of this table."""
+        """Return some of the columns, in the order of this table; all of them are not copied."""
         places = [place for place, name in enumerate(self.columns) if name in columns]
+        if len(places) == len(self.columns):
+            return self
         return PlacedTable(
             tuple(self.columns[place] for place in places),
             np.ascontiguousarray(self.values[places]),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from understudy.learning.mixed_distance import Kind
 from understudy.risk.lookalikes.looks import SEEN, SEEN_AT, Family, nested
