@@ -18,6 +18,7 @@ from understudy.audit.verdict import give_verdict
 from understudy.errors import DataError
 from understudy.report.page import (
     LEVELS,
+    _template,
     drawing_library,
     render_report,
     write_pictures,
@@ -399,3 +400,27 @@ def test_the_library_is_kept_for_the_next_report(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setattr("platformdirs.user_cache_path", lambda _: tmp_path / "file")
     assert drawing_library.__wrapped__() == "anew"
+
+
+def test_compiled_templates_are_kept_where_they_can_be(tmp_path, monkeypatch):
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda _: tmp_path / "cache")
+    made = _template.__wrapped__()
+    assert made.name == "report.html"
+    kept = sorted((tmp_path / "cache").glob("template-*.cache"))
+    assert kept
+    monkeypatch.setattr("jinja2.compiler.generate", None)  # nothing is compiled again
+    again = _template.__wrapped__()
+    assert again.root_render_func.__code__ == made.root_render_func.__code__
+
+
+def test_templates_do_without_a_cache(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda _: tmp_path / "file")
+    assert _template.__wrapped__().name == "report.html"
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda _: tmp_path / "cache")
+    monkeypatch.setattr("tempfile.NamedTemporaryFile", _full)
+    assert _template.__wrapped__().name == "report.html"
+
+
+def _full(*_args, **_kwargs):
+    raise OSError("No space left on device")

@@ -292,6 +292,6 @@ def _bin_coder(column: Column, array: pa.Array) -> Coder:
 def restore_coder(column: Column, kind: pa.DataType, bins: Mapping[str, Any] | None) -> Coder:
     """Return the coder of a saved codec."""
     if bins is None:
-        return build_coder(column, pa.array([], type=kind))
+        return build_coder(column, pa.nulls(0, kind))
     special = as_numbers(column.special, as_stored(column, kind), kind)
     return BinCoder(special, Bins.from_plain(bins), kind, column.name)

@@ -71,6 +71,8 @@ class PlacedTable:
     @classmethod
     def stack(cls, tables: Sequence[PlacedTable]) -> PlacedTable:
         """Return tables that were placed together, one below the other."""
+        if len(tables) == 1:
+            return tables[0]
         return replace(
             tables[0],
             values=np.concatenate([one.values for one in tables], axis=1),
@@ -78,12 +80,16 @@ class PlacedTable:
         )
 
     def take(self, rows: NDArray[np.integer]) -> PlacedTable:
-        """Return some of the records."""
+        """Return some of the records; all of them are not copied."""
+        if len(rows) == self.rows and np.array_equal(rows, np.arange(self.rows)):
+            return self
         return replace(self, values=np.ascontiguousarray(self.values[:, rows]))
 
     def select(self, columns: Sequence[str]) -> PlacedTable:
-        """Return some of the columns, in the order of this table."""
+        """Return some of the columns, in the order of this table; all of them are not copied."""
         places = [place for place, name in enumerate(self.columns) if name in columns]
+        if len(places) == len(self.columns):
+            return self
         return PlacedTable(
             tuple(self.columns[place] for place in places),
             np.ascontiguousarray(self.values[places]),
@@ -320,12 +326,10 @@ def nearest_by_half(
 
     left_out = np.full(queries.rows, -1) if own is None else np.asarray(own, np.int64)
     distances, rows = _unfound(queries.rows, count)
-    measure = reference.numeric, reference.caps, (len(reference.columns) + 1) // 2
-    others = np.ascontiguousarray(reference.values.T)
-    for piece, (exact, _) in _pieces(queries):
-        find_nearest_by_best(
-            exact, left_out[piece], others, measure, (distances[piece], rows[piece])
-        )
+    kept = (len(reference.columns) + 1) // 2
+    for piece, coded in _pieces(queries):
+        best = distances[piece], rows[piece]
+        find_nearest_by_best(coded, left_out[piece], *_compared(reference), kept, best)
     return np.where(rows < 0, np.inf, distances / UNIT), rows
 
 

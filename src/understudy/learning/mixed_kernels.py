@@ -26,6 +26,8 @@ announce_compilation()
 BLOCK = 512
 """Records of the reference that are compared at a time: their coarse values stay in the cache."""
 _NONE = np.int16(0)
+_STEP = np.int16(1)
+"""Coarse values are rounded down, so that their difference may be so much too large."""
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -64,6 +66,7 @@ def _bound(
         if attribute < numeric:
             for place in range(size):
                 apart = np.int16(min(np.int16(abs(np.int16(column[place] - value))), cap))
+                apart = max(np.int16(apart - _STEP), _NONE)
                 total[place] = np.int16(total[place] + apart)
                 top[place] = max(top[place], apart)
         else:
@@ -90,13 +93,17 @@ def _distance(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
+def _coarse(distance: int, measure: Measure) -> int:
+    """Return the least coarse sum that no record below this distance has."""
+    return (distance >> measure[3]) + 1
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
 def _limit(best: Best, query: int, measure: Measure) -> int:
-    """Return the coarse sum from which on a record cannot be nearer; 0 if none is asked for."""
-    numeric, _, _, shift = measure
-    if best[0].shape[1] == 0:
+    """Return the coarse sum from which on a record cannot be nearer; 0 if none is to be found."""
+    if best[0].shape[1] == 0 or best[0][query, -1] == 0:
         return 0
-    # One step of rounding for each attribute that differs by size, and one for the limit.
-    return (int(best[0][query, -1]) >> shift) + 1 + numeric
+    return _coarse(int(best[0][query, -1]), measure)
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -131,47 +138,108 @@ def find_nearest(
                 distance, largest = _distance(exact[query], others, row, measure)
                 _insert(whole, query, distance, row)
                 _insert(trimmed, query, distance - largest, row)
+                limit = _limit(whole, query, measure)
+                trimmed_limit = _limit(trimmed, query, measure)
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def _bound_of_best(
+    query: NDArray[np.int16],
+    others: NDArray[np.int16],
+    span: tuple[int, int],
+    measure: Measure,
+    smallest: NDArray[np.int16],
+    apart: NDArray[np.int16],
+) -> None:
+    """Add up the smallest coarse differences to a span of records, in `apart`.
+
+    Whole spans are sorted into `smallest` at once, by comparisons alone: no branch depends on data.
+    """
+    numeric, _, caps, _ = measure
+    start, end = span
+    size, kept = end - start, len(smallest)
+    smallest[:] = np.iinfo(np.int16).max
+    for attribute in range(len(query)):
+        value, cap, column = query[attribute], caps[attribute], others[attribute, start:end]
+        if attribute < numeric:
+            for place in range(size):
+                away = np.int16(min(np.int16(abs(np.int16(column[place] - value))), cap))
+                apart[place] = max(np.int16(away - _STEP), _NONE)
+        else:
+            for place in range(size):
+                apart[place] = cap if column[place] != value else _NONE
+        for rank in range(min(attribute + 1, kept)):
+            row = smallest[rank]
+            for place in range(size):
+                held, moved = row[place], apart[place]
+                row[place] = min(held, moved)
+                apart[place] = max(held, moved)
+    apart[:] = 0
+    for rank in range(kept):
+        row = smallest[rank]
+        for place in range(size):
+            apart[place] = np.int16(apart[place] + row[place])
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def _distance_by_best(
+    query: NDArray[np.int32],
+    others: NDArray[np.int32],
+    row: int,
+    measure: Measure,
+    smallest: NDArray[np.int64],
+) -> int:
+    """Return how far a record is away by the smallest differences; `smallest` is for their use."""
+    numeric, caps, _, _ = measure
+    held, total, kept = 0, 0, len(smallest)
+    for attribute in range(len(query)):
+        apart = abs(int(query[attribute]) - int(others[attribute, row]))
+        cap = int(caps[attribute])
+        apart = min(apart, cap) if attribute < numeric or apart == 0 else cap
+        if held < kept:
+            total += apart
+            held += 1
+        elif apart < smallest[kept - 1]:
+            total += apart - smallest[kept - 1]
+        else:
+            continue
+        place = held - 1
+        while place > 0 and smallest[place - 1] > apart:
+            smallest[place] = smallest[place - 1]
+            place -= 1
+        smallest[place] = apart
+    return total
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def find_nearest_by_best(
-    queries: NDArray[np.int32],
+    queries: Table,
     own: NDArray[np.int64],
-    others: NDArray[np.int32],
-    measure: tuple[int, NDArray[np.int32], int],
+    reference: Table,
+    measure: Measure,
+    kept: int,
     best: Best,
 ) -> None:
     """Find the nearest records of each query by the smallest differences only, so many of them.
 
-    There is a row for each query and for each record of the reference. `measure` has how many
-    attributes differ by size, the caps, and how many differences count.
+    Tables and `best` are as in `find_nearest`.
     """
-    numeric, caps, kept = measure
-    smallest = np.empty(kept, np.int64)
-    for query in range(len(queries)):
-        for row in range(len(others)):
-            if row == own[query]:
-                continue
-            limit = best[0][query, -1]
-            held, total = 0, np.int64(0)
-            for attribute in range(len(caps)):
-                apart = abs(np.int64(queries[query, attribute]) - np.int64(others[row, attribute]))
-                cap = np.int64(caps[attribute])
-                apart = min(apart, cap) if attribute < numeric or apart == 0 else cap
-                if held < kept:
-                    total += apart
-                    held += 1
-                elif apart < smallest[kept - 1]:
-                    total += apart - smallest[kept - 1]
-                else:
+    (exact, coarse), (others, coarse_others) = queries, reference
+    smallest, apart = np.empty((kept, BLOCK), np.int16), np.empty(BLOCK, np.int16)
+    exactly = np.empty(kept, np.int64)
+    for start in range(0, others.shape[1], BLOCK):
+        end = min(start + BLOCK, others.shape[1])
+        for query in range(len(exact)):
+            _bound_of_best(coarse[query], coarse_others, (start, end), measure, smallest, apart)
+            limit = _limit(best, query, measure)
+            for place in range(end - start):
+                row = start + place
+                if apart[place] >= limit or row == own[query]:
                     continue
-                place = held - 1
-                while place > 0 and smallest[place - 1] > apart:
-                    smallest[place] = smallest[place - 1]
-                    place -= 1
-                smallest[place] = apart
-            if total < limit:
-                _insert(best, query, int(total), row)
+                distance = _distance_by_best(exact[query], others, row, measure, exactly)
+                if distance < best[0][query, -1]:
+                    _insert(best, query, distance, row)
+                    limit = _limit(best, query, measure)
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -184,14 +252,13 @@ def count_within(
 ) -> None:
     """Count the records that are nearer to each query than its limit, by either distance."""
     (exact, coarse), (others, coarse_others) = queries, reference
-    numeric, _, _, shift = measure
     total, top = np.empty(BLOCK, np.int16), np.empty(BLOCK, np.int16)
     for start in range(0, others.shape[1], BLOCK):
         end = min(start + BLOCK, others.shape[1])
         for query in range(len(exact)):
             within, trimmed_within = int(limits[0][query]), int(limits[1][query])
-            limit = (within >> shift) + 1 + numeric if within > 0 else 0
-            trimmed_limit = (trimmed_within >> shift) + 1 + numeric if trimmed_within > 0 else 0
+            limit = _coarse(within, measure) if within > 0 else 0
+            trimmed_limit = _coarse(trimmed_within, measure) if trimmed_within > 0 else 0
             if limit == 0 and trimmed_limit == 0:
                 continue
             _bound(coarse[query], coarse_others, (start, end), measure, total, top)

@@ -6,7 +6,8 @@ seem to start from a column that it only passes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -167,12 +168,7 @@ def _layers(names: Sequence[str], edges: Sequence[WeightedEdge]) -> list[list[Pl
     Within a layer, what stands near in the layers above and below is put near: fewer lines cross
     (the barycentre method of Sugiyama, Tagawa and Toda 1981).
     """
-    import networkx as nx
-
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(names)
-    graph.add_edges_from((parent, child) for parent, child, _ in edges)
-    generations = list(nx.topological_generations(graph))
+    generations = list(_generations(names, edges))
     depth = {name: level for level, names in enumerate(generations) for name in names}
     layers: list[list[Place]] = [list(names) for names in generations]
     links: dict[Place, list[Place]] = {place: [] for layer in layers for place in layer}
@@ -193,6 +189,18 @@ def _layers(names: Sequence[str], edges: Sequence[WeightedEdge]) -> list[list[Pl
             }
             layer.sort(key=lambda place: float(np.mean([rank[p] for p in links[place] or [place]])))
     return layers
+
+
+def _generations(names: Sequence[str], edges: Sequence[WeightedEdge]) -> Iterator[tuple[str, ...]]:
+    graph: TopologicalSorter[str] = TopologicalSorter()
+    for name in names:
+        graph.add(name)
+    for parent, child, _ in edges:
+        graph.add(child, parent)
+    graph.prepare()
+    while ready := graph.get_ready():
+        yield ready
+        graph.done(*ready)
 
 
 def _width(place: Place) -> float:

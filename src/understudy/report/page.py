@@ -42,7 +42,8 @@ from understudy.report.trust import trust_table
 from understudy.worlds.desiderata import DESIDERATA
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import BytecodeCache, Template
+    from jinja2.bccache import Bucket
 
     from understudy.audit.result import Commands
     from understudy.audit.verdict import Verdict
@@ -213,11 +214,10 @@ def drawing_library() -> str:
 
     Putting it together takes longer than all charts, so the user's cache keeps it.
     """
-    import platformdirs
     import vl_convert as vlc
 
     version = metadata.version("vl-convert-python")
-    kept = platformdirs.user_cache_path("understudy") / f"drawing-{version}.js"
+    kept = _cache_folder() / f"drawing-{version}.js"
     try:
         return kept.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -232,12 +232,38 @@ def drawing_library() -> str:
     return library
 
 
+def _cache_folder() -> Path:
+    import platformdirs
+
+    return platformdirs.user_cache_path("understudy")
+
+
+def _compiled_templates() -> BytecodeCache | None:
+    """Return where Jinja2 keeps templates that it has compiled; None if nothing can be kept."""
+    import jinja2
+
+    folder = _cache_folder()
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+    if not folder.is_dir():
+        return None
+
+    class Kept(jinja2.FileSystemBytecodeCache):
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            # As with the drawing library: a report does without where nothing can be written.
+            with contextlib.suppress(OSError):
+                super().dump_bytecode(bucket)
+
+    return Kept(str(folder), "template-%s.cache")
+
+
 @functools.cache
 def _template() -> Template:
     import jinja2
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("understudy.report"),
+        bytecode_cache=_compiled_templates(),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

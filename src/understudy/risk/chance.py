@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.risk.tails import poisson_limit, poisson_tail
 from understudy.risk.tolerance import Numbers, NumberTarget
 
 Shares = NDArray[np.float64]
@@ -52,18 +53,14 @@ class Agreement:
             return math.nan
         if self.hits <= self.expected:
             return 1.0
-        from scipy.stats import poisson
-
         beyond = math.ceil(self.hits - self.expected + self.variance - _ROUNDING)
-        return float(poisson.sf(beyond - 1, max(self.variance, _ROUNDING)))
+        return poisson_tail(beyond, max(self.variance, _ROUNDING))
 
     def limit(self, level: float) -> float:
         """Return so many hits that chance alone exceeds them with at most this probability."""
         if not self.people:
             return math.nan
-        from scipy.stats import poisson
-
-        most = float(poisson.isf(level, max(self.variance, _ROUNDING)))
+        most = poisson_limit(level, max(self.variance, _ROUNDING))
         return min(self.expected - self.variance + most, float(self.people))
 
 

@@ -18,6 +18,7 @@ from understudy.risk.kept_back import Compared, People, compare_people, strata_o
 from understudy.risk.linking import Linker, Rows, drawn_people
 from understudy.risk.rank_groups import rank_groups, rank_limits
 from understudy.risk.scenario import Scenario
+from understudy.risk.tails import even_tail, hypergeometric_tail
 from understudy.risk.tolerance import FEW_NUMBERS, NumberTarget, number_target, sizes_of
 
 Codes = NDArray[np.int64]
@@ -359,8 +360,6 @@ def _rarely_right(guesses: Codes, truths: Codes) -> float:
     >>> round(_rarely_right(np.array([0] * 4 + [1] * 4), np.array([1] * 4 + [0] * 4)), 3)
     0.018
     """
-    from scipy.stats import hypergeom
-
     if not len(truths):
         return 1.0
     hits = agreement(guesses, truths)
@@ -372,14 +371,12 @@ def _rarely_right(guesses: Codes, truths: Codes) -> float:
     said, true = (np.bincount(held, minlength=size) for held in (guesses, truths))
     right = np.bincount(truths[guesses == truths], minlength=size)
     tried = (said > 0) & (true > 0)
-    each = hypergeom.cdf(right[tried], len(truths), true[tried], said[tried])
+    # So few are right if so many are wrong: said, but of those whose value is another.
+    wrong, others = said[tried] - right[tried], len(truths) - true[tried]
+    each = hypergeometric_tail(wrong, len(truths), others, said[tried])
     return min(1.0, 2 * misses.p_value, 2 * max(len(each), 1) * float(each.min(initial=1.0)))
 
 
 def _sign_test(one: int, other: int) -> float:
     """Return how often at least so many of both are on one side, if each is with 1 in 2."""
-    if not one + other:
-        return 1.0
-    from scipy.stats import binom
-
-    return float(binom.sf(one - 1, one + other, 0.5))
+    return even_tail(one, one + other)

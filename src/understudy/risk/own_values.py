@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from understudy.arguments import as_names, check_seed
 from understudy.data.frames import Backend, Frame
@@ -26,6 +25,7 @@ from understudy.learning.mixed_distance import UNIT, place_together
 from understudy.results import Line, Result
 from understudy.risk.compared_tables import ORIGINAL, named_tables, without_others
 from understudy.risk.lookalikes.looks import tail
+from understudy.risk.tails import normal_tail
 from understudy.wording import p_value, quoted
 
 TITLE, MEANING = "Own values", "people whose own name, number or text is in the table"
@@ -423,7 +423,7 @@ def own_place_p_value(unlike: NDArray[np.float64], places: NDArray[np.int64]) ->
     # That the own place is the best of all is no sign yet: two files in the same order may make it
     # so. It counts by how much.
     best, spread = score[others].max(), score[others].std()
-    return float(norm.sf((score[own] - best) / max(1.0, spread)))
+    return normal_tail((score[own] - best) / max(1.0, spread))
 
 
 def _without_margins(alike: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ from understudy.risk.kept_back import newcombe_interval
 from understudy.risk.prepare import Prepared, prepare
 from understudy.risk.rank_groups import rank_limits
 from understudy.risk.scenario import Scenario
+from understudy.risk.tails import hypergeometric_tail
 from understudy.wording import counted, percent
 
 LEAST = 5
@@ -331,8 +332,6 @@ def _tested(
     prepared: Prepared, scores: Scores, outside: Scores | None, least: int
 ) -> tuple[RareValue, ...]:
     """Test each value that enough people have, the rarest first."""
-    from scipy.stats import hypergeom
-
     name = prepared.scenario.sensitive
     levels, size = prepared.levels[name], prepared.original.cardinality(name)
     own = _Tally.of(scores, size)
@@ -340,14 +339,14 @@ def _tested(
     codes = np.flatnonzero(own.people >= least)
     codes = codes[np.argsort(own.people[codes], kind="stable")]
     people, guesses, told = own.people[codes], own.guesses[codes], own.told[codes]
-    p_values = corrected(np.asarray(hypergeom.sf(told - 1, total, people, guesses)))
+    p_values = corrected(hypergeometric_tail(told, total, people, guesses))
     p_values = np.where(told > 0, p_values, 1.0)
     other = None if outside is None else _Tally.of(outside, size)
     differ = np.full(len(codes), math.nan)
     if other is not None:
         both, told_of_both = people + other.people[codes], told + other.told[codes]
         some = other.people[codes] > 0
-        found = hypergeom.sf(told - 1, both, told_of_both, people)
+        found = hypergeometric_tail(told, both, told_of_both, people)
         differ = corrected(np.where(some, found, math.nan))
     released = np.bincount(prepared.released[name], minlength=size) > 0
     values = []

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.stats import hypergeom
+from numpy.typing import NDArray
 
 from understudy.learning.mixed_distance import Kind
 from understudy.risk.lookalikes.looks import SEEN, SEEN_AT, Family, nested
 from understudy.risk.lookalikes.neighbours import Near
+from understudy.risk.tails import hypergeometric_tail
 
 _SIMULATIONS = 2000
 _PLANTINGS = 400
@@ -176,7 +176,7 @@ def _smallest_share_seen(
                 continue
             hits = rng.binomial(people, base + share * open_to * (1 - base), _PLANTINGS)
             chance = rng.binomial(others, base, _PLANTINGS)
-            p_values = _at_least(hits, people + others, hits + chance, people)
+            p_values = hypergeometric_tail(hits, people + others, hits + chance, people)
             if np.mean(p_values <= SEEN_AT / len(looks)) >= SEEN:
                 return float(share)
     return math.nan
@@ -201,25 +201,5 @@ def _p_values(
         where = np.eye(count)[shell]
         people, hits = nested(drawn @ where), nested(drawn @ (where * hit[:, None]))
         every, all_hits = nested(sizes @ where), nested(sizes @ (where * hit[:, None]))
-        found.append(_at_least(hits, every, all_hits, people))
+        found.append(hypergeometric_tail(hits, every, all_hits, people))
     return np.concatenate(found, axis=1)
-
-
-def _at_least(
-    hits: ArrayLike, every: ArrayLike, all_hits: ArrayLike, people: ArrayLike
-) -> NDArray[np.float64]:
-    """Return the chance of so many hits, or more, among some of all people.
-
-    Numbers that come up again are looked at once.
-
-    Examples
-    --------
-    >>> _at_least([1, 0, 1], 4, 1, 2).tolist()
-    [0.5, 1.0, 0.5]
-    """
-    numbers = np.broadcast_arrays(hits, every, all_hits, people)
-    different, where = np.unique(
-        np.stack([held.ravel() for held in numbers]), axis=1, return_inverse=True
-    )
-    tails = hypergeom.sf(different[0] - 1, *different[1:])
-    return np.asarray(tails[where.ravel()].reshape(numbers[0].shape))

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from understudy.learning.mixed_distance import UNIT, PlacedTable
 
@@ -58,9 +56,7 @@ def linked_groups(original: PlacedTable, released: PlacedTable) -> list[tuple[st
         for place, (ours, theirs) in enumerate(zip(*(one.values for one in tables), strict=True))
     ]
     related, kept = _relations([ours for ours, _ in parts], [theirs for _, theirs in parts])
-    before, after = (
-        connected_components(csr_array(held), directed=False)[1] for held in (related, kept)
-    )
+    before, after = _connected(related), _connected(kept)
     if len(np.unique(before)) == len(np.unique(after)):
         return []
     names = np.array(original.columns)
@@ -103,13 +99,14 @@ def _relations(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which pairs of columns are related in the original, and which of them in both."""
     wide = [np.concatenate(tables, axis=1) for tables in (ours, theirs)]
+    apart = [_beyond_chance(held) for held in wide]
     ends = np.cumsum([one.shape[1] for one in ours])
     starts, records = np.append(0, ends[:-1]), min(len(one) for one in wide)
     related = np.zeros((len(ours), len(ours)), bool)
     kept = related.copy()
     widths = ends - starts
     for place, (start, end) in enumerate(zip(starts, ends, strict=True)):
-        own, other = (_beyond_chance(held[:, start:end], held) for held in wide)
+        own, other = (held[start:end] for held in apart)
         size, both = (np.add.reduceat(held.sum(axis=0), starts) for held in (own**2, own * other))
         by_chance = (widths[place] - 1) * (widths - 1) / len(wide[0])
         related[place] = records * (size - by_chance) > PLAIN
@@ -118,11 +115,26 @@ def _relations(
     return related, kept
 
 
-def _beyond_chance(column: Floats, columns: Floats) -> Floats:
+def _connected(links: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return for each column the first of those that it hangs together with, over any others.
+
+    Columns are few. What `scipy.sparse.csgraph` has for this takes longer to load than to compute.
+    """
+    reached = links | links.T | np.eye(len(links), dtype=bool)
+    while True:
+        steps = reached.astype(np.float32)
+        further = steps @ steps > 0
+        if (further == reached).all():
+            return reached.argmax(axis=1)
+        reached = further
+
+
+def _beyond_chance(parts: Floats) -> Floats:
     """Return by how much parts of columns meet more often than by chance, standardised.
 
     The sum of the squares over the cells of two columns is their chi-squared, per record.
     """
-    expected = np.outer(column.mean(axis=0), columns.mean(axis=0))
-    apart: Floats = column.T @ columns / len(column) - expected
+    shares = parts.mean(axis=0)
+    expected = np.outer(shares, shares)
+    apart: Floats = parts.T @ parts / len(parts) - expected
     return apart / np.sqrt(np.maximum(expected, 1e-12))

@@ -1,0 +1,111 @@
+"""How far out a count is: the tails of distributions, in terms of `scipy.special`.
+
+`scipy.stats` has them too, but loading it takes as long as an attack on a small table.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betainc, ndtr, pdtr, pdtrc, pdtrik
+
+Chances = NDArray[np.float64]
+
+
+def normal_tail(score: float) -> float:
+    """Return how often a standard normal number is above this one.
+
+    Examples
+    --------
+    >>> normal_tail(0.0)
+    0.5
+    """
+    return float(ndtr(-score))
+
+
+def poisson_tail(least: float, mean: float) -> float:
+    """Return how often a Poisson number with this mean is at least so large.
+
+    Examples
+    --------
+    >>> round(poisson_tail(1, 2.0), 6)  # 1 - exp(-2)
+    0.864665
+    """
+    return float(pdtrc(least - 1, mean)) if least > 0 else 1.0
+
+
+def poisson_limit(level: float, mean: float) -> float:
+    """Return the least number that a Poisson number exceeds with at most this probability.
+
+    Examples
+    --------
+    >>> poisson_limit(0.05, 2.0)  # 5 or more come with 5.3%, 6 or more with 1.7%
+    5.0
+    """
+    share = 1 - level
+    found = math.ceil(pdtrik(share, mean))
+    below = max(found - 1, 0)
+    return float(below if pdtr(below, mean) >= share else found)
+
+
+def even_tail(least: int, trials: int) -> float:
+    """Return how often a fair coin falls on one side at least so often.
+
+    Examples
+    --------
+    >>> even_tail(3, 3)
+    0.125
+    """
+    return float(betainc(least, trials - least + 1, 0.5)) if least > 0 else 1.0
+
+
+def hypergeometric_tail(
+    least: ArrayLike, total: ArrayLike, marked: ArrayLike, drawn: ArrayLike
+) -> Chances:
+    """Return how often at least so many of the marked are drawn, without putting any back.
+
+    Parameters
+    ----------
+    least : array of int
+        So many marked, or more.
+    total, marked, drawn : array of int
+        How many there are, how many of them are marked, and how many are drawn.
+
+    Notes
+    -----
+    Neighbouring probabilities have a simple ratio, so that all follow from the most probable one.
+    They are added from the far end, where they are small. Each distribution is computed once.
+
+    Examples
+    --------
+    >>> hypergeometric_tail([1, 0, 2], 4, 1, 2).tolist()
+    [0.5, 1.0, 0.0]
+    """
+    counts = np.broadcast_arrays(least, total, marked, drawn)
+    shape = counts[0].shape
+    reached, *parameters = (np.asarray(held, np.int64).ravel() for held in counts)
+    different, which = np.unique(np.stack(parameters), axis=1, return_inverse=True)
+    found = np.empty(len(reached))
+    order = np.argsort(which.ravel(), kind="stable")
+    starts = np.searchsorted(which.ravel()[order], np.arange(1, different.shape[1]))
+    for (every, good, taken), places in zip(
+        different.T.tolist(), np.split(order, starts), strict=False
+    ):
+        first, tails = _hypergeometric(every, good, taken)
+        found[places] = tails[np.clip(reached[places] - first, 0, len(tails) - 1)]
+    return found.reshape(shape)
+
+
+def _hypergeometric(total: int, marked: int, drawn: int) -> tuple[int, Chances]:
+    """Return the least number that can be drawn, and the tail from each number on; 0 at the end."""
+    first, last = max(0, drawn + marked - total), min(marked, drawn)
+    number = np.arange(first, last, dtype=np.float64)
+    ratios = (marked - number) * (drawn - number)
+    ratios /= (number + 1) * (total - marked - drawn + number + 1)
+    likeliest = min(max((marked + 1) * (drawn + 1) // (total + 2), first), last) - first
+    below = np.cumprod(1 / ratios[:likeliest][::-1])[::-1]
+    weights = np.concatenate([below, [1.0], np.cumprod(ratios[likeliest:]), [0.0]])
+    tails = np.cumsum(weights[::-1])[::-1]
+    return first, np.asarray(tails / tails[0])
