@@ -138,7 +138,11 @@ class MethodOptions:
         ),
     ] = None
     root: Annotated[
-        str | None, _bayes("The column that the network starts with.", default="drawn")
+        str | None,
+        _bayes(
+            "The column that the network starts with.",
+            default="the one that varies most, or drawn",
+        ),
     ] = None
     generations: Annotated[
         int | None, _bayes("Rounds of the genetic search.", default="400", min=0)

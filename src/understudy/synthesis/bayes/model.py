@@ -67,7 +67,8 @@ class BayesNet(Synthesizer):
         Sensitive columns and their targets: such a column depends on its target alone (on nothing
         if that is None), and no column depends on it.
     root : str, optional
-        The first column; for the greedy search it is drawn at random if not given.
+        The first column. If not given, the predictive search takes the one whose values vary most,
+        and the greedy search draws it at random.
     population, elite, generations : int
         Of the genetic search: individuals, those that live on unchanged, and rounds.
     mutation_rate : float, optional
@@ -255,7 +256,7 @@ class BayesNet(Synthesizer):
             from understudy.synthesis.bayes.predictive import predictive_search
 
             structure = predictive_search(
-                source, constraints, rng, min_count=self.min_count, engine=self._engine()
+                source, constraints, min_count=self.min_count, engine=self._engine()
             )
         elif self.structure == "optimal":
             from understudy.synthesis.bayes.optimal import optimal_search
@@ -312,7 +313,7 @@ class BayesNet(Synthesizer):
         A search that draws its root, of which nothing else is known, begins at least at the same.
         """
         self._require_fit()
-        free = self.structure in _NEED_MEMORY and not self.protect and self.order is None
+        free = self.structure == "greedy" and not self.protect and self.order is None
         if self.fit_is_known or not free:
             return super().refit(coded)
         rooted = copy(self)
