@@ -223,8 +223,8 @@ class MethodOptions:
         int | None,
         option(
             "Minimum number of records that the lowest and the highest number of a column rest on.",
-            panel="Gaussian copula (--method copula)",
-            default="5",
+            panel="Ends of columns (--method bayes, copula and independent)",
+            default="5, or 1 for bayes without smoothing",
             min=1,
         ),
     ] = None
@@ -343,12 +343,12 @@ class Synthesis:
     method: Annotated[
         Method,
         option(
-            "independent: each column on its own. bayes: each column given a few others. cart: "
-            "each column from trees on the columns before it. copula: all columns from one "
-            "correlation matrix. random: any value, equally often.",
+            "bayes: each column given a few others. cart: each column from trees on the columns "
+            "before it. copula: all columns from one correlation matrix. independent: each column "
+            "on its own. random: any value, equally often.",
             default=True,
         ),
-    ] = "independent"
+    ] = "bayes"
     schema: options.SchemaFile = None
     rows: Annotated[
         int | None, option("Rows to make.", default="as many as it is made from", min=1)

@@ -62,9 +62,9 @@ def predictive_search(
     others, smoothed with the best strengths. The first attribute, unless the constraints say which
     it is, is the one with the largest entropy: given others it would have many values in each of
     many rows, while others are easily told given it. As in the greedy search, the next attribute
-    is the one of which a placed one tells most. Its parents are chosen among the placed ones, one at a time
-    and the best one first, as long as the likelihood rises by more than the best of so many would
-    raise it by chance: 1 + log(candidates) nats. Ties go to the attribute that stands
+    is the one of which a placed one tells most. Its parents are chosen among the placed ones, one
+    at a time and the best one first, as long as the likelihood rises by more than the best of so
+    many would raise it by chance: 1 + log(candidates) nats. Ties go to the attribute that stands
     first in the table. The result is the same for any number of threads.
 
     Examples
