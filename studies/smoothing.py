@@ -20,6 +20,8 @@ from understudy.learning.jobs import mapped
 from understudy.progress import quietly, track
 from understudy.risk import lookalikes, membership_exact, strong_attacker
 from understudy.synthesis import BayesNet, Cart, Synthesizer
+from understudy.synthesis.bayes.model import Search
+from understudy.synthesis.bayes.smoothing import Smoothing
 from understudy.utility import marginals, prediction, propensity
 from understudy.wording import markdown_table, quoted
 
@@ -53,21 +55,24 @@ TABLES = (
     ),
 )
 
+
+def _network(parents: int, structure: Search, smoothing: Smoothing) -> Callable[[int], Synthesizer]:
+    """Return what fits a network with a seed.
+
+    Numbers are coded alike by all of them, ends and all, so that likelihoods can be compared.
+    """
+    return lambda seed: BayesNet(parents, structure, smoothing=smoothing, ends=1, random_state=seed)
+
+
 MODELS: dict[str, Callable[[int], Synthesizer]] = {
-    "greedy, 1 parent": lambda seed: BayesNet(1, "greedy", smoothing=0, random_state=seed),
-    "greedy, 2 parents": lambda seed: BayesNet(2, "greedy", smoothing=0, random_state=seed),
-    "greedy, 3 parents": lambda seed: BayesNet(3, "greedy", smoothing=0, random_state=seed),
-    "greedy, 3 parents, smoothed": lambda seed: BayesNet(
-        3, "greedy", smoothing="auto", random_state=seed
-    ),
-    "genetic, 3 parents": lambda seed: BayesNet(3, "genetic", smoothing=0, random_state=seed),
-    "genetic, 3 parents, smoothed": lambda seed: BayesNet(
-        3, "genetic", smoothing="auto", random_state=seed
-    ),
-    "predictive": lambda seed: BayesNet(3, "predictive", smoothing=0, random_state=seed),
-    "predictive, smoothed": lambda seed: BayesNet(
-        3, "predictive", smoothing="auto", random_state=seed
-    ),
+    "greedy, 1 parent": _network(1, "greedy", 0),
+    "greedy, 2 parents": _network(2, "greedy", 0),
+    "greedy, 3 parents": _network(3, "greedy", 0),
+    "greedy, 3 parents, smoothed": _network(3, "greedy", "auto"),
+    "genetic, 3 parents": _network(3, "genetic", 0),
+    "genetic, 3 parents, smoothed": _network(3, "genetic", "auto"),
+    "predictive": _network(3, "predictive", 0),
+    "predictive, smoothed": _network(3, "predictive", "auto"),
     "CART": lambda seed: Cart(smoothing_leaves=0, random_state=seed),
     "CART, smoothed": lambda seed: Cart(smoothing_leaves="auto", random_state=seed),
 }
@@ -101,7 +106,7 @@ def judge(table: Table, split: int) -> dict[str, Figures]:
     schema = Schema.infer(drawn)
     found = {FRESH: _use(table, original, fresh, fresh, split) | _lookalikes(original, fresh)}
     with quietly():
-        shares = BayesNet(0, smoothing="auto").fit(original, schema)
+        shares = BayesNet(0, smoothing="auto", ends=1).fit(original, schema)
         for name, make in MODELS.items():
             begun = time.process_time()
             model = make(split).fit(original, schema)

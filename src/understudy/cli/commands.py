@@ -130,7 +130,7 @@ def synth(
 ) -> None:
     """Make a synthetic table from a confidential one.
 
-    Example: `understudy synth survey.csv -o synthetic.csv --method independent --seed 1`
+    Example: `understudy synth survey.csv -o synthetic.csv --seed 1`
     """
     from understudy.data.files import check_target
 
@@ -138,7 +138,7 @@ def synth(
     for path in outputs:
         check_target(path, overwrite=force)
     session.check_outputs([*outputs, save_model], [data, how.schema, how.settings], force)
-    described, model = how.described(), how.synthesizer()
+    described, model = how.described(), how.synthesizer(stream=stream)
     with session.progress(ctx):
         model.fit(csv.read(data, how.drop, stream=stream), described)
         how.draw(model, outputs, csv.dialect(data), overwrite=force)

@@ -125,7 +125,7 @@ class MethodOptions:
         _bayes(
             "How to find the network. predictive: as many parents for each column as help to "
             "describe records that are left out.",
-            default="predictive",
+            default="predictive, or optimal with --stream",
         ),
     ] = None
     min_count: Annotated[
@@ -369,10 +369,11 @@ class Synthesis:
     parameters: MethodOptions
     drop: options.Drop = ""
 
-    def synthesizer(self) -> Synthesizer:
+    def synthesizer(self, *, stream: bool = False) -> Synthesizer:
         """Return the synthesizer with the parameters that were given, and those of a file.
 
-        If no seed was given, it gets one that nobody can guess.
+        If no seed was given, it gets one that nobody can guess. The network of a `stream` is found
+        by a search that needs no more than two passes, unless another one was asked for.
         """
         import secrets
 
@@ -384,6 +385,8 @@ class Synthesis:
         if wrong:
             raise ParameterError(f"{', '.join(wrong)} cannot be used with --method {self.method}.")
         file = Settings.load(self.settings) if self.settings is not None else Settings()
+        if stream and self.method == "bayes" and "structure" not in {*given, *file.overall}:
+            given["structure"] = "optimal"
         seed = secrets.randbelow(2**32) if self.seed is None else self.seed
         return set_up(cls, file, given, seed)
 
