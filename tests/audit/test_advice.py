@@ -102,6 +102,57 @@ def test_trees_get_larger_leaves_and_fewer_splits():
     ]
 
 
+@pytest.mark.parametrize(
+    ("method", "own", "changes"),
+    [
+        ("bayes", {"smoothing": 0}, {"smoothing": "auto"}),
+        (
+            "bayes",
+            {"smoothing": 0, "structure": "greedy", "parents": 1},
+            {"smoothing": "auto", "structure": "predictive"},
+        ),
+        (
+            "bayes",
+            {"smoothing": [0, 0.0], "structure": [["age", "religion"]]},
+            {"smoothing": "auto"},
+        ),
+        ("cart", {"smoothing_leaves": {"age": 0, "*": 0.0}}, {"smoothing_leaves": "auto"}),
+    ],
+)
+@pytest.mark.parametrize("gain", [HIGH, 0.07])
+def test_what_is_not_smoothed_is_to_be_smoothed_first(method, own, changes, gain):
+    found = syntheses(MadeBy(method, own), gain)
+    assert found[0] == ("smoothed", method, own | changes)
+    then = next(one for one in advise(MadeBy(method, own), gain) if one.action == "audit")
+    assert (then.uses, then.output) == ("smoothed", "smoothed-report")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        MadeBy("bayes"),
+        MadeBy("bayes", {"smoothing": 2.5}),
+        MadeBy("bayes", {"smoothing": {"age": 0, "*": "auto"}}),
+        MadeBy("cart", {"smoothing_leaves": 1}),
+        MadeBy("cart", {}, ("smoothing_leaves",)),
+        MadeBy("copula"),
+        MadeBy("independent"),
+    ],
+)
+def test_what_is_smoothed_or_may_be_is_not_smoothed_again(made):
+    assert "smoothed" not in [output for output, _, _ in syntheses(made)]
+
+
+def test_what_is_low_needs_no_smoothing():
+    assert syntheses(MadeBy("bayes", {"smoothing": 0}), LOW, **ALL_LOW) == []
+
+
+def test_a_release_that_is_smoothed_in_the_comparison_is_not_proposed():
+    made = MadeBy("bayes", {"smoothing": 0, "parents": 1})
+    other = ReleaseFindings("other", "", 1, 1000, made_by=MadeBy("bayes", {"parents": 1}))
+    assert "smoothed" not in [output for output, _, _ in syntheses(made, beside=(other,))]
+
+
 def test_what_is_protected_already_is_not_protected_again():
     named = syntheses(MadeBy("bayes", {"parents": 1, "protect": TO_METHOD}))
     network = NetworkFindings((), (), ("religion",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
@@ -26,6 +27,9 @@ def test_mean_and_variance_are_those_of_all_permutations(pairs):
     assert found.hits == np.count_nonzero(guesses == truths)
     assert found.expected == pytest.approx(np.mean(hits))
     assert found.variance == pytest.approx(np.var(hits), abs=1e-9)
+    if found.variance > 1e-9:
+        skewed = np.mean((hits - np.mean(hits)) ** 3) / np.var(hits)
+        assert found.step == pytest.approx(np.clip(skewed, 1, 2), abs=1e-9)
 
 
 @given(
@@ -45,6 +49,9 @@ def test_the_same_for_numbers(pairs, within):
     assert found.hits == hits(guesses)
     assert found.expected == pytest.approx(np.mean(every))
     assert found.variance == pytest.approx(np.var(every), abs=1e-9)
+    if found.variance > 1e-9:
+        skewed = np.mean((every - np.mean(every)) ** 3) / np.var(every)
+        assert found.step == pytest.approx(np.clip(skewed, 1, 2), abs=1e-9)
 
 
 def test_weights_repeat_people():
@@ -84,6 +91,57 @@ def test_chance_alone_is_seen_in_one_of_twenty_at_most(shares):
         beyond += found.hits > found.limit(0.05)
     # 50 are expected of a perfect test, and 70 are three standard deviations more.
     assert max(alarms, beyond) <= 70
+
+
+def every_way(guesses, truths):
+    """The hits of all ways to deal the guesses out."""
+    return np.array([np.count_nonzero(guesses[list(way)] == truths)
+                     for way in permutations(range(len(truths)))])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("guesses", "truths"),
+    [
+        ([0] * 6 + [1], [0] * 6 + [1]),
+        ([0] * 6 + [1], [0] * 5 + [1, 2]),
+        ([0] * 5 + [1, 2], [0] * 6 + [1]),
+        ([0] * 4 + [1, 2, 3], [0] * 6 + [3]),
+        ([-1] * 6 + [0], [0] * 6 + [1]),
+    ],
+)
+def test_hits_that_hardly_vary_are_no_news(guesses, truths):
+    # The next whole number above the mean is likely, however small the variance is.
+    guesses, truths = np.array(guesses), np.array(truths)
+    found = agreement(guesses, truths)
+    hits = every_way(guesses, truths)
+    for level in (0.001, 0.01, 0.05):
+        told = [replace(found, hits=int(h)).p_value <= level for h in hits]
+        assert np.mean(told) <= level
+        assert np.mean(hits > found.limit(level)) <= level
+
+
+def test_what_chance_nearly_always_gives_has_a_large_p_value():
+    # All but one person have the value 0, all but one guess says so: 98 or, once in 100, 100.
+    found = agreement(np.array([0] * 99 + [1]), np.array([1] + [0] * 99))
+    likely = replace(found, hits=98)
+    assert found.variance < 0.05
+    assert likely.p_value > 0.9
+    assert replace(found, hits=100).p_value <= 0.01
+
+
+@pytest.mark.parametrize("rare", [0.002, 0.01, 0.03, 0.1])
+def test_chance_is_rarely_called_news_however_little_varies(rare):
+    rng = np.random.default_rng(6)
+    levels = np.array([0.001, 0.01, 0.05])
+    runs, alarms, beyond = 2000, np.zeros(3), np.zeros(3)
+    for _ in range(runs):
+        guesses, truths = (rng.random(60) < rare).astype(int), (rng.random(60) < rare).astype(int)
+        found = agreement(guesses, truths)
+        alarms += found.p_value <= levels
+        beyond += found.hits > np.array([found.limit(level) for level in levels])
+    most = levels * runs + 3 * np.sqrt(levels * runs)
+    assert (alarms <= most).all()
+    assert (beyond <= most).all()
 
 
 def test_corrections_by_hand():

@@ -14,6 +14,7 @@ from understudy.audit.answers import Answer, Evidence
 from understudy.audit.findings import Findings, MadeBy, ReleaseFindings
 from understudy.audit.tradeoff import is_poor
 from understudy.synthesis import METHODS
+from understudy.synthesis.bayes.smoothing import AUTO, is_smoothed
 from understudy.utility.shares import MOST_LABELS, NOT_SHOWN
 from understudy.wording import listed, percent, quoted, sentence
 
@@ -35,6 +36,8 @@ EXTREMES, FEW_PEOPLE = 0.99, 5
 """Numbers above those of 99% of the people are cut off, and texts of fewer than five joined."""
 ABOUT_THE_RARE = ("lookalikes", "singling_out", "rare_values", "telling_keys")
 """Measures that see most of what is rare."""
+SMOOTHED_BY = {"bayes": "smoothing", "cart": "smoothing_leaves"}
+"""The parameter of each method that can be smoothed."""
 MOST_REMOVED = 0.5
 """Where this share of the records looks like one person, a release without them is no release."""
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
@@ -274,6 +277,7 @@ def _can_protect(made: MadeBy | None) -> bool:
 def _against_risk(case: _Case, evidence: Evidence) -> Iterator[Advice]:
     made, findings = case.made, case.findings
     if made is not None and _can_protect(made):
+        yield from _smooth(case, made)
         if not case.protected and findings.sensitive:
             yield _protect(case, made)
         yield from (_network if made.method == "bayes" else _trees)(case)
@@ -303,6 +307,29 @@ def _against_risk(case: _Case, evidence: Evidence) -> Iterator[Advice]:
             "independent",
             MadeBy("independent"),
         )
+
+
+def _smooth(case: _Case, made: MadeBy) -> Iterator[Advice]:
+    """Propose to smooth a network or trees that are known to be drawn from as they are."""
+    name = SMOOTHED_BY[made.method]
+    if name in made.unsaid or is_smoothed(made.parameters.get(name, AUTO)):
+        return
+    changes: dict[str, object] = {name: AUTO}
+    text = "Smooth the trees: each leaf borrows from the node above it."
+    if made.method == "bayes":
+        text = "Smooth the network: small groups borrow from larger ones."
+        if isinstance(made.parameters.get("structure"), str):
+            # The parents that the other searches choose tell little once tables are smoothed.
+            changes["structure"] = "predictive"
+            text = f"{text} Let records that are left out choose the parents."
+    yield case.synthesize(
+        text,
+        f"Then the release describes {case.many} like those in the data, and hardly any one of "
+        "them. It costs little of what a classifier learns.",
+        "smoothed",
+        made,
+        **changes,
+    )
 
 
 def _protect(case: _Case, made: MadeBy, also: str = "") -> Advice:

@@ -140,7 +140,7 @@ def synth(
 ) -> None:
     """Make a synthetic table from a confidential one.
 
-    Example: `understudy synth survey.csv -o synthetic.csv --method independent --seed 1`
+    Example: `understudy synth survey.csv -o synthetic.csv --seed 1`
     """
     from understudy.data.files import check_target
 
@@ -148,7 +148,7 @@ def synth(
     for path in outputs:
         check_target(path, overwrite=force)
     session.check_outputs([*outputs, save_model], [data, how.schema, how.settings], force)
-    described, model = how.described(), how.synthesizer()
+    described, model = how.described(), how.synthesizer(stream=stream)
     with session.progress(ctx):
         table, dialect = csv.open(data, how.drop, stream=stream)
         ready = how.prepare(table, described)

@@ -126,7 +126,7 @@ class MethodOptions:
         _bayes(
             "How to find the network. predictive: as many parents for each column as help to "
             "describe records that are left out.",
-            default="predictive",
+            default="predictive, or optimal with --stream",
         ),
     ] = None
     min_count: Annotated[
@@ -139,7 +139,11 @@ class MethodOptions:
         ),
     ] = None
     root: Annotated[
-        str | None, _bayes("The column that the network starts with.", default="drawn")
+        str | None,
+        _bayes(
+            "The column that the network starts with.",
+            default="the one that varies most, or drawn",
+        ),
     ] = None
     generations: Annotated[
         int | None, _bayes("Rounds of the genetic search.", default="400", min=0)
@@ -220,8 +224,8 @@ class MethodOptions:
         int | None,
         option(
             "Minimum number of records that the lowest and the highest number of a column rest on.",
-            panel="Gaussian copula (--method copula)",
-            default="5",
+            panel="Ends of columns (--method bayes, copula and independent)",
+            default="5, or 1 for bayes without smoothing",
             min=1,
         ),
     ] = None
@@ -340,12 +344,12 @@ class Synthesis:
     method: Annotated[
         Method,
         option(
-            "independent: each column on its own. bayes: each column given a few others. cart: "
-            "each column from trees on the columns before it. copula: all columns from one "
-            "correlation matrix. random: any value, equally often.",
+            "bayes: each column given a few others. cart: each column from trees on the columns "
+            "before it. copula: all columns from one correlation matrix. independent: each column "
+            "on its own. random: any value, equally often.",
             default=True,
         ),
-    ] = "independent"
+    ] = "bayes"
     schema: options.SchemaFile = None
     preparation: Preparation
     rows: Annotated[
@@ -368,10 +372,11 @@ class Synthesis:
     drop: options.Drop = ""
     safe_cells: options.SafeCells = False
 
-    def synthesizer(self) -> Synthesizer:
+    def synthesizer(self, *, stream: bool = False) -> Synthesizer:
         """Return the synthesizer with the parameters that were given, and those of a file.
 
-        If no seed was given, it gets one that nobody can guess.
+        If no seed was given, it gets one that nobody can guess. The network of a `stream` is found
+        by a search that needs no more than two passes, unless another one was asked for.
         """
         import secrets
 
@@ -383,6 +388,8 @@ class Synthesis:
         if wrong:
             raise ParameterError(f"{', '.join(wrong)} cannot be used with --method {self.method}.")
         file = Settings.load(self.settings) if self.settings is not None else Settings()
+        if stream and self.method == "bayes" and "structure" not in {*given, *file.overall}:
+            given["structure"] = "optimal"
         seed = secrets.randbelow(2**32) if self.seed is None else self.seed
         return set_up(cls, file, given, seed)
 

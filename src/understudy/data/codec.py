@@ -16,6 +16,7 @@ from understudy.data.coded import Coded, code_dtype
 from understudy.data.coders import (
     BinCoder,
     Coder,
+    FoldedCoder,
     build_coder,
     levels_of,
     restore_coder,
@@ -83,15 +84,16 @@ class Codec:
         exact : bool
             Give every number that occurs a code of its own, in place of bins.
         ends : int
-            Records that the lowest and the highest number of a column rest on, at least, if every
-            number has a code of its own: the few beyond become one (see `fold_ends`).
+            Records that the lowest and the highest number of a column rest on, at least: the few
+            beyond become one (see `fold_ends`).
 
         Raises
         ------
         SchemaError
             If the table does not fit the schema, or holds free text; with all problems.
         DataError
-            If fewer than `ends` records of a column have a number, and none is missing.
+            If `exact`, and fewer than `ends` records of a column have a number and none is
+            missing. Otherwise such a column stays as it is.
         """
         schema = schema or Schema.infer(data)
         layout = layout_of(data)
@@ -124,7 +126,7 @@ class Codec:
                 few += [name] if coder.withheld and not column.missing else []
                 coders[name] = coder
             else:
-                coders[name] = build_coder(column, array)
+                coders[name] = build_coder(column, array, ends)
         if problems:
             raise SchemaError("The table does not fit the schema:", problems)
         if few:
@@ -274,13 +276,13 @@ class Codec:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the codec in values that JSON can hold exactly, but for those of `to_arrays`."""
-        return {
+        plain = {
             "columns": [column_to_plain(column) for column in self.schema],
             "backend": self.layout.backend,
             "stored": [self.layout.types[name] for name in self.schema.names],
             "arrow": [_plain_type(self.types[name]) for name in self.schema.names],
             "bins": {
-                name: coder.bins.to_plain()
+                name: coder.to_plain()
                 for name, coder in self.coders.items()
                 if isinstance(coder, BinCoder)
             },
@@ -291,6 +293,12 @@ class Codec:
             },
             "made_up": {name: pattern.to_plain() for name, pattern in self.made_up.items()},
         }
+        listed = {
+            name: coder.to_plain()
+            for name, coder in self.coders.items()
+            if isinstance(coder, FoldedCoder)
+        }
+        return plain | ({"listed": listed} if listed else {})
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what `to_plain` leaves out: the numbers of an exact codec, by place of column."""
@@ -319,7 +327,8 @@ class Codec:
                 values = (arrays or {})[str(len(coders))]
                 coders[name] = restore_value_coder(schema[name], types[name], exact[name], values)
             else:
-                coders[name] = restore_coder(schema[name], types[name], plain["bins"].get(name))
+                bins, listed = plain["bins"].get(name), plain.get("listed", {}).get(name)
+                coders[name] = restore_coder(schema[name], types[name], bins, listed)
         layout = Layout(plain["backend"], dict(zip(names, plain["stored"], strict=True)))
         made_up = {name: Pattern.from_plain(one) for name, one in plain.get("made_up", {}).items()}
         return cls(schema, layout, types, coders, made_up)

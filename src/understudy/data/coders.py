@@ -24,6 +24,7 @@ from understudy.data.bins import (
     quantile_edges,
     width_edges,
 )
+from understudy.data.ends import Number, fold_ends
 from understudy.data.schema import NUMERIC, Column
 from understudy.data.values import (
     Numbers,
@@ -112,13 +113,38 @@ class NumberLevelCoder:
 
 
 @dataclass(frozen=True, eq=False)
+class FoldedCoder(NumberLevelCoder):
+    """Codes listed numbers of which the few lowest, or the few highest, became one.
+
+    `values` are those that are left, increasing. Numbers up to `bottom` have the code of the first,
+    and those from `top` on that of the last (see `fold_ends`).
+    """
+
+    bottom: Number | None = None
+    top: Number | None = None
+
+    def _places(self, found: NDArray[Any]) -> IntCodes:
+        return place_in(self.values, folded(found, self.values[[0, -1]], self.bottom, self.top))
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the numbers and the ends in values that JSON can hold exactly."""
+        return {"values": self.values.tolist(), "bottom": self.bottom, "top": self.top}
+
+
+@dataclass(frozen=True, eq=False)
 class BinCoder:
-    """Codes numbers and times: special values first, then bins."""
+    """Codes numbers and times: special values first, then bins.
+
+    Where the few lowest numbers became one (see `fold_ends`), numbers up to `bottom` are in the
+    first bin; likewise numbers from `top` on in the last.
+    """
 
     special: NDArray[Any]
     bins: Bins
     kind: pa.DataType
     name: str
+    bottom: Number | None = None
+    top: Number | None = None
 
     @property
     def known(self) -> int:
@@ -136,9 +162,16 @@ class BinCoder:
     def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
         """Return the code of each value (-1: unknown), and where values are missing."""
         found = as_type(numbers(in_unit(array, self.kind), self.name), self.bins.edges)
-        binned = self.bins.assign(found.values)
+        binned = self.bins.assign(
+            folded(found.values, self.bins.edges[[0, -1]], self.bottom, self.top)
+        )
         codes = np.where(binned >= 0, binned + len(self.special), -1)
         return special_first(self.special, found.values, codes), found.missing
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the bins and the ends in values that JSON can hold exactly."""
+        ends = {"bottom": self.bottom, "top": self.top}
+        return self.bins.to_plain() | {side: at for side, at in ends.items() if at is not None}
 
     def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:
         """Return values for codes; a code of `known` or more stands for missing."""
@@ -158,6 +191,27 @@ class BinCoder:
 
 Coder = LevelCoder | NumberLevelCoder | BinCoder
 """Turns the values of one column into codes, and codes into values."""
+
+
+def folded(
+    found: NDArray[Any], ends: NDArray[Any], bottom: Number | None, top: Number | None
+) -> NDArray[Any]:
+    """Return numbers with the lower of `ends` for those up to `bottom`, likewise from `top` on.
+
+    Examples
+    --------
+    >>> folded(np.array([3, 20, 97]), np.array([5, 90]), None, 85)
+    array([ 3, 20, 90])
+    """
+    if bottom is None and top is None:
+        return found
+    # The smallest whole number stands for one that is not whole, which has no code.
+    known = found > np.iinfo(np.int64).min if found.dtype.kind == "i" else np.isfinite(found)
+    if bottom is not None:
+        found = np.where(known & (found <= bottom), ends[0], found)
+    if top is not None:
+        found = np.where(known & (found >= top), ends[1], found)
+    return found
 
 
 def off_special(
@@ -229,8 +283,12 @@ def in_unit(array: pa.Array, kind: pa.DataType) -> pa.Array:
     return array.cast(kind, safe=False)
 
 
-def build_coder(column: Column, array: pa.Array) -> Coder:
-    """Return the coder of a column, with what its schema leaves open read from the data."""
+def build_coder(column: Column, array: pa.Array, ends: int = 1) -> Coder:
+    """Return the coder of a column, with what its schema leaves open read from the data.
+
+    The lowest and the highest number rest on at least `ends` records each (see `fold_ends`), if
+    the column has so many numbers.
+    """
     kind = array.type
     if column.kind == "boolean":
         return LevelCoder((False, True))
@@ -238,8 +296,22 @@ def build_coder(column: Column, array: pa.Array) -> Coder:
         return LevelCoder(column.levels)
     column = as_stored(column, kind)
     if column.levels:
-        return NumberLevelCoder(as_numbers(column.levels, column, kind), kind, column.name)
-    return _bin_coder(column, array)
+        listed = NumberLevelCoder(as_numbers(column.levels, column, kind), kind, column.name)
+        return _fold_listed(listed, array, ends) if ends > 1 else listed
+    return _bin_coder(column, array, ends)
+
+
+def _fold_listed(listed: NumberLevelCoder, array: pa.Array, least: int) -> NumberLevelCoder:
+    """Return the coder of listed numbers with ends that rest on `least` records each."""
+    values = np.unique(listed.values)
+    codes, _ = replace(listed, values=values).assign(array)
+    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    if not np.isfinite(values).all():
+        return listed  # infinity is nobody's number
+    found = fold_ends(values, counts, least, grid_of(listed.kind, values, None), listed=True)
+    if not len(found.values) or (found.bottom is None and found.top is None):
+        return listed
+    return FoldedCoder(found.values, listed.kind, listed.name, found.bottom, found.top)
 
 
 def as_stored(column: Column, kind: pa.DataType) -> Column:
@@ -259,7 +331,7 @@ def as_numbers(values: tuple[Any, ...], column: Column, kind: pa.DataType) -> ND
     return np.array(values, dtype=np.int64 if column.kind == "integer" else np.float64)
 
 
-def _bin_coder(column: Column, array: pa.Array) -> Coder:
+def _bin_coder(column: Column, array: pa.Array, least: int) -> Coder:
     kind = array.type
     special = as_numbers(column.special, column, kind)
     found = numbers(array, column.name)
@@ -273,6 +345,16 @@ def _bin_coder(column: Column, array: pa.Array) -> Coder:
         low, high = ordered[0], ordered[-1]
     elif column.binning != "edges":  # nothing to cut, and nothing outside the special values
         return NumberLevelCoder(special, kind, column.name)
+    grid = grid_of(kind, ordered, column.decimals)
+    bottom, top = None, None
+    if least > 1 and np.isfinite(ordered).all():
+        values, counts = np.unique(ordered, return_counts=True)
+        found_ends = fold_ends(values, counts, least, grid, special=special)
+        if len(found_ends.values):
+            bottom, top = found_ends.bottom, found_ends.top
+            low = low if bottom is None else found_ends.values[0]
+            high = high if top is None else found_ends.values[-1]
+            ordered = folded(ordered, found_ends.values[[0, -1]], bottom, top)
     if column.binning == "edges":
         cuts = column.edges
         if column.kind == "datetime":
@@ -285,13 +367,45 @@ def _bin_coder(column: Column, array: pa.Array) -> Coder:
         # The range may be wider than this table's data.
         edges[0], edges[-1] = min(edges[0], low), max(edges[-1], high)
         edges = np.unique(np.append(edges, high)) if len(edges) == 1 else edges
-    grid = grid_of(kind, ordered, column.decimals)
-    return BinCoder(special, build_bins(edges, ordered, grid, special), kind, column.name)
+    edges = _cut_off(edges, low if bottom is not None else None, high if top is not None else None)
+    bins = build_bins(edges, ordered, grid, special)
+    return BinCoder(special, bins, kind, column.name, bottom, top)
 
 
-def restore_coder(column: Column, kind: pa.DataType, bins: Mapping[str, Any] | None) -> Coder:
-    """Return the coder of a saved codec."""
+def _cut_off(edges: NDArray[Any], low: Number | None, high: Number | None) -> NDArray[Any]:
+    """Return cut points that begin at `low` and end at `high`, where these are given.
+
+    Examples
+    --------
+    >>> _cut_off(np.array([0, 18, 65, 120]), None, 89)
+    array([ 0, 18, 65, 89])
+    """
+    if low is not None:
+        edges = np.append(np.array([low], edges.dtype), edges[edges > low])
+    if high is not None:
+        edges = np.append(edges[edges < high], np.array([high], edges.dtype))
+    return edges
+
+
+def restore_coder(
+    column: Column,
+    kind: pa.DataType,
+    bins: Mapping[str, Any] | None,
+    listed: Mapping[str, Any] | None = None,
+) -> Coder:
+    """Return the coder of a saved codec, from its bins or its `FoldedCoder`, if it has some."""
+    if listed is not None:
+        own = as_numbers((), as_stored(column, kind), kind).dtype
+        values = np.array(listed["values"], own)
+        if not len(values) or not (np.diff(values) > 0).all():
+            raise ValueError(f"numbers of {column.name!r} that are not increasing")
+        return FoldedCoder(values, kind, column.name, listed["bottom"], listed["top"])
     if bins is None:
         return build_coder(column, pa.nulls(0, kind))
     special = as_numbers(column.special, as_stored(column, kind), kind)
-    return BinCoder(special, Bins.from_plain(bins), kind, column.name)
+    found = Bins.from_plain(bins)
+    bottom, top = bins.get("bottom"), bins.get("top")
+    own = int if found.edges.dtype.kind == "i" else float
+    if not all(end is None or type(end) is own for end in (bottom, top)):
+        raise ValueError(f"ends of {column.name!r} that are not numbers of the column")
+    return BinCoder(special, found, kind, column.name, bottom, top)

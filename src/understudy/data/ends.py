@@ -19,6 +19,9 @@ from understudy.data.bins import Grid, Numeric
 Number = int | float
 Side = Literal[-1, 1]
 
+FEWEST_AT_ENDS = 5
+"""Records that an end rests on, unless a user says otherwise."""
+
 _MOST_TIMES = 10
 
 

@@ -20,6 +20,7 @@ from understudy.data.coders import (
     NumberLevelCoder,
     as_numbers,
     as_stored,
+    folded,
     off_special,
     place_in,
     special_first,
@@ -81,24 +82,16 @@ class ValueCoder(NumberLevelCoder):
     def _places(self, found: NDArray[Any]) -> IntCodes:
         codes = np.full(len(found), -1, np.int64)
         if len(self.values):
-            folded = self._folded(found)
-            places = _first_places(self.values, folded)
+            known = self._folded(found)
+            places = _first_places(self.values, known)
             np.minimum(places, len(self.values) - 1, out=places)
-            codes = np.where(self.values[places] == folded, places + len(self.special), -1)
+            codes = np.where(self.values[places] == known, places + len(self.special), -1)
         return special_first(self.special, found, codes)
 
     def _folded(self, found: NDArray[Any]) -> NDArray[Any]:
         """Return numbers with the column's ends in place of those that are part of them."""
-        if self.bottom is None and self.top is None:
-            return found
-        ends = self.values[np.isfinite(self.values)][[0, -1]]
-        # The smallest whole number stands for one that is not whole, which has no code.
-        known = found > np.iinfo(np.int64).min if found.dtype.kind == "i" else np.isfinite(found)
-        if self.bottom is not None:
-            found = np.where(known & (found <= self.bottom), ends[0], found)
-        if self.top is not None:
-            found = np.where(known & (found >= self.top), ends[1], found)
-        return found
+        finite = self.values[np.isfinite(self.values)]
+        return folded(found, finite[[0, -1]], self.bottom, self.top) if len(finite) else found
 
     def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:  # noqa: ARG002
         """Return values for codes; a code of `known` or more stands for missing."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.risk.tails import poisson_limit, poisson_tail
+from understudy.risk.tails import poisson_limit
 from understudy.risk.tolerance import Numbers, NumberTarget
 
 Shares = NDArray[np.float64]
@@ -30,12 +30,16 @@ class Agreement:
         Correct guesses on average, if the same guesses were dealt out among these people at random.
     variance : float
         How much that varies.
+    step : float
+        In steps of how many hits it varies, as its skewness tells: two if whoever gets the right
+        guess takes the wrong one from somebody who then is right, too, as with two values.
     """
 
     people: int
     hits: int
     expected: float
     variance: float
+    step: float = 1.0
 
     @property
     def excess(self) -> float:
@@ -46,22 +50,34 @@ class Agreement:
     def p_value(self) -> float:
         """How often chance alone gets as many right, or more; nan if there is nobody to guess.
 
-        It is that of a Poisson distribution with this variance, moved to this mean: right where few
-        hits are expected by chance, careful where many are, and the normal one in between.
+        It is that of a Poisson distribution in steps of so many hits, with this variance and moved
+        to this mean: right where few hits are expected by chance, careful where many are, and the
+        normal one in between. The moved distribution lies between whole numbers, so its tail is
+        taken there too (it is an incomplete gamma function): where the variance is far below 1,
+        whole steps would make the next whole number look rare even if it is what chance nearly
+        always gives.
         """
-        if not self.people:
-            return math.nan
-        if self.hits <= self.expected:
+        return self._chance_of(self.hits) if self.people else math.nan
+
+    def _chance_of(self, hits: int) -> float:
+        """Return how often chance alone gets at least so many right."""
+        if hits - self.expected <= _ROUNDING * max(self.expected, 1.0):
             return 1.0
-        beyond = math.ceil(self.hits - self.expected + self.variance - _ROUNDING)
-        return poisson_tail(beyond, max(self.variance, _ROUNDING))
+        from scipy.special import gammainc
+
+        mean = max(self.variance, _ROUNDING) / self.step**2
+        return float(gammainc((hits - self.expected) / self.step + mean, mean))
 
     def limit(self, level: float) -> float:
         """Return so many hits that chance alone exceeds them with at most this probability."""
         if not self.people:
             return math.nan
-        most = poisson_limit(level, max(self.variance, _ROUNDING))
-        return min(self.expected - self.variance + most, float(self.people))
+        mean = max(self.variance, _ROUNDING) / self.step**2
+        steps = poisson_limit(level, mean) + 1 - mean
+        most = min(math.ceil(self.expected + self.step * steps), self.people)
+        while most > self.expected and self._chance_of(most) <= level:
+            most -= 1
+        return float(most)
 
 
 def agreement(
@@ -82,7 +98,9 @@ def agreement(
     -----
     With a(i, j) = 1 if the guess for person i is right for person j, and 0 otherwise, dealing out
     the guesses at random gets sum a / n right on average. The variance is sum d(i, j)^2 / (n - 1),
-    where d is a less the means of its row and column, plus the mean of all.
+    where d is a less the means of its row and column, plus the mean of all; the third moment is
+    n sum d(i, j)^3 / ((n - 1) (n - 2)). A Poisson distribution in steps of s has s times its
+    variance there, which gives the step, from one to two hits.
 
     Examples
     --------
@@ -99,12 +117,48 @@ def agreement(
     if number is None:
         hits = int(np.count_nonzero(guesses == truths))
         rows, columns = _shares_of_equals(guesses, truths)
+        # What the guesses that are right for each person are worth together.
+        worth = np.bincount(guesses + 1, rows, minlength=int(truths.max()) + 2)[truths + 1]
     else:
         hits, rows, columns = _shares_of_near(guesses, truths, number)
+        first, last = number.code_limits
+        low, high = first[truths].astype(np.int64), last[truths].astype(np.int64)
+        said = guesses >= 0
+        by_code = np.bincount(guesses[said], rows[said], minlength=len(number.numbers))
+        below = np.concatenate([[0.0], np.cumsum(by_code)])
+        worth = np.where(low <= high, below[high + 1] - below[low], 0.0)
     mean = float(rows.mean())
     squares = total * (total * mean - float((rows**2).sum()) - float((columns**2).sum()))
     spread = max(squares + total**2 * mean**2, 0.0) / max(total - 1, 1)
-    return Agreement(total, hits, total * mean, spread)
+    third = _third_moment(rows, columns, float(columns @ worth))
+    step = third / spread if spread > _ROUNDING else 1.0
+    return Agreement(total, hits, total * mean, spread, min(max(step, 1.0), 2.0))
+
+
+def _third_moment(rows: Shares, columns: Shares, product: float) -> float:
+    """Return the third central moment of the hits of guesses that are dealt out at random.
+
+    `rows` and `columns` are the means of a(i, j), as in `agreement`, and `product` is the sum of
+    a(i, j) times the means of its row and its column.
+    """
+    total = len(rows)
+    if total < 3:
+        return 0.0
+    mean = float(rows.mean())
+    # With u the sum of both means less that of all, d = a - u, and a is 0 or 1, so that
+    # d^3 = a (1 - 3 u + 3 u^2) - u^3.
+    one, other = rows - mean, columns
+    r1, r2, r3 = (float((one**power).sum()) for power in (1, 2, 3))
+    c1, c2, c3 = (float((other**power).sum()) for power in (1, 2, 3))
+    # Sums over all pairs of a, a u, a u^2 and u^3; a sums to `total` times a mean in each row.
+    hits = total**2 * mean
+    in_rows = [total * float((one**power) @ rows) for power in (1, 2)]
+    in_columns = [total * float((other**power) @ columns) for power in (1, 2)]
+    mixed = product - mean * total * float(columns @ columns)
+    firsts = in_rows[0] + in_columns[0]
+    seconds = in_rows[1] + in_columns[1] + 2 * mixed
+    cubes = total * (r3 + c3) + 3 * (r2 * c1 + r1 * c2)
+    return total / ((total - 1) * (total - 2)) * (hits - 3 * firsts + 3 * seconds - cubes)
 
 
 def _shares_of_equals(guesses: Codes, truths: Codes) -> tuple[Shares, Shares]:

@@ -68,8 +68,8 @@ class Synthesizer(Parametrized, ABC):
     exact: ClassVar[bool] = False
     """Whether it works on the numbers themselves, each with its own code, and not on bins."""
 
-    ends: int = 1
-    """Records that the lowest and the highest of such numbers rest on, at least."""
+    ends: int | None = 1
+    """Records that the lowest and the highest number of a column rest on, at least."""
 
     former_params: ClassVar[Mapping[str, Any]] = {}
     """What a model file means that does not name some parameters, since it is older than these."""
@@ -128,7 +128,7 @@ class Synthesizer(Parametrized, ABC):
         return self
 
     def _learn(self, data: Frame | FileStream, schema: Schema | None) -> None:
-        codec = Codec.fit(data, schema, exact=self.exact, ends=self.ends)
+        codec = Codec.fit(data, schema, exact=self.exact, ends=self._least_at_ends)
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
         source: Source
@@ -496,6 +496,11 @@ class Synthesizer(Parametrized, ABC):
         if not isinstance(params["random_state"], int):
             params["random_state"] = None  # a generator's state is not part of the model
         return params
+
+    @property
+    def _least_at_ends(self) -> int:
+        """How many records an end of a column rests on; a parameter may leave it open."""
+        return self.ends or 1
 
     def _require_fit(self) -> None:
         if not hasattr(self, "codec_"):

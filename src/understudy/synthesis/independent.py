@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.arguments import check_whole
 from understudy.counting import Source, marginal_counts
 from understudy.data import Coded
+from understudy.data.bins import Decoding
 from understudy.data.coded import code_dtype
+from understudy.data.ends import FEWEST_AT_ENDS
 from understudy.synthesis.base import Synthesizer
-from understudy.synthesis.blocks import Block
+from understudy.synthesis.blocks import Block, RandomState
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 
 
@@ -24,6 +27,10 @@ class Independent(Synthesizer):
 
     Parameters
     ----------
+    ends : int
+        The lowest and the highest number of a column rest on at least so many records each: the
+        few beyond become one, about their mean. With 1 they are drawn as they are, up to the
+        largest, which is a person's. A column with fewer numbers stays as it is.
     decode : {"interpolate", "uniform"}
         How a number is drawn inside its bin.
     random_state : int or numpy Generator, optional
@@ -46,8 +53,23 @@ class Independent(Synthesizer):
     """
 
     method: ClassVar[str] = "independent"
+    former_params: ClassVar[Mapping[str, Any]] = {"ends": 1}
 
     counts_: tuple[NDArray[np.int64], ...]
+
+    def __init__(
+        self,
+        *,
+        ends: int = FEWEST_AT_ENDS,
+        decode: Decoding = "interpolate",
+        random_state: RandomState = None,
+    ) -> None:
+        super().__init__(decode=decode, random_state=random_state)
+        self.ends = ends
+
+    def _check_params(self) -> None:
+        super()._check_params()
+        check_whole("ends", self.ends, 1)
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:  # noqa: ARG002  # nothing is drawn
         self.counts_ = marginal_counts(source)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy import load
-from understudy.counting import LocalEngine
+from understudy.counting import LocalEngine, pairwise_information
 from understudy.data import Codec
 from understudy.data.coded import Coded
 from understudy.synthesis.bayes import predictive
@@ -25,10 +25,9 @@ def survey():
     return Codec.fit(frame).encode(frame)
 
 
-def found(coded, seed=0, min_count=1, engine=None, **arguments):
+def found(coded, min_count=1, engine=None, **arguments):
     rules = build_constraints(coded.names, **({"parents": 3} | arguments))
-    rng = np.random.default_rng(seed)
-    return predictive_search(coded, rules, rng, min_count=min_count, engine=engine)
+    return predictive_search(coded, rules, min_count=min_count, engine=engine)
 
 
 def left_out(coded, child, parents, min_count):
@@ -161,13 +160,21 @@ def test_constraints_are_kept(survey):
     assert all(not own for own in found(survey, parents=0).parents)
 
 
-def test_the_root_is_drawn_as_by_the_greedy_search(survey):
-    from understudy.synthesis.bayes.greedy import greedy_search
+def test_the_first_attribute_is_the_one_that_varies_most(survey):
+    entropies = np.diag(pairwise_information(survey))
+    assert found(survey).order[0] == np.argmax(entropies)
+    # One that may not be a parent would be a useless beginning.
+    name = survey.names[np.argmax(entropies)]
+    forbidden = [(name, other) for other in survey.names if other != name]
+    rest = np.where(np.array(survey.names) == name, -1.0, entropies)
+    assert found(survey, forbidden=forbidden).order[0] == np.argmax(rest)
 
-    rules = build_constraints(survey.names, parents=1)
-    for seed in range(5):
-        greedy = greedy_search(survey, rules, np.random.default_rng(seed)).structure
-        assert found(survey, seed, parents=1).order[0] == greedy.order[0]
+
+def test_of_attributes_that_vary_alike_the_first_begins():
+    rng = np.random.default_rng(5)
+    values = rng.integers(0, 4, 60)
+    coded = Coded.from_arrays({"flat": values // 2, "a": values, "b": 3 - values})
+    assert found(coded).order[0] == 1
 
 
 def test_sorting_kernel_equals_its_twin():

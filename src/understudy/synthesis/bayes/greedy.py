@@ -115,8 +115,13 @@ def greedy_search(
     best: list[tuple[int, int, Parents]] = [(0, 0, ())] * len(constraints)
     placed: list[int] = []
     scorings = 0
+
+    def drawn(candidates: Sequence[int]) -> int:
+        return candidates[int(rng.integers(len(candidates)))]
+
     for _ in track(range(len(constraints)), "Placing attributes"):
-        placed.append(next_attribute(constraints, placed, [score for _, score, _ in best], rng))
+        losses = [score for _, score, _ in best]
+        placed.append(next_attribute(constraints, placed, losses, drawn))
         for parents, child, score in scorer.scores(placed[-1], _new_families(constraints, placed)):
             best[child] = min(best[child], (-len(parents), -score, parents))
             scorings += 1
@@ -125,13 +130,19 @@ def greedy_search(
 
 
 def next_attribute(
-    constraints: Constraints, placed: Sequence[int], losses: Sequence[int], rng: np.random.Generator
+    constraints: Constraints,
+    placed: Sequence[int],
+    losses: Sequence[int],
+    root: Callable[[Sequence[int]], int],
 ) -> int:
-    """Return the attribute to place next: the one with the least loss, the first one of several."""
+    """Return the attribute to place next: the one with the least loss, the first one of several.
+
+    `root` chooses among those that can be the first, unless the constraints say which it is.
+    """
     if len(placed) < len(constraints.first):
         return constraints.first[len(placed)]
     if not placed:
-        return _root(constraints, rng)
+        return root(_possible_roots(constraints))
     ready = [
         child
         for child in range(len(constraints))
@@ -140,12 +151,11 @@ def next_attribute(
     return min(ready, key=lambda child: (losses[child], child))
 
 
-def _root(constraints: Constraints, rng: np.random.Generator) -> int:
-    """Draw an attribute that can stand without parents, if possible one that can be a parent."""
+def _possible_roots(constraints: Constraints) -> list[int]:
+    """Return the attributes that can stand without parents, if possible those that can be one."""
     free = [child for child, parents in enumerate(constraints.required) if not parents]
     useful = [place for place in free if constraints.allowed[:, place].any()]
-    candidates = useful or free
-    return candidates[int(rng.integers(len(candidates)))]
+    return useful or free
 
 
 def _new_families(constraints: Constraints, placed: Sequence[int]) -> Families:

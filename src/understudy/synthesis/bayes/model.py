@@ -20,12 +20,19 @@ from understudy.counting import (
 )
 from understudy.data import Coded
 from understudy.data.bins import Decoding
+from understudy.data.ends import FEWEST_AT_ENDS
 from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
 from understudy.synthesis.bayes.network import Edge, Network, read_graph, residual_paths
-from understudy.synthesis.bayes.smoothing import AUTO, Smoothing, check_smoothing, smooth
+from understudy.synthesis.bayes.smoothing import (
+    AUTO,
+    Smoothing,
+    check_smoothing,
+    is_smoothed,
+    smooth,
+)
 from understudy.synthesis.blocks import Block, RandomState
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 from understudy.synthesis.settings import PerColumn, settings_of
@@ -67,11 +74,17 @@ class BayesNet(Synthesizer):
         Sensitive columns and their targets: such a column depends on its target alone (on nothing
         if that is None), and no column depends on it.
     root : str, optional
-        The first column; for the greedy search it is drawn at random if not given.
+        The first column. If not given, the predictive search takes the one whose values vary most,
+        and the greedy search draws it at random.
     population, elite, generations : int
         Of the genetic search: individuals, those that live on unchanged, and rounds.
     mutation_rate : float, optional
         Of the genetic search; one in the number of columns if not given.
+    ends : int, optional
+        The lowest and the highest number of a column rest on at least so many records each: the
+        few beyond become one, about their mean. With 1 they are drawn as they are, up to the
+        largest, which is a person's. Not given, it is 5 if anything is smoothed, and else 1. A
+        column with fewer numbers stays as it is.
     threads : int
         Threads for counting and sampling; the result does not depend on it.
     decode : {"interpolate", "uniform"}
@@ -128,7 +141,7 @@ class BayesNet(Synthesizer):
 
     method: ClassVar[str] = "bayes"
     per_column: ClassVar[tuple[str, ...]] = ("smoothing",)
-    former_params: ClassVar[Mapping[str, Any]] = {"smoothing": 0, "min_count": 1}
+    former_params: ClassVar[Mapping[str, Any]] = {"smoothing": 0, "min_count": 1, "ends": 1}
 
     network_: Network
     information_: NDArray[np.float64]
@@ -154,6 +167,7 @@ class BayesNet(Synthesizer):
         elite: int = 10,
         mutation_rate: float | None = None,
         generations: int = 400,
+        ends: int | None = None,
         threads: int = 1,
         decode: Decoding = "interpolate",
         random_state: RandomState = None,
@@ -171,6 +185,7 @@ class BayesNet(Synthesizer):
         self.elite = elite
         self.mutation_rate = mutation_rate
         self.generations = generations
+        self.ends = ends
         self.threads = threads
         self.decode = decode
         self.random_state = random_state
@@ -180,6 +195,8 @@ class BayesNet(Synthesizer):
         least = {"parents": 0, "min_count": 1, "population": 1, "elite": 1, "generations": 0}
         for name, fewest in least.items():
             check_whole(name, getattr(self, name), fewest)
+        if self.ends is not None:
+            check_whole("ends", self.ends, 1)
         check_smoothing(self.smoothing)
         if self.elite > self.population:
             raise ParameterError(
@@ -190,6 +207,12 @@ class BayesNet(Synthesizer):
         if isinstance(self.structure, str):
             also = ", a list of edges, a mapping or a networkx.DiGraph"
             check_choice("structure", self.structure, get_args(Search), also)
+
+    @property
+    def _least_at_ends(self) -> int:
+        if self.ends is not None:
+            return self.ends
+        return FEWEST_AT_ENDS if is_smoothed(self.smoothing) else 1
 
     def _engine(self) -> LocalEngine:
         return LocalEngine(self.threads)
@@ -255,7 +278,7 @@ class BayesNet(Synthesizer):
             from understudy.synthesis.bayes.predictive import predictive_search
 
             structure = predictive_search(
-                source, constraints, rng, min_count=self.min_count, engine=self._engine()
+                source, constraints, min_count=self.min_count, engine=self._engine()
             )
         elif self.structure == "optimal":
             from understudy.synthesis.bayes.optimal import optimal_search
@@ -312,7 +335,7 @@ class BayesNet(Synthesizer):
         A search that draws its root, of which nothing else is known, begins at least at the same.
         """
         self._require_fit()
-        free = self.structure in _NEED_MEMORY and not self.protect and self.order is None
+        free = self.structure == "greedy" and not self.protect and self.order is None
         if self.fit_is_known or not free:
             return super().refit(coded)
         rooted = copy(self)

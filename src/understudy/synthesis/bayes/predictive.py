@@ -34,7 +34,6 @@ _THREADS_PAY = 2**16
 def predictive_search(
     coded: Coded,
     constraints: Constraints,
-    rng: np.random.Generator,
     *,
     min_count: int = 1,
     engine: Engine | None = None,
@@ -47,8 +46,6 @@ def predictive_search(
         The table, in memory.
     constraints : Constraints
         What the network may look like.
-    rng : numpy.random.Generator
-        Draws the root, unless the constraints say what comes first.
     min_count : int
         The fewest records of a combination of parents' values that is used.
     engine : Engine, optional
@@ -62,10 +59,12 @@ def predictive_search(
     Notes
     -----
     What parents tell is the gain in the log likelihood of all records, each under the table of the
-    others, smoothed with the best strengths. As in the greedy search, the next attribute is the one
-    of which a placed one tells most. Its parents are chosen among the placed ones, one at a time
-    and the best one first, as long as the likelihood rises by more than the best of so many would
-    raise it by chance: 1 + log(candidates) nats. Ties go to the attribute that stands
+    others, smoothed with the best strengths. The first attribute, unless the constraints say which
+    it is, is the one with the largest entropy: given others it would have many values in each of
+    many rows, while others are easily told given it. As in the greedy search, the next attribute
+    is the one of which a placed one tells most. Its parents are chosen among the placed ones, one
+    at a time and the best one first, as long as the likelihood rises by more than the best of so
+    many would raise it by chance: 1 + log(candidates) nats. Ties go to the attribute that stands
     first in the table. The result is the same for any number of threads.
 
     Examples
@@ -77,7 +76,7 @@ def predictive_search(
     >>> a, b = np.arange(40) % 2, np.arange(40) // 2 % 2
     >>> rules = build_constraints("abc", parents=2, root="a")
     >>> table = Coded.from_arrays({"a": a, "b": b, "c": a})
-    >>> predictive_search(table, rules, np.random.default_rng()).parents
+    >>> predictive_search(table, rules).parents
     ((), (), (0,))
     """
     search = _Search(coded, constraints, max(min_count, 1), (engine or LocalEngine()).threads)
@@ -86,7 +85,7 @@ def predictive_search(
     parents: dict[int, tuple[int, ...]] = {}
     for _ in track(range(len(constraints)), "Placing attributes"):
         told = gains[:, placed].max(axis=1, initial=0)
-        newest = next_attribute(constraints, placed, (-told).tolist(), rng)
+        newest = next_attribute(constraints, placed, (-told).tolist(), search.root)
         parents[newest] = search.parents(newest, placed, gains[newest])
         placed.append(newest)
     return Structure(tuple(placed), tuple(parents[child] for child in range(len(constraints))))
@@ -102,6 +101,16 @@ class _Search:
         self.threads = threads if len(coded) >= _THREADS_PAY else 1
         # One type for all, so that the kernels are compiled once.
         self.columns = [np.ascontiguousarray(column, np.uint32) for column in coded.columns]
+
+    def root(self, candidates: Sequence[int]) -> int:
+        """Return the candidate with the largest entropy, the first of several."""
+        return min(candidates, key=lambda place: (self._certainty(place), place))
+
+    def _certainty(self, place: int) -> int:
+        """Return what an attribute's entropy lacks of the logarithm of the records, in steps."""
+        counts = np.bincount(self.columns[place])
+        seen = np.sort(counts[counts > 0])
+        return round(float(seen @ np.log(seen)) / (_STEP * max(len(self.coded), 1)))
 
     def pairs(self) -> NDArray[np.int64]:
         """Return what each attribute (column) alone tells of each (row), as `gains` has it."""

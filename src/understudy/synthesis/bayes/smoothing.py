@@ -33,6 +33,18 @@ def check_smoothing(smoothing: Any) -> None:  # noqa: ANN401  # whatever a user 
             )
 
 
+def is_smoothed(smoothing: Any) -> bool:  # noqa: ANN401  # whatever `check_smoothing` accepts
+    """Tell whether a smoothing, for all columns or by column, smooths anything.
+
+    Examples
+    --------
+    >>> is_smoothed("auto"), is_smoothed({"age": 0, "*": [0, 2.5]}), is_smoothed(0)
+    (True, True, False)
+    """
+    given = smoothing.values() if isinstance(smoothing, Mapping) else [smoothing]
+    return any(isinstance(one, str) or bool(np.any(one)) for one in given)
+
+
 def smooth(
     table: ConditionalTable, smoothing: Smoothing, min_count: int, name: str
 ) -> ConditionalTable:

@@ -13,6 +13,7 @@ from understudy.arguments import check_choice, check_whole
 from understudy.counting import Source, marginal_counts
 from understudy.data import Coded
 from understudy.data.coded import Codes, code_dtype
+from understudy.data.ends import FEWEST_AT_ENDS
 from understudy.data.value_coder import Smoothing, ValueCoder
 from understudy.errors import NoDensityError
 from understudy.synthesis.base import Synthesizer
@@ -98,7 +99,7 @@ class GaussianCopula(Synthesizer):
         self,
         *,
         smoothing: Smoothing | None = None,
-        ends: int = 5,
+        ends: int = FEWEST_AT_ENDS,
         random_state: RandomState = None,
     ) -> None:
         self.smoothing = smoothing
