@@ -37,6 +37,7 @@ from understudy.audit.task import (
     with_types_matched,
 )
 from understudy.data.decisions import Reading, decisions
+from understudy.data.dialect import Dialect
 from understudy.data.frames import Frame, Layout, to_narwhals
 from understudy.errors import (
     NoDensityError,
@@ -250,8 +251,11 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
 
 def _readings(task: Task) -> tuple[Reading, ...]:
     """Return how the columns of the original were read by the first model that is known."""
-    schema = next((one.model.schema_ for one in task.releases if one.model is not None), None)
-    return () if schema is None else tuple(decisions(task.original, schema).readings())
+    model = next((one.model for one in task.releases if one.model is not None), None)
+    if model is None:
+        return ()
+    formats = model.dialect_.in_words if isinstance(model.dialect_, Dialect) else {}
+    return tuple(decisions(task.original, model.schema_, formats=formats).readings())
 
 
 def _measures_in_words(task: Task) -> str:

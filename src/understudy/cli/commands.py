@@ -101,14 +101,14 @@ def schema(
     session.check_outputs([output], [data], force)
     kinds = read_kinds(kind)
     with session.progress(ctx):
-        table = csv.read(data, drop, stream=stream)
+        table, dialect = csv.open(data, drop, stream=stream)
         found = Schema.infer(table, bins=bins, binning=binning, kinds=kinds)
     found = found.with_roles(
         keys=options.split_names(keys),
         sensitive=options.split_names(sensitive),
         target=options.split_names(target),
     )
-    show_decisions(ctx, table, found)
+    show_decisions(ctx, table, found, dialect)
     if output is None or str(output) == "-":
         typer.echo(found.to_toml(), nl=False)
         return
@@ -152,7 +152,7 @@ def synth(
     with session.progress(ctx):
         table, dialect = csv.open(data, how.drop, stream=stream)
         ready = how.prepare(table, described)
-        ready.show(ctx)
+        ready.show(ctx, dialect)
         model.fit(ready.frame, ready.schema, dialect=dialect)
         how.draw(model, outputs, overwrite=force)
         if save_model is not None:
@@ -315,7 +315,7 @@ def run(
         asked.check_columns(everybody)
         parts = holdout.part(everybody, asked, cast("int", model.random_state))
         ready = how.prepare(parts.kept, described)
-        ready.show(ctx)
+        ready.show(ctx, dialect)
         parts = parts.prepared(ready)
         model.fit(ready.frame, ready.schema, dialect=dialect)
         tables = [made / table for table in folder.tables]

@@ -14,6 +14,7 @@ from understudy.errors import ParameterError
 
 if TYPE_CHECKING:
     from understudy.data import Schema
+    from understudy.data.files import Written
     from understudy.data.schema import Kind
     from understudy.synthesis.control import Grouped
 
@@ -72,22 +73,28 @@ class Prepared:
         grouped = self.grouped is not None and self.grouped.other
         return self.grouped.to_text(counts=False) if self.grouped and grouped else ""
 
-    def show(self, ctx: typer.Context) -> None:
+    def show(self, ctx: typer.Context, written: Written | None) -> None:
         """Show what each column was taken for, unless it should be quiet."""
         if self.schema is not None:
-            show_decisions(ctx, self.frame, self.schema)
+            show_decisions(ctx, self.frame, self.schema, written)
         if self.note:
             session.say(ctx, self.note)
 
 
-def show_decisions(ctx: typer.Context, frame: Any, schema: Schema) -> None:  # noqa: ANN401
+def show_decisions(
+    ctx: typer.Context,
+    frame: Any,  # noqa: ANN401  # a frame or stream
+    schema: Schema,
+    written: Written | None,
+) -> None:
     """Show what each column of a table was taken for, unless it should be quiet."""
     if ctx.obj["quiet"]:
         return
-    from understudy.data import decisions
+    from understudy.data import Dialect, decisions
     from understudy.report.decision_table import decision_table
 
-    session.console().print(decision_table(decisions(frame, schema)))
+    formats = written.in_words if isinstance(written, Dialect) else {}
+    session.console().print(decision_table(decisions(frame, schema, formats=formats)))
 
 
 @dataclass(frozen=True, kw_only=True)

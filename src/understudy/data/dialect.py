@@ -88,6 +88,11 @@ class Dialect:
             raise DataError(f"A line must end in \\n, \\r\\n or \\r; got {self.newline!r}.")
 
     @property
+    def in_words(self) -> dict[str, str]:
+        """How columns are written, in words for a person, where there is something to say."""
+        return {name: form.words for name, form in self.formats.items() if form.words}
+
+    @property
     def texts_of_polars(self) -> dict[str, Any]:
         """The arguments with which polars reads all fields of this dialect as text."""
         return {
