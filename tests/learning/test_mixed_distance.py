@@ -215,3 +215,13 @@ def test_by_the_better_half(columns):
     order = np.argsort(half, axis=1, kind="stable")[:, :2]
     assert_array_equal(rows, order)
     assert_array_equal(found, np.take_along_axis(half, order, axis=1) / UNIT)
+
+
+def test_what_is_taken_whole_is_not_copied():
+    frame = pl.DataFrame({"a": [3, 1, 2], "b": ["x", "y", "x"]})
+    placed = place_together({"original": frame}, frame.columns)["original"]
+    assert placed.take(np.arange(3)) is placed
+    assert placed.select(["b", "a"]) is placed
+    assert PlacedTable.stack([placed]) is placed
+    assert_array_equal(placed.take(np.array([1, 0, 2])).values, placed.values[:, [1, 0, 2]])
+    assert placed.select(["b"]).columns == ("b",)

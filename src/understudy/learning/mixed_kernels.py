@@ -103,7 +103,7 @@ def _limit(best: Best, query: int, measure: Measure) -> int:
     """Return the coarse sum from which on a record cannot be nearer; 0 if none is to be found."""
     if best[0].shape[1] == 0 or best[0][query, -1] == 0:
         return 0
-    return _coarse(int(best[0][query, -1]), measure)
+    return int(_coarse(int(best[0][query, -1]), measure))
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from understudy.learning.mixed_distance import place_together
-from understudy.risk.lookalikes.linked import _beyond_chance, linked_groups
+from understudy.risk.lookalikes.linked import _beyond_chance, _connected, linked_groups
 
 
 def people(rng, rows=300, columns=8):
@@ -33,8 +33,19 @@ def test_by_hand_the_squares_are_the_chi_squared_of_a_table_of_four_cells():
     # 30 and 10 in the one row, 10 and 30 in the other: 20 expected in each cell, 4 * 10² / 20 = 20.
     first = np.repeat([0, 0, 1, 1], [30, 10, 10, 30])
     second = np.repeat([0, 1, 0, 1], [30, 10, 10, 30])
-    one, other = ((held[:, None] == [0, 1]).astype(float) for held in (first, second))
-    assert 80 * (_beyond_chance(one, other) ** 2).sum() == pytest.approx(20)
+    parts = [(held[:, None] == [0, 1]).astype(float) for held in (first, second)]
+    apart = _beyond_chance(np.concatenate(parts, axis=1))
+    assert 80 * (apart[:2, 2:] ** 2).sum() == pytest.approx(20)
+
+
+def test_columns_hang_together_over_others():
+    links = np.zeros((6, 6), bool)
+    for one, other in ((0, 3), (3, 5), (4, 1)):  # 0 - 3 - 5 and 1 - 4, and 2 by itself
+        links[one, other] = True
+    assert _connected(links).tolist() == [0, 1, 2, 0, 1, 0]
+    assert _connected(np.zeros((3, 3), bool)).tolist() == [0, 1, 2]
+    chain = np.eye(40, k=1, dtype=bool)
+    assert _connected(chain).tolist() == [0] * 40
 
 
 def test_columns_that_were_cut_loose_are_in_no_group():

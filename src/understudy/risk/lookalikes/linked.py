@@ -125,7 +125,7 @@ def _connected(links: NDArray[np.bool_]) -> NDArray[np.int64]:
         steps = reached.astype(np.float32)
         further = steps @ steps > 0
         if (further == reached).all():
-            return reached.argmax(axis=1)
+            return np.asarray(reached.argmax(axis=1), np.int64)
         reached = further
 
 
