@@ -121,7 +121,8 @@ def _made_up(column: Column, array: pa.Array) -> Remark:
         if len(times) == times.sum():
             why = "the name says so" if named_like_one(column.name) else _look(values)
     if why:
-        reason = f"values replaced: all {len(times):,} differ, and {why}"
+        some = "all" if len(times) == times.sum() else "nearly all"
+        reason = f"values replaced: {some} {times.sum():,} differ, and {why}"
     else:
         reason = "values replaced: the schema says that it names somebody"
     return _to_kind("made up", reason, kind)
