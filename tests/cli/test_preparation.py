@@ -9,7 +9,8 @@ import pytest
 from tests.cli.conftest import make_people
 from understudy import Schema, Synthesizer, write
 from understudy.audit import Audit
-from understudy.cli.preparation import Preparation, read_kinds
+from understudy.cli.preparation import Preparation, option_for, read_kinds
+from understudy.data.column_remarks import Remark
 from understudy.errors import ParameterError
 
 pytestmark = pytest.mark.usefixtures("table")
@@ -68,7 +69,7 @@ class TestDecisions:
         assert TITLE in err
         report = (folder / "out" / "confidential" / "report.html").read_text()
         assert TITLE in report
-        assert "--kind person=categorical" in report
+        assert "kind = &#34;categorical&#34;" in report
         readings = Audit.from_json(folder / "out" / "confidential" / "audit.json").findings.readings
         assert readings[0].columns == ("person",)
 
@@ -122,6 +123,14 @@ class TestKind:
         options = [word for text in given for word in ("--kind", text)]
         refused("synth", "people.csv", "-o", "out.csv", *options, says=says)
         refused("schema", "people.csv", "-o", "out.toml", *options, says=says)
+
+    def test_what_to_type_is_quoted(self):
+        drop = Remark("refused", "", "", "drop")
+        assert option_for(drop, ["a,b c"]) == "--drop '\"a,b c\"'"
+        assert option_for(drop, ["a", "b"]) == "--drop a,b"
+        kind = Remark("codes", "", "", "kind", "categorical")
+        assert option_for(kind, ["a", "b"]) == "--kind COLUMN=categorical"
+        assert option_for(Remark("special", "", "special = []"), ["a"]) == "special = []"
 
     def test_a_name_may_hold_the_sign(self):
         assert read_kinds(["a=b=real"]) == {"a=b": "real"}

@@ -29,9 +29,9 @@ def test_an_identifier_is_replaced_and_says_why():
     assert remark.topic == "made up"
     assert remark.why == "values replaced: all 30 differ, and they look like codes"
     assert remark.line == 'kind = "categorical"'
-    assert remark.typed("x") == "--kind x=categorical"
+    assert (remark.setting, remark.value) == ("kind", "categorical")
     assert only(range(30)).why == "values replaced: all 30 differ, and they count up"
-    assert only(range(30)).typed("x") == "--kind x=integer"
+    assert only(range(30)).value == "integer"
     assert "look like names" in only([f"Anna M{n}" for n in range(30)]).why
 
 
@@ -54,14 +54,14 @@ def test_text_is_refused_and_can_be_dropped(values, why):
     assert remark.topic == "refused"
     assert remark.why.startswith("refused: ")
     assert why in remark.why
-    assert remark.typed("a,b c") == "--drop '\"a,b c\"'"
+    assert remark.setting == "drop"
 
 
 def test_numbers_that_all_differ_are_a_question():
     times = np.unique(RNG.exponential(9000, ROWS).astype(int))
     remark = only(times, "survival")
     assert remark.topic == "all differ"
-    assert remark.typed("survival") == "--kind survival=identifier"
+    assert remark.line == 'kind = "identifier"'
     seconds = 1_600_000_000 + RNG.choice(10**7, ROWS, replace=False)
     assert "times since 1970" in only(seconds, "x").why
     assert remarks(np.unique(RNG.normal(size=ROWS))) == ()  # real numbers differ by nature
@@ -77,7 +77,7 @@ def test_codes_that_are_read_as_amounts():
     codes = RNG.choice(RNG.integers(10_000, 99_999, 40), ROWS)
     assert only(codes, "x").topic == "codes"  # few of many numbers of five digits
     regions = RNG.integers(1, 60, ROWS)
-    assert only(regions, "region").typed("region") == "--kind region=categorical"
+    assert only(regions, "region").line == 'kind = "categorical"'
     assert remarks(regions, "x") == ()
     years = RNG.integers(1940, 2000, ROWS)
     assert remarks(years, "x") == ()  # dense
@@ -108,9 +108,9 @@ def test_levels_that_occur_once_are_counted():
     remark = only([*"aaabbbb", "c", "d"])
     assert remark.topic == "rare"
     assert remark.why == "2 of 4 levels occur once"
-    assert remark.option == "--group-rare 5"
+    assert (remark.setting, remark.value) == ("group", "5")
     numbers = only([1, 1, 2])
-    assert (numbers.why, numbers.option) == ("1 of 2 levels occurs once", "")
+    assert (numbers.why, numbers.setting) == ("1 of 2 levels occurs once", "")
 
 
 def test_formats_are_told():
@@ -130,8 +130,8 @@ def test_what_needs_a_look_comes_first_and_the_rest_together():
     found = decisions(frame)
     assert [row.columns for row in found.readings()] == [("id",), ("town",), ("sex", "job")]
     assert str(found).splitlines() == [
-        "id: identifier; values replaced: all 40 differ, and the name says so (--kind id=integer)",
-        "town: category; 2 of 4 levels occur once (--group-rare 5)",
+        'id: identifier; values replaced: all 40 differ, and the name says so (kind = "integer")',
+        "town: category; 2 of 4 levels occur once (group levels of fewer than 5 records)",
         "2 columns: sex, job: category",
     ]
     assert [one.column for one in found] == frame.columns
@@ -144,7 +144,7 @@ def test_the_same_remark_about_several_columns_is_one_row():
     assert row.columns == ("p", "q")
     ids = [f"k{n}" for n in range(30)]
     (row,) = decisions(pl.DataFrame({"p": ids, "q": ids})).readings()
-    assert row.change == "--kind COLUMN=categorical"
+    assert row.change == 'kind = "categorical"'
 
 
 def test_many_columns_are_shortened():
@@ -160,7 +160,7 @@ def test_it_is_a_frame_of_the_kind_that_went_in(as_frame):
     table = found.to_frame(backend="polars")
     assert table["column"].to_list() == ["x", "y"]
     assert table["topic"].to_list() == ["made up", ""]
-    assert table["option"].to_list() == ["--kind x=integer", ""]
+    assert table["change"].to_list() == ['kind = "integer"', ""]
 
 
 def test_html_is_escaped():

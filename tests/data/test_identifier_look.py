@@ -96,7 +96,19 @@ def test_short_columns_need_a_name():
 
 
 def test_values_that_repeat_are_no_identifiers():
-    assert kind_of([*range(100), 0], "id") == "integer"
+    assert kind_of([*range(100), 0]) == "integer"
+    assert kind_of([*range(100), 0], "number") == "integer"
+    assert kind_of([*range(100), *range(50)], "id") == "integer"
+
+
+def test_a_record_may_be_there_twice_if_the_name_says_so():
+    assert kind_of([*range(100), 0], "id") == "identifier"
+
+
+@pytest.mark.parametrize("name", ["phone_minutes", "email count", "mobile_cost"])
+def test_what_is_measured_about_a_phone_is_no_number_of_it(name):
+    assert kind_of(MEASURES["incomes"], name) == "integer"
+    assert kind_of(MEASURES["incomes"], f"{name}_id") == "identifier"
 
 
 TEXTS = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -10,10 +11,12 @@ import typer
 
 from understudy.cli import session
 from understudy.cli.option_groups import panel, spelled
+from understudy.cli.options import joined_names
 from understudy.errors import ParameterError
 
 if TYPE_CHECKING:
     from understudy.data import Schema
+    from understudy.data.column_remarks import Remark
     from understudy.data.files import Written
     from understudy.data.schema import Kind
     from understudy.synthesis.control import Grouped
@@ -94,7 +97,27 @@ def show_decisions(
     from understudy.report.decision_table import decision_table
 
     formats = written.in_words if isinstance(written, Dialect) else {}
-    session.console().print(decision_table(decisions(frame, schema, formats=formats)))
+    hint = "Change a line in the schema file, or give the option that is shown."
+    found = decisions(frame, schema, formats=formats)
+    session.console().print(decision_table(found, option_for, hint))
+
+
+def option_for(remark: Remark, columns: Sequence[str]) -> str:
+    """Return what to type to change a remark about columns, or the line of the schema file.
+
+    Examples
+    --------
+    >>> from understudy.data.column_remarks import Remark
+    >>> option_for(Remark("codes", "", "", "kind", "categorical"), ["zip code"])
+    "--kind 'zip code=categorical'"
+    """
+    name = columns[0] if len(columns) == 1 else "COLUMN"
+    words = {
+        "kind": [spelled("kind"), f"{name}={remark.value}"],
+        "drop": [spelled("drop"), joined_names([name] if len(columns) == 1 else columns)],
+        "group": [spelled("group_rare"), remark.value],
+    }.get(remark.setting)
+    return remark.line if words is None else shlex.join(words)
 
 
 @dataclass(frozen=True, kw_only=True)

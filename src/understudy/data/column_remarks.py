@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -22,7 +21,7 @@ from understudy.data.identifier_look import (
     why_number_is_one,
 )
 from understudy.data.inspection import is_prose
-from understudy.data.schema import NUMERIC, Column
+from understudy.data.schema import NUMERIC, Column, Kind
 from understudy.data.values import numbers
 from understudy.wording import counted, listed
 
@@ -50,31 +49,22 @@ class Remark:
     why : str
         What was decided and why, in words.
     line : str
-        The line for the column's section of the schema file that changes it; empty if there is
-        none.
-    option : str
-        The option of the command line that changes it, with `COLUMN` for the column; empty if there
-        is none.
+        What changes it: a line for the column's section of the schema file, or a few words.
+    setting, value : str
+        The same for programs: the `kind` to give the column, `drop` it, or `group` rare levels;
+        empty if only the schema file can say it.
     """
 
     topic: Topic
     why: str
     line: str = ""
-    option: str = ""
+    setting: Literal["", "kind", "drop", "group"] = ""
+    value: str = ""
 
-    def typed(self, column: str) -> str:
-        """Return the option as it is typed for a column.
 
-        Examples
-        --------
-        >>> Remark("codes", "", option="--kind COLUMN=categorical").typed("zip code")
-        "--kind 'zip code=categorical'"
-        """
-        # A list of names has commas between them: a name with one is in double quotes.
-        listed = self.option.startswith("--drop") and "," in column
-        name = f'"{column}"' if listed else column
-        words = self.option.split()
-        return " ".join(shlex.quote(word.replace("COLUMN", name)) for word in words)
+def _to_kind(topic: Topic, why: str, kind: Kind) -> Remark:
+    """Return a remark that another kind answers."""
+    return Remark(topic, why, f'kind = "{kind}"', "kind", kind)
 
 
 def remarks_about(column: Column, array: pa.Array) -> Iterator[Remark]:
@@ -89,7 +79,8 @@ def remarks_about(column: Column, array: pa.Array) -> Iterator[Remark]:
         values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
         times = _counts(values)
         yield from _about_names(column, times)
-        yield from _rare(column, times, option=f"--group-rare {RARE_BELOW}")
+        line = f"group levels of fewer than {RARE_BELOW} records"
+        yield from _rare(column, times, Remark("rare", "", line, "group", str(RARE_BELOW)))
 
 
 def _counts(values: pa.Array) -> NDArray[np.int64]:
@@ -110,7 +101,7 @@ def _refused(array: pa.Array) -> Remark:
         why = "refused: most values stand for one record each"
     else:
         why = "refused: the schema says that it is text"
-    return Remark("refused", why, 'kind = "categorical"', "--drop COLUMN")
+    return Remark("refused", why, "drop it, or sort it into categories", "drop")
 
 
 def _is_large(values: pa.Array) -> bool:
@@ -119,7 +110,8 @@ def _is_large(values: pa.Array) -> bool:
 
 def _made_up(column: Column, array: pa.Array) -> Remark:
     values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-    kind, why = "categorical", ""
+    kind: Kind = "categorical"
+    why = ""
     if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
         found = numbers(values, column.name).as_whole()
         distinct, times = np.unique(found.present, return_counts=True)
@@ -129,10 +121,11 @@ def _made_up(column: Column, array: pa.Array) -> Remark:
         if len(times) == times.sum():
             why = "the name says so" if named_like_one(column.name) else _look(values)
     if why:
-        reason = f"values replaced: all {len(times):,} differ, and {why}"
+        some = "all" if len(times) == times.sum() else "nearly all"
+        reason = f"values replaced: {some} {times.sum():,} differ, and {why}"
     else:
         reason = "values replaced: the schema says that it names somebody"
-    return Remark("made up", reason, f'kind = "{kind}"', f"--kind COLUMN={kind}")
+    return _to_kind("made up", reason, kind)
 
 
 def _look(values: pa.Array) -> str:
@@ -149,41 +142,37 @@ def _about_numbers(column: Column, array: pa.Array) -> Iterator[Remark]:
     if column.special:
         yield _special(column, array, values, times)
     if column.levels:
-        yield from _rare(column, times, line="bins = 10, no levels")
+        yield from _rare(column, times, Remark("rare", "", "bins = 10, no levels"))
 
 
 def _about_whole(
     column: Column, values: NDArray[Any], times: NDArray[np.int64]
 ) -> Iterator[Remark]:
-    option = "--kind COLUMN=identifier"
     if len(values) == times.sum() >= FEWEST:
         epoch = looks_like_epoch(values)
         what = ", and may be times since 1970" if epoch else ""
-        yield Remark(
+        yield _to_kind(
             "all differ",
             f"all values differ{what}: if they name somebody, make it an identifier",
-            'kind = "identifier"',
-            option,
+            "identifier",
         )
     else:
         yield from _about_names(column, times)
     if column.binned and (named_like_codes(column.name) or _look_like_codes(values, times)):
-        yield Remark(
+        yield _to_kind(
             "codes",
             "may be codes, read as amounts: if they are labels, make it categorical",
-            'kind = "categorical"',
-            "--kind COLUMN=categorical",
+            "categorical",
         )
 
 
 def _about_names(column: Column, times: NDArray[np.int64]) -> Iterator[Remark]:
     """Yield a remark if a name says that values stand for somebody, although they repeat."""
     if named_like_one(column.name) and len(times) > FEWEST:
-        yield Remark(
+        yield _to_kind(
             "may be a name",
             "the name says that it names somebody, but values repeat: make it an identifier",
-            'kind = "identifier"',
-            "--kind COLUMN=identifier",
+            "identifier",
         )
 
 
@@ -215,11 +204,9 @@ def _special(
     return Remark("special", f"{listed(told)} {alone}", "special = []")
 
 
-def _rare(
-    column: Column, times: NDArray[np.int64], *, line: str = "", option: str = ""
-) -> Iterator[Remark]:
+def _rare(column: Column, times: NDArray[np.int64], remark: Remark) -> Iterator[Remark]:
     once = int(np.count_nonzero(times == 1))
     if once:
         occur = "occurs" if once == 1 else "occur"
         levels = counted(max(len(column.levels), len(times)), "level")
-        yield Remark("rare", f"{once:,} of {levels} {occur} once", line, option)
+        yield replace(remark, why=f"{once:,} of {levels} {occur} once")

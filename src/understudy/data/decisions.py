@@ -8,7 +8,7 @@ occur once are counted and not named, and neither the smallest nor the largest n
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -21,6 +21,9 @@ from understudy.data.stream import FileStream, columns_of, layout_of
 from understudy.wording import counted
 
 _NAMES_SHOWN = 8
+
+Change = Callable[[Remark, Sequence[str]], str]
+"""Says what changes a remark about some columns."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Decision:
 class Reading:
     """A row of the table that is shown: columns that were read alike, and what to know of them.
 
-    `change` is what to type or to write in the schema file if it is wrong.
+    `change` is what to write in the schema file, or to do, if it is wrong.
     """
 
     columns: tuple[str, ...]
@@ -78,8 +81,11 @@ class Decisions:
         found = [(one, remark) for one in self.columns for remark in one.remarks]
         return sorted(found, key=lambda pair: TOPICS.index(pair[1].topic))
 
-    def readings(self) -> list[Reading]:
-        """Return the rows to show: what needs a look first, and then all others, together."""
+    def readings(self, change: Change | None = None) -> list[Reading]:
+        """Return the rows to show: what needs a look first, and then all others, together.
+
+        `change` says what changes a remark about some columns; by default it is the remark's line.
+        """
         rows: dict[tuple[str, Remark], list[str]] = {}
         for one, remark in self.warnings:
             rows.setdefault((one.read_as, remark), []).append(one.column)
@@ -88,7 +94,7 @@ class Decisions:
                 tuple(names),
                 read_as,
                 remark.why,
-                (remark.typed(names[0]) if len(names) == 1 else remark.option) or remark.line,
+                change(remark, names) if change else remark.line,
             )
             for (read_as, remark), names in rows.items()
         ]
@@ -108,13 +114,12 @@ class Decisions:
                 "read_as": one.read_as,
                 "topic": remark.topic if remark.why else "",
                 "why": remark.why,
-                "line": remark.line,
-                "option": remark.typed(one.column),
+                "change": remark.line,
             }
             for one in self.columns
             for remark in one.remarks or nothing
         ]
-        names = ("column", "kind", "read_as", "topic", "why", "line", "option")
+        names = ("column", "kind", "read_as", "topic", "why", "change")
         frame = pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String))
         return to_backend(frame, self._backend if backend is None else backend)
 
@@ -172,7 +177,7 @@ def decisions(
     >>> import polars as pl
     >>> table = pl.DataFrame({"id": range(1, 31), "sex": ["f", "m"] * 15})
     >>> print(decisions(table))
-    id: identifier; values replaced: all 30 differ, and the name says so (--kind id=integer)
+    id: identifier; values replaced: all 30 differ, and the name says so (kind = "integer")
     sex: category
     """
     schema = schema or Schema.infer(data)

@@ -28,11 +28,15 @@ def _words(text: str) -> frozenset[str]:
 
 _OWN = _words("""
     id ids uid uuid guid oid pid rowid userid personid patientid ssn sin nin nino ssid passport iban
-    email mail phone telephone telefon tel mobile handy fax imei vin mrn nhs cpr pesel bsn dni nif
-    cpf siren siret identifier identifiant identificador kennung ausweis matricule username login
-    hash token
+    imei vin mrn nhs cpr pesel bsn dni nif cpf siren siret identifier identifiant identificador
+    kennung ausweis matricule username
 """)
 """Words of a name that say that the values stand for somebody or something."""
+
+_CONTACT = _words("""
+    email mail phone telephone telefon tel mobile handy fax login hash token
+""")
+"""Words that say so as well, unless others say what is measured: `phone minutes`."""
 
 _NUMBERING = _words("""
     key keys pk no nr num number nummer numero code codes ref reference serial account acct card
@@ -74,6 +78,10 @@ _DATE_TEXT = re.compile(
     r"|(?:0?[1-9]|[12]\d|3[01])[-/. ]?[A-Za-z]{3,9}[-/., ]*\d{2,4})"
     r"(?:[T ]\d{1,2}:\d{2}.*)?$|^\d{1,2}:\d{2}(?::\d{2})?(?:\.\d+)?(?: ?[AaPp]\.?[Mm]\.?)?$"
 )
+_NEARLY_ALL = 0.9
+"""Share of the records with a number of their own that an identifier by name needs: a record may be
+in the table twice."""
+
 _ALL_BUT = 0.05
 """Share of texts that need not look like numbers or dates for the others to count as such."""
 
@@ -91,7 +99,10 @@ def words_of(name: str) -> list[str]:
 
 def named_like_one(name: str) -> bool:
     """Whether a column's name alone says that its values stand for somebody or something."""
-    return not _OWN.isdisjoint(words_of(name))
+    words = words_of(name)
+    if not _OWN.isdisjoint(words):
+        return True
+    return not _CONTACT.isdisjoint(words) and not named_like_measure(name)
 
 
 def named_like_measure(name: str) -> bool:
@@ -136,11 +147,15 @@ def why_number_is_one(name: str, values: NDArray[Any], present: int) -> str:
     >>> why_number_is_one("income", np.arange(1, 101) ** 2, 100)
     ''
     """
-    if len(values) != present or present < FEWEST_NAMED:
+    if present < FEWEST_NAMED or len(values) < _NEARLY_ALL * present:
         return ""
-    if named_like_one(name) or (present >= FEWEST and _named_like_numbering(name)):
+    if named_like_one(name):
         return "the name says so"
-    if present < FEWEST or named_like_measure(name) or looks_like_epoch(values):
+    if len(values) != present or present < FEWEST:
+        return ""
+    if _named_like_numbering(name):
+        return "the name says so"
+    if named_like_measure(name) or looks_like_epoch(values):
         return ""
     spread = values.astype(np.float64)
     gaps = np.diff(spread)
