@@ -178,7 +178,7 @@ class Csv:
 
         log = logging.getLogger("understudy")
         unwanted = split_names(drop)
-        written = self._written | {"missing": self.missing or (), "header_row": self.header_row}
+        written = self._written | {"missing": self.missing or ()}
         if stream:
             file = scan(path, drop=unwanted, **written)
             log.info("%s: %s rows in batches", path, f"{file.rows:,}")
@@ -223,6 +223,7 @@ class Csv:
             "decimal": self.decimal,
             "encoding": self.encoding,
             "sheet": self.sheet,
+            "header_row": self.header_row,
         }
 
 

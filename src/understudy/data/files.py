@@ -135,6 +135,7 @@ def detect(
     decimal: str | None = None,
     encoding: str | None = None,
     sheet: str | int | None = None,
+    header_row: int | None = None,
 ) -> Written | None:
     """Return how a table is written, for another one that is to be written like it.
 
@@ -147,7 +148,7 @@ def detect(
     if is_address(path):
         return None
     opened = open_table(cast("str | Path", path))
-    options = ReadOptions(delimiter, decimal, encoding, sheet=sheet)
+    options = ReadOptions(delimiter, decimal, encoding, sheet=sheet, header_row=header_row)
     with opened.called_by_name():
         if opened.kind is CSV:
             return resolve_dialect(opened.path, **options.of_text)[0]
