@@ -32,7 +32,7 @@ TABLE = pl.DataFrame(
         "number": [1.5, None, 2.25, 0.001],
         "text": ["=1+1", 'a,"b"\nc', None, "0123"],
         "day": [dt.date(2020, 1, 31), None, dt.date(1999, 12, 31), dt.date(2021, 1, 1)],
-        "time": [dt.datetime(2020, 1, 1, 10, 30), None, dt.datetime(2020, 1, 1, 23, 59, 59), None],
+        "time": pl.Series(["2020-01-01 10:30", None, "2020-01-01 23:59", None]).str.to_datetime(),
         "yes": [True, False, None, True],
         "level": pl.Series(["high", "low", None, "low"], dtype=ENUM),
     }
@@ -134,7 +134,7 @@ def test_files_without_a_table_that_can_be_read_are_called_by_their_name(
 
 
 def test_a_missing_extra_says_what_to_type(tmp_path, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     hint = r"pip install 'understudy\[files\]'"
     with pytest.raises(DataError, match=f"Excel needs more than a plain installation: {hint}"):
         write(TABLE, tmp_path / "table.xlsx")
@@ -172,7 +172,7 @@ def test_kinds_are_told_apart():
 
 def test_the_page_about_files_has_a_line_for_each_kind():
     lines = re.findall(
-        r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", HOW_TO.read_text("utf-8"), re.M
+        r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", HOW_TO.read_text("utf-8"), re.MULTILINE
     )
     told = {line[0].strip(): line[1:] for line in lines}
     for kind in KINDS:
