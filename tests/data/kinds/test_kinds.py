@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import random
 import re
 from pathlib import Path, PurePath
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from understudy.data import Schema, detect, read, scan, write
@@ -113,6 +117,35 @@ def test_a_damaged_file_gets_one_sentence(tmp_path, kind):
     (tmp_path / f"other{ending}").write_bytes(b"\x01\x00nothing of it")
     with pytest.raises(DataError, match=f"other{ending} is "):
         read(tmp_path / f"other{ending}")
+
+
+@pytest.mark.parametrize("ending", [".xlsx", ".sav", ".dta", ".parquet", ".arrow", ".csv.gz"])
+@given(data=st.data())
+@settings(max_examples=15)
+def test_any_damage_is_our_own_error_without_values(tmp_path_factory, ending, data):
+    folder = tmp_path_factory.mktemp("damage")
+    content = bytearray(write(TABLE, folder / f"whole{ending}").read_bytes())
+    for _ in range(data.draw(st.integers(1, 8))):
+        place = data.draw(st.integers(0, len(content) - 2))
+        content[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    (folder / f"t{ending}").write_bytes(content)
+    try:
+        read(folder / f"t{ending}")
+    except DataError as error:
+        assert "0123" not in str(error)  # noqa: PT017  # it may be whole all the same
+
+
+@pytest.mark.slow
+def test_a_damaged_compressed_spss_file_does_not_end_the_program(tmp_path):
+    rng = random.Random(1)  # noqa: S311  # no secret
+    content = write(TABLE, tmp_path / "whole.zsav").read_bytes()
+    for _ in range(10):
+        changed = bytearray(content)
+        for _ in range(20):
+            changed[rng.randrange(4, len(changed))] = rng.randrange(256)
+        (tmp_path / "t.zsav").write_bytes(changed)
+        with contextlib.suppress(DataError):
+            read(tmp_path / "t.zsav")
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import datetime as dt
 import logging
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,6 +37,12 @@ _EMPTY_ROWS = 200
 
 _CELLS = 50_000_000
 """Cells between the first and the last one; a sheet with more of them must be full of values."""
+
+_NO_ARCHIVE = (
+    *(zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError),
+    *(NotImplementedError, RuntimeError),
+)
+"""What Python raises for damaged archives, and for those with a password."""
 
 _CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')
 _FORMATS = {pl.Date: "yyyy-mm-dd", pl.Datetime: "yyyy-mm-dd hh:mm:ss", pl.Time: "hh:mm:ss"}
@@ -117,7 +124,7 @@ def _check_size(opened: Opened) -> None:
                     _check_spread(file, opened.name)
     except DataError:
         raise
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError, RuntimeError):
+    except _NO_ARCHIVE:
         raise DataError(f"{opened.name} is a damaged workbook.") from None
 
 
