@@ -24,7 +24,7 @@ from understudy.data.files import suffix_like
 from understudy.data.kinds.database import Address, is_address, quoted, without_passwords
 from understudy.errors import DataError
 
-PASSWORD = "Quetzalcoatl"
+PASSWORD = "Quetzalcoatl"  # noqa: S105  # of nobody
 STRANGE = 'odd "name"; DROP TABLE people; --'
 
 
@@ -37,7 +37,7 @@ def survey(tmp_path, monkeypatch):
         rows = [(None if row < 2000 else row, "Bonn", "2020-01-31", row / 2) for row in range(3000)]
         connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", rows)
         connection.execute(f"CREATE TABLE {quoted(STRANGE)} (a INTEGER)")
-        connection.execute(f"INSERT INTO {quoted(STRANGE)} VALUES (1)")
+        connection.execute(f"INSERT INTO {quoted(STRANGE)} VALUES (1)")  # noqa: S608
     connection.close()
     return tmp_path / "survey.db"
 
@@ -49,8 +49,8 @@ def duck(tmp_path, monkeypatch):
     with duckdb.connect("survey.duckdb") as connection:
         connection.execute("CREATE TABLE people AS SELECT range AS age FROM range(5)")
         connection.execute(
-            "CREATE SCHEMA other; CREATE TABLE other.sizes AS SELECT 8.80::DECIMAL(10, 2) AS price, "
-            "DATE '2020-01-31' AS day, 'M'::ENUM ('S', 'M', 'L') AS size"
+            "CREATE SCHEMA other; CREATE TABLE other.sizes AS SELECT 8.80::DECIMAL(10, 2) AS price,"
+            " DATE '2020-01-31' AS day, 'M'::ENUM ('S', 'M', 'L') AS size"
         )
     return tmp_path / "survey.duckdb"
 
@@ -117,13 +117,14 @@ def test_what_is_not_there_is_told(survey, address, message):
 
 
 def test_the_extra_is_named_where_it_is_missing(survey, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(DataError, match=r"SQLite needs .* pip install 'understudy\[sql\]'"):
         read("sqlite:///survey.db?table=people")
 
 
 def test_an_address_is_no_file():
-    assert is_address("postgres://host/db") and is_address("SQLite:///x.db")
+    assert is_address("postgres://host/db")
+    assert is_address("SQLite:///x.db")
     assert not is_address("data/sqlite.csv")
     assert suffix_like("sqlite:///survey.db?table=people") == ".csv"
     assert detect("sqlite:///survey.db?table=people") is None
@@ -207,26 +208,23 @@ def server(tmp_path_factory):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        run = {"cwd": place, "timeout": 120, "check": True, "capture_output": True, **user}
+
+        def run(program, *arguments):
+            words = [folder / program, "-D", f"{place}/data", *arguments]
+            subprocess.run(words, cwd=place, timeout=120, check=True, capture_output=True, **user)
+
         (Path(place) / "password").write_text(PASSWORD)
-        data = f"{place}/data"
         options = f"-p {port} -k {place} -c listen_addresses=127.0.0.1 -c fsync=off"
+        secret = f"--pwfile={place}/password"
         try:
-            subprocess.run(
-                [folder / "initdb", "-D", data, "-U", "ann", "-A", "scram-sha-256"]
-                + [f"--pwfile={place}/password", "-E", "UTF8", "--no-sync"],
-                **run,
-            )
-            subprocess.run(
-                [folder / "pg_ctl", "-D", data, "-o", options, "-l", f"{place}/log", "-w", "start"],
-                **run,
-            )
+            run("initdb", "-U", "ann", "-A", "scram-sha-256", secret, "-E", "UTF8", "--no-sync")
+            run("pg_ctl", "-o", options, "-l", f"{place}/log", "-w", "start")
         except (subprocess.SubprocessError, OSError) as error:
             pytest.skip(f"PostgreSQL cannot be started here: {type(error).__name__}")
         try:
             yield f"postgresql://ann:{PASSWORD}@127.0.0.1:{port}/postgres"
         finally:
-            subprocess.run([folder / "pg_ctl", "-D", data, "-m", "immediate", "stop"], **run)
+            run("pg_ctl", "-m", "immediate", "stop")
 
 
 @pytest.fixture
@@ -242,9 +240,10 @@ def people(server):
             'CREATE TABLE "My Data"."the.people" (age int, price numeric(10, 2), mood '
             '"My Data".mood, day date, at timestamptz, ok bool, id uuid, tags int[], code char(4), '
             "share numeric)",
-            "INSERT INTO \"My Data\".\"the.people\" SELECT g, g + 0.80, (ARRAY['sad', 'fine'])[1 + g "
-            "% 2]::\"My Data\".mood, '2020-01-31', '2020-01-31 10:00+02', g > 3, "
-            "'12345678-1234-1234-1234-123456789abc', '{1,2}', 'ab', 0.5 FROM generate_series(1, 40) g",
+            """INSERT INTO "My Data"."the.people" SELECT
+            g, g + 0.80, (ARRAY['sad', 'fine'])[1 + g % 2]::"My Data".mood, '2020-01-31',
+            '2020-01-31 10:00+02', g > 3, '12345678-1234-1234-1234-123456789abc', '{1,2}', 'ab', 0.5
+            FROM generate_series(1, 40) g""",
             'INSERT INTO "My Data"."the.people" DEFAULT VALUES',
         ):
             cursor.execute(order)
@@ -275,13 +274,14 @@ def test_a_table_of_postgresql(people):
 
 
 def test_a_question_to_postgresql(server, people):
-    table = read(f'{server}?query=SELECT count(*) AS n FROM "My Data"."the.people" -- all of them')
+    query = 'SELECT count(*) AS n FROM "My Data"."the.people" -- all of them'
+    table = read(f"{server}?query={query}")
     assert table.rows() == [(41,)]
 
 
 def test_postgresql_is_only_read(server, people):
     for query in ('DELETE FROM "My Data"."the.people"', "CREATE TABLE x AS SELECT 1"):
-        with pytest.raises(DataError, match="would change the database|is not SQL"):
+        with pytest.raises(DataError, match=r"would change the database|is not SQL"):
             read(f"{server}?query={query}")
     assert read(people).height == 41
 

@@ -27,7 +27,7 @@ def book(tmp_path):
         people.write_row(4, 1, ["id", "born", "income", "empty", "town"])
         for row in range(3):
             people.write(5 + row, 1, row)
-            people.write_datetime(5 + row, 2, dt.datetime(1980, 1, 1 + row), day)
+            people.write_datetime(5 + row, 2, dt.date(1980, 1, 1 + row), day)
             people.write(5 + row, 3, "NA" if row == 1 else 1000.5)
             people.write(5 + row, 5, ["Bonn", "?", "Köln"][row])
         other = made.add_worksheet("other")
@@ -98,8 +98,8 @@ def test_what_excel_cannot_hold_is_written_as_text(tmp_path):
         {
             "large": [2**60, 1],
             "early": [dt.date(1789, 7, 14), dt.date(1900, 1, 1)],
-            "zoned": pl.Series([dt.datetime(2020, 1, 1, 12)] * 2).dt.replace_time_zone("UTC"),
-            "fine": [dt.datetime(2020, 1, 1, 0, 0, 0, 1), dt.datetime(2020, 1, 1)],
+            "zoned": [dt.datetime(2020, 1, 1, 12, tzinfo=dt.UTC)] * 2,
+            "fine": pl.Series([1, 2]).cast(pl.Datetime("us")),
         }
     )
     found = read(write(table, tmp_path / "t.xlsx"))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from understudy.data import read, write
 from understudy.errors import DataError
 
-SECRET = "Quetzalcoatl"
+SECRET = "Quetzalcoatl"  # noqa: S105  # a value of a record
 
 
 @pytest.mark.parametrize(

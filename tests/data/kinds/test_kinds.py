@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import random
 import re
 from pathlib import Path, PurePath
 
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from understudy.data import Schema, detect, read, scan, write
@@ -32,7 +36,7 @@ TABLE = pl.DataFrame(
         "number": [1.5, None, 2.25, 0.001],
         "text": ["=1+1", 'a,"b"\nc', None, "0123"],
         "day": [dt.date(2020, 1, 31), None, dt.date(1999, 12, 31), dt.date(2021, 1, 1)],
-        "time": [dt.datetime(2020, 1, 1, 10, 30), None, dt.datetime(2020, 1, 1, 23, 59, 59), None],
+        "time": pl.Series(["2020-01-01 10:30", None, "2020-01-01 23:59", None]).str.to_datetime(),
         "yes": [True, False, None, True],
         "level": pl.Series(["high", "low", None, "low"], dtype=ENUM),
     }
@@ -115,6 +119,35 @@ def test_a_damaged_file_gets_one_sentence(tmp_path, kind):
         read(tmp_path / f"other{ending}")
 
 
+@pytest.mark.parametrize("ending", [".xlsx", ".sav", ".dta", ".parquet", ".arrow", ".csv.gz"])
+@given(data=st.data())
+@settings(max_examples=15)
+def test_any_damage_is_our_own_error_without_values(tmp_path_factory, ending, data):
+    folder = tmp_path_factory.mktemp("damage")
+    content = bytearray(write(TABLE, folder / f"whole{ending}").read_bytes())
+    for _ in range(data.draw(st.integers(1, 8))):
+        place = data.draw(st.integers(0, len(content) - 2))
+        content[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    (folder / f"t{ending}").write_bytes(content)
+    try:
+        read(folder / f"t{ending}")
+    except DataError as error:
+        assert "0123" not in str(error)  # noqa: PT017  # it may be whole all the same
+
+
+@pytest.mark.slow
+def test_a_damaged_compressed_spss_file_does_not_end_the_program(tmp_path):
+    rng = random.Random(1)  # noqa: S311  # no secret
+    content = write(TABLE, tmp_path / "whole.zsav").read_bytes()
+    for _ in range(10):
+        changed = bytearray(content)
+        for _ in range(20):
+            changed[rng.randrange(4, len(changed))] = rng.randrange(256)
+        (tmp_path / "t.zsav").write_bytes(changed)
+        with contextlib.suppress(DataError):
+            read(tmp_path / "t.zsav")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -134,7 +167,7 @@ def test_files_without_a_table_that_can_be_read_are_called_by_their_name(
 
 
 def test_a_missing_extra_says_what_to_type(tmp_path, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     hint = r"pip install 'understudy\[files\]'"
     with pytest.raises(DataError, match=f"Excel needs more than a plain installation: {hint}"):
         write(TABLE, tmp_path / "table.xlsx")

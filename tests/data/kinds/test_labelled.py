@@ -1,4 +1,4 @@
-"""Files of SPSS and Stata: labels become levels, codes for missing values are kept, all comes back."""
+"""Files of SPSS and Stata: labels become levels, codes for missing values stay, all comes back."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_a_spool_leaves_no_file(tmp_path, monkeypatch):
 
 def test_no_room_gets_one_sentence(monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", "/nowhere")
-    with pytest.raises(DataError, match="cannot be unpacked in /nowhere: .* set TMPDIR"):
+    with pytest.raises(DataError, match=r"cannot be unpacked in /nowhere: .* set TMPDIR"):
         Spool()
 
 
@@ -153,7 +153,7 @@ def test_a_table_goes_to_the_standard_output_as_csv(capfdbinary):
 
 def test_an_output_that_is_closed_gets_one_sentence(monkeypatch):
     class Closed(io.BytesIO):
-        def write(self, content):
+        def write(self, _):
             raise BrokenPipeError
 
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(Closed(), write_through=True))

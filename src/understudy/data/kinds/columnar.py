@@ -28,7 +28,7 @@ def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:  # noqa: A
         return scan_table(opened).collect()
     except pl.exceptions.SchemaError:
         raise _unlike(opened) from None
-    except (pl.exceptions.PolarsError, pa.ArrowException, OSError):
+    except (pl.exceptions.PolarsError, pa.ArrowException, OSError, pl.exceptions.PanicException):
         raise _damaged(opened) from None
 
 

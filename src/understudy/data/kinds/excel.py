@@ -6,6 +6,7 @@ import datetime as dt
 import logging
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,15 +38,22 @@ _EMPTY_ROWS = 200
 _CELLS = 50_000_000
 """Cells between the first and the last one; a sheet with more of them must be full of values."""
 
+_NO_ARCHIVE = (
+    *(zipfile.BadZipFile, zlib.error, OSError, ValueError, EOFError),
+    *(NotImplementedError, RuntimeError),
+)
+"""What Python raises for damaged archives, and for those with a password."""
+
 _CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')
 _FORMATS = {pl.Date: "yyyy-mm-dd", pl.Datetime: "yyyy-mm-dd hh:mm:ss", pl.Time: "hh:mm:ss"}
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """How a workbook's table is written: what its sheet is called."""
+    """How a workbook's table is written: what its sheet is called, and the rows above it."""
 
     name: str
+    above: int = 0
 
 
 def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:
@@ -75,9 +83,12 @@ def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:
 
 
 def written_as(opened: Opened, options: ReadOptions) -> Sheet:
-    """Return what the sheet is called, for an output that is to be like this file."""
+    """Return what the sheet is called, for an output that is to be like this file.
+
+    If the row of its header is given, that of the output is the same, so that both are read alike.
+    """
     with _reading(opened) as book:
-        return Sheet(_chosen(book, opened, options, tell=False))
+        return Sheet(_chosen(book, opened, options, tell=False), (options.header_row or 1) - 1)
 
 
 @contextmanager
@@ -113,7 +124,7 @@ def _check_size(opened: Opened) -> None:
                     _check_spread(file, opened.name)
     except DataError:
         raise
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, EOFError, RuntimeError):
+    except _NO_ARCHIVE:
         raise DataError(f"{opened.name} is a damaged workbook.") from None
 
 
@@ -288,15 +299,16 @@ def write_table(produce: Produce, path: Path, like: object, ending: str) -> None
         # The same table gives the same bytes.
         book.set_properties({"created": dt.datetime(2000, 1, 1)})  # noqa: DTZ001
         sheet = book.add_worksheet(like.name if isinstance(like, Sheet) else None)
-        sheet.write_row(0, 0, frame.columns, book.add_format({"bold": True}))
-        sheet.freeze_panes(1, 0)
+        above = like.above if isinstance(like, Sheet) else 0
+        sheet.write_row(above, 0, frame.columns, book.add_format({"bold": True}))
+        sheet.freeze_panes(above + 1, 0)
         for place, column in enumerate(frame):
             shown = _for_excel(column)
             form = _FORMATS.get(shown.dtype.base_type())
             cells = book.add_format({"num_format": form}) if form else None
             if form:
                 sheet.set_column(place, place, len(form) + 2)
-            sheet.write_column(1, place, shown.to_list(), cells)
+            sheet.write_column(above + 1, place, shown.to_list(), cells)
 
 
 def _for_excel(column: pl.Series) -> pl.Series:

@@ -28,9 +28,7 @@ def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:
             frame = pl.read_ndjson(content, infer_schema_length=None)
         else:
             frame = pl.read_json(content, infer_schema_length=None)
-    except pl.exceptions.PolarsError:
-        raise _no_records(opened, content) from None
-    except pl.exceptions.PanicException:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         raise _no_records(opened, content) from None
     frame = _without_tokens(_flat(frame, opened.name), options)
     return with_dates(frame.with_columns(pl.col(pl.Null).cast(pl.String)))

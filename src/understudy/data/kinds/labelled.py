@@ -9,7 +9,10 @@ Stata and SAS have letters for them, ``.a`` to ``.z``: each becomes a number far
 from __future__ import annotations
 
 import logging
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -125,6 +128,8 @@ def _read(opened: Opened, options: ReadOptions) -> tuple[pl.DataFrame, Labels]:
     more: dict[str, Any] = {} if opened.kind is SPSS_PORTABLE else {"encoding": options.encoding}
     if opened.kind not in (SAS_TRANSPORT, SPSS_PORTABLE):  # of them only gaps can be had
         more["user_missing"] = True
+    if opened.kind is SPSS_COMPRESSED:
+        _check_in_a_process(opened)
     catalog = _catalog(opened)
     if catalog is not None:
         more["catalog_file"] = str(catalog)
@@ -135,13 +140,32 @@ def _read(opened: Opened, options: ReadOptions) -> tuple[pl.DataFrame, Labels]:
             f"{opened.name} is a damaged file of {opened.kind.name}, or its texts are in another "
             "encoding than it says. Give the encoding, if you know it."
         ) from None
-    except (pyreadstat.PyreadstatError, ValueError, OverflowError, UnicodeError, MemoryError):
-        raise DataError(f"{opened.name} is a damaged file of {opened.kind.name}.") from None
+    except Exception:  # noqa: BLE001  # the library raises what its parts happen to raise
+        raise _damaged(opened) from None
     made, labels = [], {}
-    for given in columns:
-        series, labels[given.name] = _column(given, about)
-        made.append(series)
+    try:
+        for given in columns:
+            series, labels[given.name] = _column(given, about)
+            made.append(series)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
+        raise _damaged(opened) from None
     return pl.DataFrame(made), Labels(labels, about.file_label or "", opened.kind.name)
+
+
+def _damaged(opened: Opened) -> DataError:
+    return DataError(f"{opened.name} is a damaged file of {opened.kind.name}.")
+
+
+def _check_in_a_process(opened: Opened) -> None:
+    """Raise if a compressed file is damaged so that it ends the process that reads it."""
+    # A file without a name is found by the number that it has here.
+    path = str(opened.path).replace("/proc/self/", f"/proc/{os.getpid()}/")
+    code = "import pyreadstat, sys; pyreadstat.read_sav(sys.argv[1], output_format='dict')"
+    done = subprocess.run(  # noqa: S603  # our own words, and the path of the table
+        [sys.executable, "-c", code, path], capture_output=True, check=False
+    )
+    if done.returncode < 0:  # by a signal; anything else, the library says itself
+        raise _damaged(opened)
 
 
 def _catalog(opened: Opened) -> Path | None:
