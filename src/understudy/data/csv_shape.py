@@ -159,8 +159,7 @@ class _Fields:
         inner = self._count(self.marks, starts + 1, stops - 1)
         inner += self._count(self.delimiters, starts, stops)
         inner += self._count(self.lines, starts, stops)
-        returns = np.flatnonzero(self.text == _RETURN) if self.newline == "\n" else self.lines
-        inner += self._count(returns, starts, stops)
+        inner += self._count(np.flatnonzero(self.text == _RETURN), starts, stops)
         return np.asarray(inner > 0)
 
     @staticmethod

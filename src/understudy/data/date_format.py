@@ -228,7 +228,8 @@ def find_dates(different: pl.Series, order: DayOrder | None = None) -> FoundDate
         best = readable.get(order or "dmy") or next(iter(readable.values()))
         return replace(best, ambiguous={"dmy", "mdy"} <= readable.keys())
     # Some have zeros in front and some have not, or the seconds have parts here and there.
-    preferred = sorted(candidates, key=lambda form: form.order not in ("", order or "dmy"))
+    loose = [form for form in candidates if not re.search("%y|z$", form.pattern)]
+    preferred = sorted(loose, key=lambda form: form.order not in ("", order or "dmy"))
     return next(filter(None, (_fits(form, different) for form in preferred)), None)
 
 
@@ -292,25 +293,25 @@ def _strict(pattern: str, zone: str) -> Callable[[str], object]:
 def first_of_hundred(years: Sequence[int]) -> int:
     """Return the first of the hundred years that two digits stand for.
 
-    The years lie together: the hundred begins after the widest gap between them. It ends with
-    `LAST_YEAR` or before.
+    The years lie together: the hundred begins after the widest gap between them, so that they end
+    by `LAST_YEAR`, and begin in 1900 or later.
 
     Examples
     --------
-    >>> first_of_hundred([25, 60, 99]), first_of_hundred([98, 3, 21]), first_of_hundred([20])
-    (1925, 1998, 2020)
+    >>> first_of_hundred([25, 40, 60, 80, 99]), first_of_hundred([98, 3, 21])
+    (1925, 1998)
     """
     known = sorted(set(years))
     if not known:
         return LAST_YEAR - 99
-    gaps = [
-        ((after - before - 1) % 100, after)
-        for before, after in zip([known[-1], *known[:-1]], known, strict=True)
-    ]
-    start = max(gaps)[1]
-    span = max((year - start) % 100 for year in known)
-    first = 2000 + start
-    return first if first + span <= LAST_YEAR else first - 100
+    before = [known[-1], *known[:-1]]
+    best: tuple[int, int] = (-1, LAST_YEAR - 99)
+    for earlier, start in zip(before, known, strict=True):
+        span = max((year - start) % 100 for year in known)
+        first = 2000 + start if 2000 + start + span <= LAST_YEAR else 1900 + start
+        if first + span <= LAST_YEAR:
+            best = max(best, ((start - earlier - 1) % 100, first))
+    return best[1]
 
 
 def _candidates(text: str) -> Iterator[DateFormat]:

@@ -181,7 +181,10 @@ def resolve_dialect(
     check_names(rows[0])
     decimal = decimal or _detect_decimal(rows[1:], delimiter)
     unstripped = _split(text, delimiter, cut, strip=False)
-    padded = [value.startswith(" ") for row in unstripped for value in row[1:]]
+    # A space alone may be a word for missing.
+    padded = [
+        value.startswith(" ") for row in unstripped for value in row[1:] if not value.isspace()
+    ]
     return Dialect(
         delimiter,
         decimal,

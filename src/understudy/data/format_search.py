@@ -268,7 +268,11 @@ def doubts_in_words(found: Mapping[str, Found]) -> list[str]:
     for name in by_doubt.get("missing", ()):
         words.setdefault(tuple(filter(None, found[name].format.missing)), []).append(name)
     if words:
-        each = "; ".join(f"{quoted(some)} in {quoted(names)}" for some, names in words.items())
+        each = "; ".join(
+            f"{quoted(some)} in {quoted(names)}"
+            + (f" (written as '{some[0]}')" if len(some) > 1 else "")
+            for some, names in words.items()
+        )
         told.append(
             f"Taken for missing values: {each}. If one of these is a value, name the words for "
             "missing yourself (missing), or an empty one to keep them all."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +15,7 @@ from understudy.data.csv_files import direct_columns, found_columns
 from understudy.data.csv_shape import shape_of, with_quotes
 from understudy.data.dialect import Dialect, has_blank_lines, plain_names
 from understudy.data.files import Place, read, tell_notices
-from understudy.data.format_search import Found, doubts_in_words
+from understudy.data.format_search import Found, Search, doubts_in_words
 from understudy.data.formats import ColumnFormat
 from understudy.data.frames import Frame, Layout, check_names, to_arrow
 from understudy.data.kinds import ARROW, CSV, ReadOptions
@@ -191,17 +191,34 @@ def _scan_csv(opened: Opened, batch_rows: int, options: ReadOptions) -> FileStre
     return stream
 
 
+def _found(
+    texts: FileStream, search: Search, direct: Mapping[str, ColumnFormat]
+) -> dict[str, Found] | None:
+    """Return the columns without their values; None if some cannot be read directly after all."""
+    assert texts.dialect is not None  # noqa: S101  # for the type checker
+    found: dict[str, Found] = {}
+    try:
+        for part in replace(texts, dialect=replace(texts.dialect, formats=direct)).parts():
+            if any(part[name].is_nan().any() for name in direct if name in part.columns):
+                return None
+            found |= {
+                name: replace(one, values=one.values.clear())
+                for name, one in found_columns(part, search, direct).items()
+            }
+    except DataError:
+        if direct:
+            return None
+        raise
+    return found
+
+
 def _with_formats(path: Path, texts: FileStream, dialect: Dialect, options: ReadOptions) -> Dialect:
     """Return the dialect with the formats of all columns, as `read` finds them."""
     shape = shape_of(path, dialect.delimiter, len(texts.names))
     search = options.search(dialect)
-    direct = direct_columns(path, dialect, search)
-    found: dict[str, Found] = {}
-    for part in replace(texts, dialect=replace(dialect, formats=direct)).parts():
-        found |= {
-            name: replace(one, values=one.values.clear())
-            for name, one in found_columns(part, search, direct).items()
-        }
+    found = _found(texts, search, direct_columns(path, dialect, search))
+    if found is None:
+        found = _found(texts, search, {}) or {}
     quotes = dict(zip(texts.names, shape.quotes, strict=True))
     formats: dict[str, ColumnFormat] = {
         name: with_quotes(one.format, quotes[name]) for name, one in found.items()

@@ -1,0 +1,97 @@
+"""Reading CSV files: columns decided by all of their texts, large files without reading twice."""
+
+from __future__ import annotations
+
+import datetime as dt
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import polars.testing
+import pytest
+
+from understudy.data import csv_files
+from understudy.data.csv_files import CsvOptions, direct_columns, read_csv
+from understudy.data.dialect import Dialect
+from understudy.data.format_search import Search
+from understudy.data.stream import scan
+from understudy.errors import DataError, ParameterError
+
+
+@pytest.fixture
+def large(monkeypatch, tmp_path):
+    """Return how to make a file that counts as large: with many digits in a column."""
+    monkeypatch.setattr(csv_files, "LARGE_FILE", 1)
+
+    def make(*late, rows=2000):
+        numbers = [*map(repr, np.random.default_rng(1).normal(size=rows).tolist()), *late]
+        path = tmp_path / "large.csv"
+        path.write_text("x,n\n" + "".join(f"{one},1.50\n" for one in numbers))
+        return path
+
+    return make
+
+
+def test_numbers_with_many_digits_are_read_directly(large):
+    path = large("")
+    direct = direct_columns(path, Dialect(), Search())
+    assert list(direct) == ["x"]
+    found = read_csv(path, CsvOptions())
+    assert found.frame.dtypes == [pl.Float64, pl.Float64]
+    assert found.frame["x"].null_count() == 1
+    assert found.dialect.formats["n"].words == "numbers: 2 decimals"
+
+
+@pytest.mark.parametrize("late", ["x", "NaN", "N/A", "-", '""', "1.50", "2020-01-31"])
+def test_a_late_text_in_a_large_file_is_read_as_in_a_small_one(large, monkeypatch, late):
+    path = large(late)
+    found = read_csv(path, CsvOptions()).frame
+    streamed = pl.concat(scan(path).batches())
+    monkeypatch.setattr(csv_files, "LARGE_FILE", 2**40)
+    polars.testing.assert_frame_equal(found, read_csv(path, CsvOptions()).frame)
+    polars.testing.assert_frame_equal(streamed, found)
+
+
+def test_small_files_padded_ones_and_decimal_commas_are_not_read_directly(large, monkeypatch):
+    path = large()
+    assert not direct_columns(path, Dialect(padded=True), Search())
+    assert not direct_columns(path, Dialect(";", ","), Search())
+    assert not direct_columns(path, Dialect(), Search(missing=("1",)))
+    monkeypatch.setattr(csv_files, "LARGE_FILE", 2**40)
+    assert not direct_columns(path, Dialect(), Search())
+
+
+def test_bytes_are_read_like_a_file(tmp_path):
+    content = "ä;b\n1,5;x\n2,5;NA\n".encode("utf-16")
+    path = tmp_path / "x.csv"
+    path.write_bytes(content)
+    from_bytes, from_path = read_csv(content, CsvOptions()), read_csv(path, CsvOptions())
+    polars.testing.assert_frame_equal(from_bytes.frame, from_path.frame)
+    assert from_bytes.dialect == from_path.dialect
+    with pytest.raises(DataError, match=r"inner.csv has a header but no rows"):
+        read_csv(b"a,b\n", CsvOptions(), Path("inner.csv"))
+
+
+def test_other_dates_of_the_file_tell_which_comes_first():
+    content = b"a,b,c\n01/02/2020,02/25/2020,1/2/2020\n03/04/2020,01/30/2021,3/4/2020\n"
+    found = read_csv(content, CsvOptions())
+    assert found.frame["a"][0] == dt.date(2020, 1, 2)
+    assert found.frame["c"][0] == dt.date(2020, 1, 2)
+    assert found.dialect.notices == ()
+    both = read_csv(b"a,b,c\n01/02/2020,02/25/2020,25/02/2020\n", CsvOptions())
+    assert both.frame["a"][0] == dt.date(2020, 2, 1)
+    assert "cannot be told apart in 'a'" in both.dialect.notices[0]
+
+
+def test_an_unknown_order_is_refused():
+    with pytest.raises(ParameterError, match="dates"):
+        CsvOptions(dates="ymd")
+
+
+def test_the_same_columns_whatever_the_threads(monkeypatch):
+    content = b"a,b\n" + b"1.50,x\n" * 20
+    one = read_csv(content, CsvOptions())
+    monkeypatch.setattr(csv_files, "ROWS_FOR_THREADS", 1)
+    many = read_csv(content, CsvOptions())
+    assert one.dialect == many.dialect
+    polars.testing.assert_frame_equal(one.frame, many.frame)
