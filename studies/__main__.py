@@ -26,6 +26,7 @@ from studies.gallery import MeasuresName, gallery_markdown
 from studies.lookalikes import lookalikes_markdown
 from studies.marginals import TableName, marginals, marginals_markdown
 from studies.networks import Coding, utility_adult, utility_cmc
+from studies.real_tables import real_tables_markdown
 from studies.smoothing import smoothing_markdown
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError, UnderstudyError
@@ -45,6 +46,7 @@ EVERYTHING = {
     "lookalikes.md": "lookalikes",
     "gallery.md": "gallery --tables clinic,ballot,cmc --processes 2",
     "smoothing.md": "smoothing --splits 3 --processes 2",
+    "real-tables.md": "real-tables --processes 2",
     "sd2011-disclosure.md": "sd2011-disclosure --seeds 100",
     "utility-cmc.md": "utility-cmc --processes 2",
     "utility-adult-k3.md": (
@@ -169,6 +171,19 @@ def print_smoothing(
         text = smoothing_markdown(
             splits, tables=_names(tables) or None, processes=processes, seed=seed
         )
+    typer.echo(text)
+
+
+@app.command("real-tables")
+def print_real_tables(
+    tables: Annotated[str, typer.Option(help="Tables, separated by commas; all if empty.")] = "",
+    methods: Annotated[str, typer.Option(help="Methods, separated by commas; all if empty.")] = "",
+    rows: Annotated[int, typer.Option(min=1, help="Rows to take of a larger table.")] = 5000,
+    processes: Processes = 1,
+) -> None:
+    """Put real tables of other packages through the command line, and say what becomes of them."""
+    with _progress():
+        text = real_tables_markdown(_names(tables), _names(methods), rows=rows, processes=processes)
     typer.echo(text)
 
 
