@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shlex
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -13,6 +14,8 @@ from typing import Annotated
 
 import typer
 
+from studies import kills as killing
+from studies import mutations
 from studies.buyer_beware import (
     attacked_markdown,
     protections,
@@ -28,6 +31,7 @@ from studies.marginals import TableName, marginals, marginals_markdown
 from studies.networks import Coding, utility_adult, utility_cmc
 from studies.real_tables import real_tables_markdown
 from studies.smoothing import smoothing_markdown
+from understudy import stopping
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError, UnderstudyError
 from understudy.progress import reporting
@@ -266,6 +270,28 @@ def print_sd2011_disclosure(
         typer.echo(table.to_markdown())
 
 
+@app.command("mutations")
+def print_mutations(
+    cases: Annotated[int, typer.Option(min=1, help="Broken files.")] = 1000, seed: Seed = 1
+) -> None:
+    """Break tables, schemas, settings, policies and models, and see whether that is told well."""
+    with _progress(), tempfile.TemporaryDirectory() as folder:
+        found = mutations.run(cases, Path(folder), seed)
+    typer.echo(found.to_markdown())
+    raise typer.Exit(bool(found.failures))
+
+
+@app.command("kills")
+def print_kills(
+    kills: Annotated[int, typer.Option(min=1, help="Commands to kill.")] = 60, seed: Seed = 1
+) -> None:
+    """Kill commands at random moments, and look at what they leave."""
+    with _progress(), tempfile.TemporaryDirectory() as folder:
+        found = killing.run(kills, Path(folder), seed)
+    typer.echo(found.to_markdown())
+    raise typer.Exit(bool(found.failures))
+
+
 @app.command("all")
 def make_all(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder.")] = Path(
@@ -333,11 +359,19 @@ def _progress() -> Iterator[None]:
 
 def main() -> None:
     """Run the command; a user's mistake is one message and exit code 2, with no traceback."""
-    try:
-        app()
-    except UnderstudyError as error:
-        typer.echo(f"Error: {error}", err=True)
-        sys.exit(2)
+    with stopping.stoppable(_tell_stopped):
+        try:
+            app()
+        except stopping.Stopped as stopped:
+            _tell_stopped()
+            stopping.leave(stopped.exit_code)
+        except UnderstudyError as error:
+            typer.echo(f"Error: {error}", err=True)
+            sys.exit(2)
+
+
+def _tell_stopped() -> None:
+    typer.echo("Stopped; what is not finished is not written.", err=True)
 
 
 if __name__ == "__main__":

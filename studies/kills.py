@@ -1,0 +1,168 @@
+"""Commands that are killed at random moments: no half file, no orphan, and the next run works.
+
+Each case starts `synth`, `run` or `audit` over an earlier result that it may replace, waits a
+random time, and sends SIGKILL, SIGTERM or SIGINT to it (the last one to its whole group, as a
+terminal does). Then every output is either as it was, or whole and new; no process of the command
+is left; the command runs again, and then no temporary file is left either.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from studies.mutations import original
+from understudy.data.files import write
+from understudy.progress import track
+from understudy.wording import markdown_table
+
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
+SOON = 5.0
+"""Seconds within which every process must have ended; on an idle machine it takes one."""
+
+_ASKED = ("--keys", "age,job", "--sensitive", "ill", "--measures", "quick")
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "synth": (
+        *("synth", "data.csv", "-o", "out.csv", "--method", "cart", "--seed", "1", "--force"),
+        *("--rows", "200000", "--save-model", "model.us"),
+    ),
+    "run": ("run", "data.csv", "-o", "release", *_ASKED, "--seed", "1", "--force"),
+    "audit": ("audit", "data.csv", "copy.csv", *_ASKED, "-o", "report.html", "--force"),
+}
+
+
+@dataclass
+class Kills:
+    """What became of the kills, by command and signal; `failures` are those that left something."""
+
+    outcomes: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    failures: list[str] = field(default_factory=list)
+    longest: float = 0.0
+
+    def to_markdown(self) -> str:
+        """Return the counts as a table, and the failures."""
+        rows = [(*key, str(times)) for key, times in sorted(self.outcomes.items())]
+        return "\n".join(
+            [
+                markdown_table(["command", "signal", "ended", "times"], rows),
+                "",
+                f"Longest time from a signal to the end: {self.longest:.1f} s",
+                f"Failures: {len(self.failures)}",
+                *self.failures,
+            ]
+        )
+
+
+def run(kills: int, folder: Path, seed: int = 1) -> Kills:
+    """Kill commands so many times in an empty folder."""
+    table = original()
+    write(table, folder / "data.csv")
+    write(table, folder / "copy.csv")
+    found = Kills()
+    chance = random.Random(seed)  # noqa: S311  # no secret
+    seconds = {}
+    for name, command in COMMANDS.items():
+        start = time.monotonic()
+        _again(command, folder)
+        seconds[name] = time.monotonic() - start
+    for case in track(range(kills), "Killing commands"):
+        name = list(COMMANDS)[case % len(COMMANDS)]
+        number = SIGNALS[case // len(COMMANDS) % len(SIGNALS)]
+        wait = chance.uniform(0, 1.1 * seconds[name])
+        problems = list(_kill(name, number, wait, folder, found))
+        found.failures += [f"{name}, {number.name} after {wait:.2f} s: {one}" for one in problems]
+    return found
+
+
+def _kill(
+    name: str, number: signal.Signals, wait: float, folder: Path, found: Kills
+) -> Iterator[str]:
+    """Kill a command once; yield what is wrong afterwards."""
+    before = _contents(folder)
+    process = subprocess.Popen(  # noqa: S603  # our own command
+        _words(COMMANDS[name]),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(wait)
+    ended = process.poll() is not None
+    start = time.monotonic()
+    if not ended:
+        # A terminal sends Ctrl-C to the whole group.
+        (os.killpg if number == signal.SIGINT else os.kill)(process.pid, number)
+    _, said = process.communicate()
+    took = time.monotonic() - start
+    found.longest = max(found.longest, took)
+    code = process.returncode
+    outcome = "by itself" if ended or code == 0 else "by the signal"
+    found.outcomes[name, number.name, outcome] += 1
+    # Before its first line has run, Python ends by the signal itself.
+    expected = {0, 1, -number} if ended else {0, 1, -number, 128 + number}
+    if code not in expected:
+        yield f"exit code {code}: {said[-300:]}"
+    if took > SOON:
+        yield f"it took {took:.1f} s to end"
+    if number != signal.SIGKILL and code == 128 + number and "Stopped;" not in said:
+        yield f"it did not say that it was stopped: {said[-300:]}"
+    if "Exception ignored" in said or (code == 128 + number and "Traceback" in said):
+        yield f"it was noisy: {said[-300:]}"
+    if _group_lives(process.pid):
+        yield "a process is left"
+    after = _contents(folder)
+    yield from _half(before, after, number == signal.SIGKILL)
+    _again(COMMANDS[name], folder)
+    if left := [path for path in _contents(folder) if ".part" in path]:
+        yield f"the next run left {left}"
+
+
+def _half(before: dict[str, str], after: dict[str, str], killed: bool) -> Iterator[str]:
+    """Yield which outputs are neither as they were nor whole; the seed makes new ones the same."""
+    for path in before.keys() - after.keys():
+        if not killed or not path.startswith("release"):  # it comes back with the next run
+            yield f"{path} is gone"
+    for path, content in after.items():
+        if ".part" in path:
+            if not killed:
+                yield f"{path} is left"
+        elif path.endswith((".csv", ".us")) and path in before and before[path] != content:
+            yield f"{path} is neither the old one nor a new one"
+
+
+def _contents(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def _again(command: tuple[str, ...], folder: Path) -> None:
+    """Run a command to its end; raise if it fails."""
+    subprocess.run(_words(command), cwd=folder, check=True, capture_output=True)  # noqa: S603
+
+
+def _words(command: tuple[str, ...]) -> list[str]:
+    return [sys.executable, "-m", "understudy", *command]
+
+
+def _group_lives(leader: int) -> bool:
+    """Return whether a process of a group still lives, after it had time to end."""
+    for _ in range(int(SOON / 0.1)):
+        try:
+            os.killpg(leader, 0)
+        except ProcessLookupError:
+            return False
+        time.sleep(0.1)
+    return True
