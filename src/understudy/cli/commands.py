@@ -138,9 +138,10 @@ def synth(
     for path in outputs:
         check_target(path, overwrite=force)
     session.check_outputs([*outputs, save_model], [data, how.schema, how.settings], force)
-    described, model = how.described(), how.synthesizer(stream=stream)
+    described, model = how.described(), how.synthesizer()
     with session.progress(ctx):
-        model.fit(csv.read(data, how.drop, stream=stream), described)
+        table = csv.read(data, how.drop, stream=stream, codes_in_memory=how.needs_codes)
+        model.fit(table, described)
         how.draw(model, outputs, csv.dialect(data), overwrite=force)
         if save_model is not None:
             model.save(save_model, overwrite=force)

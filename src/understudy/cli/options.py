@@ -131,14 +131,16 @@ class Csv:
         _csv("A text that stands for a missing value, like an empty field, ? and NA."),
     ] = None
 
-    def read(self, path: Path, drop: str = "", *, stream: bool = False) -> Any:  # noqa: ANN401
+    def read(
+        self, path: Path, drop: str = "", *, stream: bool = False, codes_in_memory: bool = False
+    ) -> Any:  # noqa: ANN401
         """Return a table without the columns that are not wanted; a stream is read in batches."""
         from understudy.data import read, scan
 
         log = logging.getLogger("understudy")
         unwanted, written = split_names(drop), self._written | {"missing": self.missing or ()}
         if stream:
-            file = scan(path, drop=unwanted, **written)
+            file = scan(path, drop=unwanted, codes_in_memory=codes_in_memory, **written)
             log.info("%s: %s rows in batches", path, f"{file.rows:,}")
             return file
         frame = read(path, **written)

@@ -43,6 +43,7 @@ class FileStream:
     missing: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
     types: dict[str, Any] = field(default_factory=dict)
+    codes_in_memory: bool = False
     rows: int = field(init=False)
     empty: Any = field(init=False, repr=False)
 
@@ -100,6 +101,7 @@ def scan(
     *,
     batch_rows: int = 1_000_000,
     drop: Sequence[str] = (),
+    codes_in_memory: bool = False,
     **options: Any,  # noqa: ANN401  # as in `read`
 ) -> FileStream:
     """Open a Parquet or CSV file that may be larger than memory, to be read in batches.
@@ -112,6 +114,9 @@ def scan(
         Rows held in memory at a time.
     drop : sequence of str
         Columns to leave out.
+    codes_in_memory : bool
+        Whether a synthesizer may hold the codes of all records, about a byte for each value, for
+        searches that go through the records many times. Values are never held all at once.
     **options
         For CSV files, as in `read`: delimiter, decimal, encoding and missing. The text must be
         UTF-8, since a stream is not rewritten.
@@ -120,7 +125,7 @@ def scan(
         raise DataError(f"batch_rows must be at least 1; got {batch_rows}.")
     path = Path(path)
     if is_parquet(path):
-        stream = FileStream(path, batch_rows, None)
+        stream = FileStream(path, batch_rows, None, codes_in_memory=codes_in_memory)
         return replace(stream, drop=_known(drop, stream)) if drop else stream
     dialect, missing = resolve_dialect(path, **options)
     if dialect.encoding != "utf-8":
@@ -129,7 +134,8 @@ def scan(
     if dialect.padded:
         what = "has spaces after its delimiters, which cannot be left out in batches. Remove them"
         raise DataError(f"{path} {what}, {_READ_WHOLE}")
-    stream = _typed(FileStream(path, batch_rows, dialect, missing))
+    stream = FileStream(path, batch_rows, dialect, missing, codes_in_memory=codes_in_memory)
+    stream = _typed(stream)
     if drop:
         stream = replace(stream, drop=_known(drop, stream))
     check_names(stream.names)
