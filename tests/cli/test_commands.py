@@ -149,7 +149,7 @@ class TestSynth:
     def test_a_synthetic_file_of_the_same_form(self, run, tmp_path):
         code, out, err = run("synth", "survey.csv", "-o", "synthetic.csv", "--seed", "1")
         assert (code, out) == (0, "")
-        assert "Wrote synthetic.csv: 1,473 rows x 10 columns (independent, seed 1)." in err
+        assert "Wrote synthetic.csv: 1,473 rows x 10 columns (bayes, seed 1)." in err
         drawn, original = (
             pl.read_csv(tmp_path / f"{name}.csv") for name in ("synthetic", "survey")
         )
@@ -213,7 +213,8 @@ class TestSynth:
 
 class TestShow:
     def test_a_model(self, run):
-        run("synth", "survey.csv", "-o", "s.csv", "--save-model", "m.us")
+        words = ("--method", "independent", "--ends", "1", "--save-model", "m.us")
+        run("synth", "survey.csv", "-o", "s.csv", *words)
         code, out, _ = run("show", "m.us")
         assert code == 0
         assert "Independent, fitted to 1,473 records" in out
@@ -269,7 +270,7 @@ class TestBayes:
         assert "no network has more than" in run("show", "m.us")[1]
 
     def test_a_model_without_network_cannot_be_drawn(self, run, tmp_path):
-        run("synth", "survey.csv", "-o", "s.csv", "--save-model", "m.us")
+        run("synth", "survey.csv", "-o", "s.csv", "--method", "independent", "--save-model", "m.us")
         code, _, err = run("show", "m.us", "--draw", "n.svg")
         assert (code, "has no network to draw: its method is independent" in err) == (2, True)
         assert "n.svg" not in files(tmp_path)
@@ -560,7 +561,8 @@ class TestBadInput:
 
     def test_options_of_another_method(self, fails):
         says = "--parents, --root cannot be used with --method independent."
-        fails("synth", "survey.csv", "-o", "o.csv", "--parents", "2", "--root", "age", says=says)
+        words = ("--method", "independent", "--parents", "2", "--root", "age")
+        fails("synth", "survey.csv", "-o", "o.csv", *words, says=says)
 
     @pytest.mark.parametrize(
         ("content", "says"),

@@ -148,9 +148,11 @@ def synth(
     for path in outputs:
         check_target(path, overwrite=force)
     session.check_outputs([*outputs, save_model], [data, how.schema, how.settings], force)
-    described, model = how.described(), how.synthesizer(stream=stream)
+    described, model = how.described(), how.synthesizer()
     with session.progress(ctx):
-        table, dialect = csv.open(data, how.drop, stream=stream)
+        table, dialect = csv.open(
+            data, how.drop, stream=stream, codes_in_memory=how.needs_codes
+        )
         ready = how.prepare(table, described)
         ready.show(ctx, dialect)
         model.fit(ready.frame, ready.schema, dialect=dialect)

@@ -205,7 +205,13 @@ class Csv:
         return self.open(path, drop, stream=stream, like=like)[0]
 
     def open(
-        self, path: Place, drop: str = "", *, stream: bool = False, like: Written | None = None
+        self,
+        path: Place,
+        drop: str = "",
+        *,
+        stream: bool = False,
+        codes_in_memory: bool = False,
+        like: Written | None = None,
     ) -> tuple[Any, Written | None]:
         """Return a table as `read` does, and how its file is written, for others like it.
 
@@ -218,7 +224,7 @@ class Csv:
         log = logging.getLogger("understudy")
         unwanted, written = split_names(drop), {**self._written, "like": like}
         if stream:
-            file = scan(path, drop=unwanted, **written)
+            file = scan(path, drop=unwanted, codes_in_memory=codes_in_memory, **written)
             log.info("%s: %s rows in batches", path, f"{file.rows:,}")
             return file, file.dialect or detect(path, **written)
         frame, dialect = read_with_dialect(path, **written)

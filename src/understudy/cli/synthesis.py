@@ -126,7 +126,7 @@ class MethodOptions:
         _bayes(
             "How to find the network. predictive: as many parents for each column as help to "
             "describe records that are left out.",
-            default="predictive, or optimal with --stream",
+            default="predictive",
         ),
     ] = None
     min_count: Annotated[
@@ -372,11 +372,18 @@ class Synthesis:
     drop: options.Drop = ""
     safe_cells: options.SafeCells = False
 
-    def synthesizer(self, *, stream: bool = False) -> Synthesizer:
+    @property
+    def needs_codes(self) -> bool:
+        """Whether codes are to be held in memory even if values are not, as for the default search.
+
+        Who names a search that needs them is told so.
+        """
+        return self.method == "bayes" and self.parameters.structure is None
+
+    def synthesizer(self) -> Synthesizer:
         """Return the synthesizer with the parameters that were given, and those of a file.
 
-        If no seed was given, it gets one that nobody can guess. The network of a `stream` is found
-        by a search that needs no more than two passes, unless another one was asked for.
+        If no seed was given, it gets one that nobody can guess.
         """
         import secrets
 
@@ -388,8 +395,6 @@ class Synthesis:
         if wrong:
             raise ParameterError(f"{', '.join(wrong)} cannot be used with --method {self.method}.")
         file = Settings.load(self.settings) if self.settings is not None else Settings()
-        if stream and self.method == "bayes" and "structure" not in {*given, *file.overall}:
-            given["structure"] = "optimal"
         seed = secrets.randbelow(2**32) if self.seed is None else self.seed
         return set_up(cls, file, given, seed)
 

@@ -43,6 +43,7 @@ class FileStream:
     batch_rows: int
     dialect: Dialect | None
     drop: tuple[str, ...] = ()
+    codes_in_memory: bool = False
     rows: int = field(init=False)
     empty: Any = field(init=False, repr=False)
 
@@ -128,6 +129,7 @@ def scan(
     *,
     batch_rows: int = 1_000_000,
     drop: Sequence[str] = (),
+    codes_in_memory: bool = False,
     **options: Any,  # noqa: ANN401  # as in `read`
 ) -> FileStream:
     """Open a table that may be larger than memory, to be read in batches.
@@ -141,6 +143,9 @@ def scan(
         Rows held in memory at a time.
     drop : sequence of str
         Columns to leave out.
+    codes_in_memory : bool
+        Whether a synthesizer may hold the codes of all records, about a byte for each value, for
+        searches that go through the records many times. Values are never held all at once.
     **options
         As in `read`. The text of a CSV file must be UTF-8, since a stream is not rewritten.
     """
@@ -158,7 +163,7 @@ def scan(
             stream = _scan_csv(opened, batch_rows, ReadOptions(**options))
     else:
         stream = FileStream(opened, batch_rows, None)
-    stream = replace(stream, drop=_known(drop, stream)) if drop else stream
+    stream = replace(stream, drop=_known(drop, stream), codes_in_memory=codes_in_memory)
     check_names(stream.names)
     return stream
 

@@ -132,7 +132,7 @@ class Synthesizer(Parametrized, ABC):
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
         source: Source
-        if isinstance(data, FileStream):
+        if isinstance(data, FileStream) and not data.codes_in_memory:
             source, rows = codec.stream(data), data.rows
         else:
             source = codec.encode(data)

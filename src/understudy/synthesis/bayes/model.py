@@ -261,8 +261,8 @@ class BayesNet(Synthesizer):
         need = size * self.n_rows_ / 2**20
         return (
             f"The {self.structure} search needs the codes of all records in memory, here "
-            f"{need:,.1f} MiB. Read the table whole, or choose structure='genetic' or 'optimal', "
-            "which make two passes over the file."
+            f"{need:,.1f} MiB. Read the table whole, scan it with codes_in_memory=True, or choose "
+            "structure='genetic' or 'optimal', which make two passes over the file."
         )
 
     def _search(
