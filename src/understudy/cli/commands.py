@@ -150,9 +150,7 @@ def synth(
     session.check_outputs([*outputs, save_model], [data, how.schema, how.settings], force)
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx):
-        table, dialect = csv.open(
-            data, how.drop, stream=stream, codes_in_memory=how.needs_codes
-        )
+        table, dialect = csv.open(data, how.drop, stream=stream, codes_in_memory=how.needs_codes)
         ready = how.prepare(table, described)
         ready.show(ctx, dialect)
         model.fit(ready.frame, ready.schema, dialect=dialect)

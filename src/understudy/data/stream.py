@@ -163,7 +163,8 @@ def scan(
             stream = _scan_csv(opened, batch_rows, ReadOptions(**options))
     else:
         stream = FileStream(opened, batch_rows, None)
-    stream = replace(stream, drop=_known(drop, stream), codes_in_memory=codes_in_memory)
+    if drop or codes_in_memory:
+        stream = replace(stream, drop=_known(drop, stream), codes_in_memory=codes_in_memory)
     check_names(stream.names)
     return stream
 
