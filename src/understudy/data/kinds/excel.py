@@ -44,7 +44,7 @@ _NO_ARCHIVE = (
 )
 """What Python raises for damaged archives, and for those with a password."""
 
-_CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"')
+_CELL = re.compile(rb'<c [^<>]{0,80}?\br="([A-Z]{1,3})([0-9]{1,7})"')
 _FORMATS = {pl.Date: "yyyy-mm-dd", pl.Datetime: "yyyy-mm-dd hh:mm:ss", pl.Time: "hh:mm:ss"}
 
 
@@ -134,7 +134,8 @@ def _check_spread(file: Any, name: str) -> None:  # noqa: ANN401  # a file in an
     while chunk := file.read(2**22):
         chunk = tail + chunk
         found = _CELL.findall(chunk)
-        tail = chunk[-24:] if chunk.rfind(b"<c r") > len(chunk) - 24 else b""
+        cut = chunk.rfind(b"<c ")
+        tail = chunk[cut:] if cut > len(chunk) - 100 and not _CELL.match(chunk, cut) else b""
         columns.update(column for column, _ in found)
         cells += len(found)
         last = max(last, max((int(row) for _, row in found), default=0))

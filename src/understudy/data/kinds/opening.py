@@ -74,6 +74,8 @@ class Opened:
         try:
             yield
         except DataError as error:
+            if str(self.path) == self.name:
+                raise
             raise DataError(str(error).replace(str(self.path), self.name)) from None
 
 
