@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -75,23 +75,32 @@ class Prepared:
         grouped = self.grouped is not None and self.grouped.other
         return self.grouped.to_text(counts=False) if self.grouped and grouped else ""
 
-    def show(self, ctx: typer.Context) -> None:
-        """Show what each column was taken for, unless it should be quiet."""
+    def show(self, ctx: typer.Context, formats: Mapping[str, str] | None = None) -> None:
+        """Show what each column was taken for, unless it should be quiet.
+
+        `formats` says in words how the text of some columns was read.
+        """
         if self.schema is not None:
-            show_decisions(ctx, self.frame, self.schema)
+            show_decisions(ctx, self.frame, self.schema, formats)
         if self.note:
             session.say(ctx, self.note)
 
 
-def show_decisions(ctx: typer.Context, frame: Any, schema: Schema) -> None:  # noqa: ANN401
+def show_decisions(
+    ctx: typer.Context,
+    frame: Any,  # noqa: ANN401  # a frame or a stream
+    schema: Schema,
+    formats: Mapping[str, str] | None = None,
+) -> None:
     """Show what each column of a table was taken for, unless it should be quiet."""
     if ctx.obj["quiet"]:
         return
     from understudy.data import decisions
     from understudy.report.decision_table import decision_table
 
+    found = decisions(frame, schema, formats=formats)
     hint = "Change a line in the schema file, or give the option that is shown."
-    session.console().print(decision_table(decisions(frame, schema), option_for, hint))
+    session.console().print(decision_table(found, option_for, hint))
 
 
 def option_for(remark: Remark, columns: Sequence[str]) -> str:
