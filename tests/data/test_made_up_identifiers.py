@@ -129,6 +129,14 @@ def test_batches_give_the_same_as_one_piece_also_beyond_the_first_form(name):
     assert made_of(pattern, array, 0) == []
 
 
+def test_a_large_column_is_looked_at_in_pieces(monkeypatch):
+    originals = RNG.choice(9 * 10**5, 1000, replace=False) + 10**5
+    whole = Pattern.learn(pa.array(originals), "x")
+    monkeypatch.setattr("understudy.data.made_up_identifiers._PIECE", 64)
+    assert Pattern.learn(pa.array(originals), "x") == whole
+    assert not set(made_of(whole, pa.array(originals), 4000)) & set(originals.tolist())
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_pattern_goes_into_json_and_comes_back(name):
     pattern = Pattern.learn(pa.array(CASES[name][0]), "x")

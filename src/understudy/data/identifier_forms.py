@@ -7,7 +7,7 @@ whole class of characters: nothing of a single record is in a form.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,7 +39,7 @@ _CLASSES = (
     DIGITS + _LOWER,
     DIGITS + _UPPER + _LOWER,
 )
-_MOST_BEGINNINGS, _MOST_COUNTED = 2**22, 2**31
+_MOST_BEGINNINGS, _MOST_LEAD, _MOST_COUNTED = 2**22, 22, 2**31
 _FEW_KEPT, _MOST_KEPT = 64, 4096
 """Beginnings that are kept: so many for variety, and no more than this."""
 
@@ -119,32 +119,37 @@ class Form:
             made[:, place] = alphabet[rest % len(alphabet)]
             rest = rest // len(alphabet)
 
-    def fitted(self, characters: Characters, wanted: int) -> Form | None:
+    def fitted(self, pieces: Iterable[Characters], wanted: int) -> Form | None:
         """Return the form with beginnings that no original has; None if it lacks the room.
 
-        The shortest beginnings that leave room for `wanted` identifiers are taken.
+        The originals come in pieces, for a column may be too large to be written out at once. The
+        shortest beginnings that leave room for `wanted` identifiers are taken.
         """
-        own = characters[self.of_this_form(characters)]
-        taken = np.zeros(len(own), np.int64)
-        combinations = 1
-        for lead, place in enumerate(self.open, 1):
-            alphabet = self.places[place]
-            combinations *= len(alphabet)
-            if combinations > _MOST_BEGINNINGS:
-                return None
-            ranks = np.searchsorted(np.sort(_codes(alphabet)), own[:, place])
-            taken = taken * len(alphabet) + np.argsort(_codes(alphabet), kind="stable")[ranks]
-            unused = np.ones(combinations, bool)
-            unused[taken] = False
-            free = np.flatnonzero(unused)
+        sizes = np.cumprod([len(self.places[place]) for place in self.open[:_MOST_LEAD]])
+        unused = [np.ones(size, bool) for size in sizes if 0 < size <= _MOST_BEGINNINGS]
+        for characters in pieces:
+            own = characters[self.of_this_form(characters)]
+            taken = np.zeros(len(own), np.int64)
+            for place, left in zip(self.open, unused, strict=False):
+                taken = taken * len(self.places[place]) + self._ranks(place)[own[:, place]]
+                left[taken] = False
+        for lead, left in enumerate(unused, 1):
+            free = np.flatnonzero(left)
             form = replace(self, lead=lead, free=(0,))
             needed = -(-wanted // form.room)
+            if needed > _MOST_KEPT:
+                return None  # longer beginnings leave less room each
             if len(free) >= needed:
-                if needed > _MOST_KEPT:
-                    return None  # longer beginnings leave less room each
                 spread = np.linspace(0, len(free) - 1, max(needed, min(len(free), _FEW_KEPT)))
                 return replace(form, free=tuple(free[spread.astype(int)].tolist()))
         return None
+
+    def _ranks(self, place: int) -> NDArray[np.int64]:
+        """Return for each character code its place among those that may stand there."""
+        codes = _codes(self.places[place])
+        ranks = np.zeros(int(codes.max()) + 1, np.int64)
+        ranks[codes] = np.arange(len(codes))
+        return ranks
 
     def of_this_form(self, characters: Characters) -> NDArray[np.bool_]:
         """Return which identifiers have this form, whatever their check digits."""

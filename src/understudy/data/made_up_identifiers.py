@@ -9,7 +9,7 @@ and no trace of one such as a hash, which could be guessed back.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +38,8 @@ from understudy.errors import DataError
 _EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
 _DOMAINS = ("example.org", "example.net", "example.com", "made-up.example")
 _PREFIXES = ("synthetic-", "made-up-", "synthetic-made-up-")
+_PIECE = 2**18
+"""Identifiers that are written out at a time."""
 _MORE = 10**8
 """How many identifiers a form is widened to hold if the first one runs out."""
 
@@ -183,28 +185,41 @@ def _as_numbers(made: Characters, kind: pa.DataType) -> pa.Array:
     return numbers_to_arrow(Numbers(found.astype(np.int64), present), kind)
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """Identifiers of one length, written out in pieces: together they may not fit in memory."""
+
+    count: int
+    read: Callable[[NDArray[np.int64]], Characters]
+
+    def __iter__(self) -> Iterator[Characters]:
+        for start in range(0, self.count, _PIECE):
+            yield self.read(np.arange(start, min(start + _PIECE, self.count)))
+
+    def sample(self) -> Characters:
+        """Return up to one piece of them, from all over the column."""
+        rows = np.linspace(0, self.count - 1, min(self.count, _PIECE))
+        return self.read(rows.astype(np.int64))
+
+
 def _of_texts(values: pa.Array) -> Pattern:
-    texts = values.to_pylist()
+    lengths = np.asarray(pc.utf8_length(values))
     prefix = next(
         (one for one in _PREFIXES if not _any_starts(values, one)),
-        "synthetic" + "-" * (1 + max(map(len, texts), default=0)),
+        "synthetic" + "-" * (1 + int(lengths.max(initial=0))),
     )
-    plain = Pattern(prefix=prefix)
-    enough = max(SHARED * len(texts), FEWEST)
+    enough = max(SHARED * len(values), FEWEST)
     if (pc.sum(pc.match_substring_regex(values, _EMAIL)).as_py() or 0) >= enough:
         domain = next((one for one in _DOMAINS if not _any_ends(values, f"@{one}")), None)
         if domain is not None:
             return Pattern(prefix="person-", suffix=f"@{domain}")
-    lengths = np.asarray(pc.utf8_length(values))
-    by_length = {int(one): _rows_of(texts, lengths, int(one)) for one in np.unique(lengths)}
-    forms = _forms_of(by_length, len(texts), DIGITS, most=None)
-    return replace(plain, forms=forms)
 
+    def rows(length: int) -> _Rows:
+        own = values.filter(pa.array(lengths == length))
+        return _Rows(len(own), lambda rows: characters_of(own.take(pa.array(rows)).to_pylist()))
 
-def _rows_of(texts: list[str], lengths: NDArray[Any], length: int) -> Characters:
-    if not length:
-        return np.empty((0, 0), np.uint32)
-    return characters_of([texts[row] for row in np.flatnonzero(lengths == length)])
+    by_length = {int(one): rows(int(one)) for one in np.unique(lengths) if one}
+    return Pattern(_forms_of(by_length, len(values), DIGITS, most=None), prefix=prefix)
 
 
 def _any_starts(values: pa.Array, prefix: str) -> bool:
@@ -232,9 +247,12 @@ def _of_numbers(values: pa.Array, kind: pa.DataType, name: str) -> Pattern:
         found = found[found >= 0].astype(np.uint64)
     powers = 10 ** np.arange(20, dtype=np.uint64)
     lengths = np.maximum(np.searchsorted(powers, found, side="right"), 1)
-    by_length = {
-        int(one): _written(found[lengths == one], powers[:one]) for one in np.unique(lengths)
-    }
+
+    def rows(length: int) -> _Rows:
+        own = found[lengths == length]
+        return _Rows(len(own), lambda rows: _written(own[rows], powers[:length]))
+
+    by_length = {int(one): rows(int(one)) for one in np.unique(lengths)}
     forms = _forms_of(by_length, len(found), DIGITS[1:], most=str(top))
     return Pattern(forms, below=below, spare=spare)
 
@@ -254,7 +272,7 @@ def _largest(kind: pa.DataType) -> int:
 
 
 def _forms_of(
-    by_length: Mapping[int, Characters], count: int, first: str, most: str | None
+    by_length: Mapping[int, _Rows], count: int, first: str, most: str | None
 ) -> tuple[Form, ...]:
     """Return the form of the identifiers, and a wider one for when it runs out; none may fit.
 
@@ -263,18 +281,18 @@ def _forms_of(
     """
     if not by_length:
         return ()
-    main = max(by_length, key=lambda length: (len(by_length[length]), length))
-    own = by_length[main]
-    if not main or len(own) < max(FEWEST, count / 4):
+    main = max(by_length, key=lambda length: (by_length[length].count, length))
+    if by_length[main].count < max(FEWEST, count / 4):
         return ()
-    form = read_form(own, first if most is not None else None)
+    form = read_form(by_length[main].sample(), first if most is not None else None)
     if form is None:
         return ()
 
     def fitted(one: Form, wanted: int) -> Form | None:
         fitting = _within(one, most)
-        others = by_length.get(len(one.places), np.empty((0, len(one.places)), np.uint32))
-        return None if fitting is None else fitting.fitted(others, wanted)
+        return (
+            None if fitting is None else fitting.fitted(by_length.get(len(one.places), ()), wanted)
+        )
 
     same = list(_looser(form, first))
     wider = [one for digits in range(1, 10) if (one := form.wider(digits)) is not None]
