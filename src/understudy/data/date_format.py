@@ -1,16 +1,9 @@
-"""How the dates and times of a column are written: their order, signs, names, zones.
-
-The first text suggests patterns. One is taken only if it reads every different text of the
-column, and it is exact if it also writes each as it was.
-"""
+"""How the dates and times of a column are written: their order, signs, names, zones."""
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Literal
 
 import polars as pl
@@ -18,22 +11,7 @@ import polars as pl
 DayOrder = Literal["dmy", "mdy"]
 """Whether the day or the month comes first in a date such as 01/02/2020."""
 
-LAST_YEAR = 2049
-"""Years of two digits are read as years up to this one, as many databases do."""
-
-_DAY_MONTH_YEAR = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
-_YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
-_DAY_NAME_YEAR = re.compile(r"(\d{1,2})([-/. ]?)([A-Za-z]{3,9})\2(\d{4}|\d{2})(?!\d)")
-_NAME_DAY_YEAR = re.compile(r"([A-Za-z]{3,9}) (\d{1,2}), (\d{4})(?!\d)")
-_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?( ?[AaPp][Mm])?(?!\d)")
-_ZONE = re.compile(r"Z| ?(?:UTC|GMT)| ?[-+]\d\d:?\d\d")
-_SEPARATOR = re.compile(r"T|, | ")
-_OFFSET = re.compile(r"([-+])(\d\d):?(\d\d)")
-_ZONES = (
-    *("Europe/Berlin", "Europe/London", "Europe/Helsinki", "Europe/Lisbon", "America/New_York"),
-    *("America/Chicago", "America/Denver", "America/Los_Angeles", "America/Sao_Paulo"),
-    *("Australia/Sydney", "Australia/Adelaide", "Pacific/Auckland", "Asia/Jerusalem"),
-)
+OFFSET = re.compile(r"([-+])(\d\d):?(\d\d)")
 _LETTERS = {
     "%d": "dd",
     "%-d": "d",
@@ -55,8 +33,7 @@ _LETTERS = {
     "%:z": "+zz:zz",
     "%.f": "",
 }
-_MICROSECONDS = 6
-_SAMPLE = 100
+MICROSECONDS = 6
 
 
 @dataclass(frozen=True)
@@ -99,7 +76,7 @@ class DateFormat:
     @property
     def fine(self) -> bool:
         """Whether microseconds are too coarse."""
-        return self.digits > _MICROSECONDS
+        return self.digits > MICROSECONDS
 
     @property
     def words(self) -> str:
@@ -149,7 +126,7 @@ class DateFormat:
 
     def _ahead(self) -> pl.Expr:
         """Return how far the zone is ahead of UTC."""
-        offset = _OFFSET.search(self.zone)
+        offset = OFFSET.search(self.zone)
         minutes = int(f"{offset[1]}1") * (60 * int(offset[2]) + int(offset[3])) if offset else 0
         return pl.duration(minutes=minutes, time_unit="ns" if self.fine else "us")
 
@@ -186,213 +163,3 @@ class DateFormat:
             some = text.str.replace(r"(:\d\d\.\d{6})\d{3}", "$1")
             return some.str.replace(r"(:\d\d)\.000000", "$1")
         return text.str.replace(r"(:\d\d:\d\d(?:\.\d*[1-9])?)\.?0*", "$1")
-
-
-@dataclass(frozen=True)
-class FoundDates:
-    """A format that reads all texts of a column, whether it is exact, and what is doubtful."""
-
-    format: DateFormat
-    exact: bool
-    ambiguous: bool = False
-
-
-def looks_like_dates(text: str) -> bool:
-    """Return whether a text may be a date or time."""
-    return next(_candidates(text), None) is not None
-
-
-def find_dates(different: pl.Series, order: DayOrder | None = None) -> FoundDates | None:
-    """Return how dates or times are written, or None if some texts are others.
-
-    Parameters
-    ----------
-    different : Series
-        The different texts, none missing. The first decides the form.
-    order : {"dmy", "mdy"}, optional
-        What comes first where that cannot be told; the day, if not given.
-    """
-    if not len(different):
-        return None
-    candidates = list(_candidates(different[0]))
-    sample = different.head(_SAMPLE).to_list()
-    strict = [form for form in candidates if all(map(_strict(form.pattern, form.zone), sample))]
-    readable: dict[str, FoundDates] = {}
-    for form in strict:
-        if form.order in readable or ("" in readable):
-            continue
-        found = _fits(form, different)
-        if found is not None and found.exact:
-            readable[form.order] = found
-    if readable:
-        best = readable.get(order or "dmy") or next(iter(readable.values()))
-        return replace(best, ambiguous={"dmy", "mdy"} <= readable.keys())
-    # Some have zeros in front and some have not, or the seconds have parts here and there.
-    loose = [form for form in candidates if not re.search("%y|z$", form.pattern)]
-    preferred = sorted(loose, key=lambda form: form.order not in ("", order or "dmy"))
-    return next(filter(None, (_fits(form, different) for form in preferred)), None)
-
-
-def _fits(form: DateFormat, different: pl.Series) -> FoundDates | None:
-    """Return a format if it reads all texts, with its years and its digits after the second."""
-    frame, text = different.to_frame("text"), pl.col("text")
-    if not different.str.contains(_shape(form.pattern, form.zone)).all():
-        return None
-    if "%.f" in form.pattern:
-        part = text.str.extract(r":\d\d\.(\d+)").str.len_bytes().fill_null(0)
-        lengths = set(frame.select(part.unique()).to_series().to_list())
-        mixed = -_MICROSECONDS if lengths == {0, _MICROSECONDS} else 0
-        form = replace(form, digits=lengths.pop() if len(lengths) == 1 else mixed)
-    if "%y" in form.pattern:
-        years = frame.select((form.parsed(text).dt.year() % 100).unique()).to_series()
-        form = replace(form, first_year=first_of_hundred(years.drop_nulls().to_list()))
-    values = frame.select(form.parsed(text)).to_series()
-    if values.null_count():
-        return None
-    return FoundDates(form, exact=form.rendered(values).equals(different))
-
-
-_LOOSE = {
-    "%Y": r"\d{4}",
-    "%y": r"\d{2}",
-    "%b": "[A-Za-z]{3}",
-    "%B": "[A-Za-z]{3,9}",
-    "%M": r"[0-5]\d",
-    "%S": r"[0-5]\d",
-    "%.f": r"(?:\.\d{1,9})?",
-    "%p": "[AP]M",
-    "%P": "[ap]m",
-    "%z": r"[-+]\d{4}",
-    "%:z": r"[-+]\d\d:\d\d",
-    **dict.fromkeys(("%d", "%-d", "%m", "%-m", "%H", "%-H", "%I", "%-I"), r"\d{1,2}"),
-}
-_STRICT = _LOOSE | {
-    "%d": r"(?:0[1-9]|[12]\d|3[01])",
-    "%-d": r"(?:[1-9]|[12]\d|3[01])",
-    "%m": r"(?:0[1-9]|1[0-2])",
-    "%-m": "(?:[1-9]|1[0-2])",
-    "%H": r"(?:[01]\d|2[0-3])",
-    "%-H": r"(?:\d|1\d|2[0-3])",
-    "%I": r"(?:0[1-9]|1[0-2])",
-    "%-I": "(?:[1-9]|1[0-2])",
-}
-
-
-def _shape(pattern: str, zone: str, parts: Mapping[str, str] = _LOOSE) -> str:
-    """Return a regular expression for texts of a pattern, with or without zeros in front."""
-    pieces = re.split(r"(%[-:.]?[A-Za-z])", pattern)
-    shape = "".join(parts.get(piece) or re.escape(piece) for piece in pieces)
-    return f"^{shape}{'' if 'z' in pattern else re.escape(zone)}$"
-
-
-@lru_cache(maxsize=256)
-def _strict(pattern: str, zone: str) -> Callable[[str], object]:
-    return re.compile(_shape(pattern, zone, _STRICT)).match
-
-
-def first_of_hundred(years: Sequence[int]) -> int:
-    """Return the first of the hundred years that two digits stand for.
-
-    The years lie together: the hundred begins after the widest gap between them, so that they end
-    by `LAST_YEAR`, and begin in 1900 or later.
-
-    Examples
-    --------
-    >>> first_of_hundred([25, 40, 60, 80, 99]), first_of_hundred([98, 3, 21])
-    (1925, 1998)
-    """
-    known = sorted(set(years))
-    if not known:
-        return LAST_YEAR - 99
-    before = [known[-1], *known[:-1]]
-    best: tuple[int, int] = (-1, LAST_YEAR - 99)
-    for earlier, start in zip(before, known, strict=True):
-        span = max((year - start) % 100 for year in known)
-        first = 2000 + start if 2000 + start + span <= LAST_YEAR else 1900 + start
-        if first + span <= LAST_YEAR:
-            best = max(best, ((start - earlier - 1) % 100, first))
-    return best[1]
-
-
-def _candidates(text: str) -> Iterator[DateFormat]:
-    """Yield the formats that a text may have, from the likeliest on."""
-    for date, rest, case in _dates(text):
-        if not rest:
-            yield DateFormat("date", date, case=case)
-            continue
-        gap = _SEPARATOR.match(rest)
-        if gap is None:
-            continue
-        for clock, end in _clocks(rest[gap.end() :]):
-            whole = DateFormat("datetime", date + gap[0] + clock, case=case)
-            if not end:
-                yield whole
-            elif _ZONE.fullmatch(end):
-                yield replace(whole, zone=end)
-                if offset := _OFFSET.search(end):
-                    style = "%:z" if ":" in offset[0] else "%z"
-                    gap_before = " " if end.startswith(" ") else ""
-                    varying = replace(whole, pattern=whole.pattern + gap_before + style)
-                    yield from (replace(varying, zone=zone) for zone in _ZONES)
-    for clock, end in _clocks(text):
-        if not end:
-            yield DateFormat("time", clock)
-
-
-_Dates = Iterator[tuple[str, str, Literal["", "upper", "lower"]]]
-_DAYS = (("%d", "%m"), ("%-d", "%-m"), ("%d", "%-m"), ("%-d", "%m"))
-
-
-def _dates(text: str) -> _Dates:
-    """Yield patterns for the date at the beginning of a text, with the rest of the text."""
-    if match := _YEAR_FIRST.match(text):
-        for day, month in _DAYS:
-            yield f"%Y{match[2]}{month}{match[2]}{day}", text[match.end() :], ""
-    elif match := _DAY_MONTH_YEAR.match(text):
-        yield from _numbered_dates(match)
-    elif match := _DAY_NAME_YEAR.match(text):
-        sign, year = match[2], _year(match[4])
-        for name, day in itertools.product(("%b", "%B"), ("%d", "%-d")):
-            yield f"{day}{sign}{name}{sign}{year}", text[match.end() :], _case(match[3])
-    elif match := _NAME_DAY_YEAR.match(text):
-        for name, day in itertools.product(("%b", "%B"), ("%d", "%-d")):
-            yield f"{name} {day}, %Y", text[match.end() :], _case(match[1])
-
-
-def _numbered_dates(match: re.Match[str]) -> _Dates:
-    sign, year, rest = match[2], _year(match[4]), match.string[match.end() :]
-    # 1.2.20 may be a chapter or a version.
-    days = _DAYS[:1] if sign == "." and year == "%y" else _DAYS
-    for day, month in days:
-        yield f"{day}{sign}{month}{sign}{year}", rest, ""
-    if sign == ".":
-        return
-    for day, month in days:
-        yield f"{month}{sign}{day}{sign}{year}", rest, ""
-    if year == "%y":
-        yield f"%y{sign}%m{sign}%d", rest, ""
-
-
-def _year(digits: str) -> str:
-    return "%y" if len(digits) == 2 else "%Y"
-
-
-def _case(name: str) -> Literal["", "upper", "lower"]:
-    return "upper" if name.isupper() else "lower" if name.islower() else ""
-
-
-def _clocks(text: str) -> Iterator[tuple[str, str]]:
-    """Yield patterns for the time at the beginning of a text, with the rest of the text."""
-    match = _CLOCK.match(text)
-    if match is None:
-        return
-    tail = ":%M"
-    if match[3]:
-        tail += ":%S"
-    halves = match[5] or ""
-    if halves:
-        halves = halves.replace(halves.strip(), "%p" if halves.strip().isupper() else "%P")
-    for hour in ("I", "-I") if halves else ("H", "-H"):
-        # A part of a second may be missing where it is none.
-        for part in ("", "%.f") if match[3] else ("",):
-            yield f"%{hour}{tail}{part}{halves}", text[match.end() :]

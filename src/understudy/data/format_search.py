@@ -8,16 +8,12 @@ from typing import Literal
 
 import polars as pl
 
-from understudy.data.date_format import DateFormat, DayOrder, find_dates, looks_like_dates
+from understudy.data.date_format import DateFormat, DayOrder
+from understudy.data.date_search import find_dates, looks_like_dates
 from understudy.data.formats import BooleanFormat, ColumnFormat, TextFormat, ValueFormat
 from understudy.data.missing_words import ALWAYS, BESIDE_VALUES
-from understudy.data.number_format import (
-    FoundNumbers,
-    NumberFormat,
-    find_numbers,
-    looks_like_numbers,
-    unlike,
-)
+from understudy.data.number_format import NumberFormat
+from understudy.data.number_search import FoundNumbers, find_numbers, looks_like_numbers, unlike
 from understudy.wording import quoted
 
 SAMPLE_TEXTS = 200

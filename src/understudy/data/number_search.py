@@ -1,0 +1,243 @@
+"""Finding how the numbers of a column are written.
+
+The look of a few texts suggests a format. It is taken only if it reads every text of the column,
+and it is exact if it also writes every text as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from understudy.data.number_format import MONEY, Negative, NumberFormat, Plus
+
+FEWEST_FIXED = 2
+"""With one decimal, the shortest form of a number is the same."""
+_GAP = "[ \u00a0\u202f]?"
+_DRESSED = re.compile(
+    rf"(?P<open>\()?(?P<before>[-+])?(?P<prefix>(?:{MONEY}){_GAP})?(?P<inside>[-+])?"
+    rf"(?P<number>\d[\d.,'’ \u00a0\u202f]*|\.\d+)"  # noqa: RUF001
+    rf"(?P<suffix>{_GAP}(?:{MONEY}|%|‰))?(?P<after>-)?(?P<close>\))?"
+)
+_PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf")
+_SPACES = " \u00a0\u202f'’"  # noqa: RUF001
+_SCIENTIFIC = re.compile(r"[-+]?\d(?:\.(\d*))?[eE][-+]\d\d+")
+_ROWS_FIRST = 1_000
+
+
+@dataclass(frozen=True)
+class FoundNumbers:
+    """A format that reads all texts of a column, what it reads, and whether it is exact."""
+
+    format: NumberFormat
+    values: pl.Series
+    exact: bool
+
+
+def looks_like_numbers(sample: Sequence[str], decimal: str) -> bool:
+    """Return whether some different texts may all be numbers."""
+    return all(
+        _PLAIN.fullmatch(text if decimal == "." else text.replace(",", "."))
+        or _DRESSED.fullmatch(text)
+        for text in sample
+    )
+
+
+def find_numbers(texts: pl.Series, sample: Sequence[str], decimal: str) -> FoundNumbers | None:
+    """Return how the numbers of a column are written, or None if they are other texts.
+
+    Parameters
+    ----------
+    texts : Series
+        All texts, null where they are missing.
+    sample : sequence of str
+        Some of the different ones.
+    decimal : {".", ","}
+        The decimal sign that is usual in the file.
+    """
+    plain = [text if decimal == "." else text.replace(",", ".") for text in sample]
+    if all(map(_PLAIN.fullmatch, plain)) and not (
+        decimal == "," and any("." in text for text in sample)
+    ):
+        found = _plain_numbers(texts, plain, decimal)
+        if found is not None:
+            return found
+    guess = _dressed(sample, decimal)
+    return None if guess is None else _dressed_numbers(texts, guess)
+
+
+def unlike(texts: pl.Series, sample: Sequence[str], decimal: str) -> pl.Series:
+    """Return the texts that cannot be read in the format that a sample suggests."""
+    guess = _dressed(sample, decimal) or NumberFormat(decimal=decimal)
+    return texts.filter(~texts.str.contains(guess.pattern()))
+
+
+def _plain_numbers(texts: pl.Series, sample: Sequence[str], decimal: str) -> FoundNumbers | None:
+    gaps = texts.null_count()
+    whole = None
+    if not any(set(text) & {*".eEi"} for text in sample):
+        whole = _whole_numbers(texts, gaps, NumberFormat(whole=True))
+        if whole is not None and whole.exact:
+            return whole
+    values = NumberFormat(decimal=decimal).parse(texts)
+    if values.null_count() != gaps:
+        return None
+    found = _chosen(texts, values, list(_real_formats(sample, decimal)))
+    return whole if whole is not None and not found.exact else found
+
+
+def _whole_numbers(texts: pl.Series, gaps: int, form: NumberFormat) -> FoundNumbers | None:
+    values = form.parse(texts)
+    if values.null_count() != gaps:
+        return None
+    signs = [form, *(replace(form, plus=plus) for plus in ("positive", "zero"))]
+    return _chosen(texts, values, signs)
+
+
+def _real_formats(sample: Sequence[str], decimal: str) -> Iterator[NumberFormat]:
+    """Yield the formats that the sample suggests, from the likeliest on."""
+    base = NumberFormat(
+        decimal=decimal,
+        bare=any(text.lstrip("+-").startswith(".") for text in sample),
+        capital=any("E" in text for text in sample),
+    )
+    places = {len(text.partition(".")[2]) if "." in text else 0 for text in sample}
+    signed = any(text.startswith("+") for text in sample)
+    scientific = {
+        len(match[1] or "") if (match := _SCIENTIFIC.fullmatch(text)) else -1 for text in sample
+    }
+    signs: tuple[Plus, ...] = ("", "positive", "zero") if signed else ("",)
+    for form in (replace(base, plus=plus) for plus in signs):
+        if len(scientific) == 1 and min(scientific) >= 0:
+            yield replace(form, places=min(scientific), exponents="always")
+        elif len(places) == 1 and min(places) >= FEWEST_FIXED:
+            yield replace(form, places=min(places))
+        for exponents in ("late", "early", "short"):
+            for trimmed in (False, True):
+                yield replace(form, trimmed=trimmed, exponents=exponents)
+
+
+def _chosen(texts: pl.Series, values: pl.Series, forms: Sequence[NumberFormat]) -> FoundNumbers:
+    """Return the first format that writes all texts as they are, else the closest as inexact."""
+    some, some_values = texts.head(_ROWS_FIRST), values.head(_ROWS_FIRST)
+    for form in forms:
+        if _writes(form, some, some_values) and _writes(form, texts, values):
+            return FoundNumbers(form, values, exact=True)
+    free = [form for form in forms if form.places is None] or [replace(forms[0], places=None)]
+    best = max(free, key=lambda form: int((form.rendered(some_values) == some).sum()))
+    return FoundNumbers(best, values, exact=False)
+
+
+def _writes(form: NumberFormat, texts: pl.Series, values: pl.Series) -> bool:
+    return form.rendered(values).equals(texts)
+
+
+def _dressed(sample: Sequence[str], decimal: str) -> NumberFormat | None:
+    """Return the format of numbers with signs of money, percent or thousands, by a sample."""
+    found = [_DRESSED.fullmatch(text) for text in sample]
+    if not sample or not all(found):
+        return None
+    matches = [match.groupdict(default="") for match in found if match]
+    dress = {(match["prefix"], match["suffix"]) for match in matches}
+    if len(dress) > 1:
+        return None
+    ((prefix, suffix),) = dress
+    numbers = [match["number"].rstrip() for match in matches]
+    suffix_gap = {match["number"][len(match["number"].rstrip()) :] for match in matches}
+    suffix = next(iter(suffix_gap)) + suffix if len(suffix_gap) == 1 else suffix
+    signs = _signs_of_numbers(numbers, decimal, prefix.strip() or suffix.strip())
+    if signs is None:
+        return None
+    point, thousands = signs
+    where: Negative = "before"
+    brackets = [bool(match["open"] and match["close"]) for match in matches]
+    if any(brackets):
+        where = "brackets"
+        if all(brackets):  # (1), (2) may be labels
+            return None
+    elif any(match["after"] for match in matches):
+        where = "after"
+    elif any(match["inside"] for match in matches):
+        where = "inside"
+    if not (prefix or suffix or thousands or point != decimal or where != "before"):
+        return None
+    plus = any("+" in (match["before"], match["inside"]) for match in matches)
+    places = {len(number.partition(point)[2]) if point in number else 0 for number in numbers}
+    return NumberFormat(
+        whole=places == {0},
+        places=min(places) if len(places) == 1 and places != {0} else None,
+        decimal=point,
+        thousands=thousands,
+        prefix=prefix,
+        suffix=suffix,
+        negative=where,
+        plus="positive" if plus else "",
+        bare=any(number.startswith(point) for number in numbers),
+    )
+
+
+def _signs_of_numbers(numbers: Sequence[str], decimal: str, dress: str) -> tuple[str, str] | None:
+    """Return the decimal sign and the sign between thousands of some numbers."""
+    used = {sign for number in numbers for sign in number if not sign.isdigit()}
+    spaces = used & {*_SPACES}
+    points = used & {*".,"}
+    if len(spaces) > 1 or (spaces and len(points) > 1):
+        return None
+    if spaces:
+        return (next(iter(points), decimal), next(iter(spaces)))
+    if not points:
+        return decimal, ""
+    if len(points) == 2:
+        both = [number for number in numbers if "." in number and "," in number]
+        if not both:
+            # 1,234 and 5.50 in one column: the one in groups of three parts thousands.
+            grouped = [sign for sign in ".," if _all_grouped(numbers, sign)]
+            if len(grouped) != 1:
+                return None
+            return ("," if grouped[0] == "." else "."), grouped[0]
+        point = max(both[0], key=lambda sign: both[0].rfind(sign) if sign in ".," else -1)
+        return point, "," if point == "." else "."
+    (sign,) = points
+    if any(number.count(sign) > 1 for number in numbers):
+        return ("," if sign == "." else "."), sign
+    if sign == decimal:
+        # Money has no three decimals, but for prices in dollars such as $3.459.
+        pounds = sign == "." and dress not in ("", "$", "%", "‰")
+        return (",", ".") if pounds and _all_grouped(numbers, sign) else (sign, "")
+    if _all_grouped(numbers, sign):
+        return decimal, sign
+    # Another decimal sign than the file's: "1,2" beside "3" may be two answers.
+    places = {len(number.partition(sign)[2]) if sign in number else 0 for number in numbers}
+    sure = (
+        bool(dress) or len(places) == 1 or any(number.startswith(f"0{sign}") for number in numbers)
+    )
+    return (sign, "") if sure else None
+
+
+def _all_grouped(numbers: Sequence[str], sign: str) -> bool:
+    """Return whether a sign always stands before groups of three digits."""
+    pattern = re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(sign)}\d{{3}})+(?:[.,]\d+)?")
+    return all(pattern.fullmatch(number) for number in numbers if sign in number)
+
+
+def _dressed_numbers(texts: pl.Series, guess: NumberFormat) -> FoundNumbers | None:
+    gaps = texts.null_count()
+    if not texts.str.contains(guess.pattern()).all():
+        return None
+    if guess.whole:
+        whole = _whole_numbers(texts, gaps, guess)
+        if whole is not None:
+            return whole
+        guess = replace(guess, whole=False)
+    values = guess.parse(texts)
+    if values.null_count() != gaps:
+        return None
+    forms = [guess]
+    if guess.plus:
+        forms.append(replace(guess, plus="zero"))
+    if guess.places is None:
+        forms = [replace(form, trimmed=trimmed) for form in forms for trimmed in (False, True)]
+    return _chosen(texts, values, forms)

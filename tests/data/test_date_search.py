@@ -1,0 +1,151 @@
+"""Dates and times found from their texts, and how they are written."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import polars as pl
+import pytest
+
+from understudy.data.date_search import find_dates, first_of_hundred, looks_like_dates
+
+UTC = dt.UTC
+
+
+def read(form, texts):
+    return pl.DataFrame({"t": texts}).select(form.parsed(pl.col("t"))).to_series()
+
+
+@pytest.mark.parametrize(
+    ("texts", "first", "words"),
+    [
+        (["2020-01-31", "2021-12-01"], dt.date(2020, 1, 31), "dates as yyyy-mm-dd"),
+        (["2020/1/31", "2021/12/1"], dt.date(2020, 1, 31), "dates as yyyy/m/d"),
+        (["31/01/2020", "01/12/2020"], dt.date(2020, 1, 31), "dates as dd/mm/yyyy"),
+        (["01/31/2020", "12/01/2020"], dt.date(2020, 1, 31), "dates as mm/dd/yyyy"),
+        (["1/31/2020", "12/1/2020"], dt.date(2020, 1, 31), "dates as m/d/yyyy"),
+        (["31.01.2020", "01.02.2020"], dt.date(2020, 1, 31), "dates as dd.mm.yyyy"),
+        (["31-Jan-2020", "5-Feb-2020"], dt.date(2020, 1, 31), "dates as d-Mon-yyyy"),
+        (["05-jan-2020", "31-feb-2020"], None, ""),  # there is no such day
+        (["05JAN2020", "17MAY2021"], dt.date(2020, 1, 5), "dates as DDMONYYYY"),
+        (["5 May 2020", "15 January 2021"], dt.date(2020, 5, 5), "dates as d Month yyyy"),
+        (["Jan 5, 2020", "Dec 15, 2021"], dt.date(2020, 1, 5), "dates as Mon d, yyyy"),
+        (["31/12/99", "01/05/03"], dt.date(1999, 12, 31), "dates as dd/mm/yy, years from 1999"),
+        (["12/31/99", "05/01/03"], dt.date(1999, 12, 31), "dates as mm/dd/yy, years from 1999"),
+        (["10:30", "09:05"], dt.time(10, 30), "times as hh:mm"),
+        (["9:30", "10:45"], dt.time(9, 30), "times as h:mm"),
+        (["9:30:15 PM", "10:45:00 AM"], dt.time(21, 30, 15), "times as h:mm:ss AM"),
+        (
+            ["2020-01-31 10:30"],
+            dt.datetime(2020, 1, 31, 10, 30),  # noqa: DTZ001
+            "dates and times as yyyy-mm-dd hh:mm",
+        ),
+        (
+            ["1/31/2020 3:04 pm", "12/1/2020 12:00 am"],
+            dt.datetime(2020, 1, 31, 15, 4),  # noqa: DTZ001
+            "dates and times as m/d/yyyy h:mm am",
+        ),
+        (
+            ["2020-01-31T10:30:15Z"],
+            dt.datetime(2020, 1, 31, 10, 30, 15, tzinfo=UTC),
+            "dates and times as yyyy-mm-ddThh:mm:ssZ",
+        ),
+        (
+            ["2020-01-31 10:30:15-0330"],
+            dt.datetime(2020, 1, 31, 14, 0, 15, tzinfo=UTC),
+            "dates and times as yyyy-mm-dd hh:mm:ss-0330",
+        ),
+        (
+            ["2020-01-31T10:30:00+01:00", "2020-07-31T10:30:00+02:00"],
+            dt.datetime(2020, 1, 31, 9, 30, tzinfo=UTC),
+            "dates and times of Europe/Berlin as yyyy-mm-ddThh:mm:ss+zz:zz",
+        ),
+    ],
+)
+def test_dates_are_read_and_written_as_they_were(texts, first, words):
+    got = find_dates(pl.Series(texts))
+    if first is None:
+        assert got is None
+        return
+    values = read(got.format, texts)
+    assert got.exact
+    assert values[0] == first
+    assert values.dtype == got.format.dtype
+    assert got.format.words == words
+    assert got.format.rendered(values).to_list() == texts
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [".5", ".25", ""],
+        [".500", ".250", ".000"],
+        [".123456", "", ".500000"],
+        [".123456789", ".000000001"],
+        [".1234567", ".0000000"],
+    ],
+)
+@pytest.mark.parametrize("frame", ["2020-01-31 10:30:15{}", "31.01.2020 10:30:15{}Z", "10:30:15{}"])
+def test_parts_of_a_second_come_back(parts, frame):
+    texts = [frame.format(part) for part in parts]
+    got = find_dates(pl.Series(texts))
+    assert got.exact
+    assert got.format.rendered(read(got.format, texts)).to_list() == texts
+
+
+def test_day_and_month_that_cannot_be_told_apart():
+    texts = pl.Series(["01/02/2020", "03/04/2020"])
+    got = find_dates(texts)
+    assert got.ambiguous
+    assert got.format.pattern == "%d/%m/%Y"
+    assert find_dates(texts, "mdy").format.pattern == "%m/%d/%Y"
+    # What a date shows counts for more than what was said.
+    clear = pl.Series(["01/02/2020", "25/04/2020"])
+    assert find_dates(clear, "mdy") == find_dates(clear)
+    assert not find_dates(clear).ambiguous
+    assert not find_dates(pl.Series(["01.02.2020"])).ambiguous
+
+
+@pytest.mark.parametrize(
+    ("texts", "written"),
+    [
+        (["1/2/2020", "01/12/2020"], ["01/02/2020", "01/12/2020"]),
+        (["2020-1-05", "2020-01-06"], ["2020-01-05", "2020-01-06"]),
+    ],
+)
+def test_zeros_in_front_here_and_there_are_written_everywhere(texts, written):
+    got = find_dates(pl.Series(texts))
+    assert not got.exact
+    assert got.format.rendered(read(got.format, texts)).to_list() == written
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["x"],
+        ["2020-01-31", "31/01/2020"],
+        ["2020-01-31", "2020-01-31 10:30"],
+        ["2020-13-01"],
+        ["25:30"],
+        ["75:30", "10:00"],
+        ["1.2.20", "1.2.21"],
+        ["20200131"],
+        ["2020-01-31T10:30:00+01:00", "2020-01-31T10:30:00+05:00"],
+    ],
+)
+def test_other_texts_are_no_dates(texts):
+    assert find_dates(pl.Series(texts)) is None
+
+
+def test_no_text_and_the_look_of_one():
+    assert find_dates(pl.Series([], dtype=pl.String)) is None
+    assert looks_like_dates("31/01/2020")
+    assert not looks_like_dates("<=50K")
+
+
+@pytest.mark.parametrize(
+    ("years", "first"),
+    [([], 1950), ([0], 2000), ([49], 2049), ([50], 1950), ([99, 0], 1999), (range(25, 100), 1925)],
+)
+def test_years_of_two_digits_lie_together_and_end_by_2049(years, first):
+    assert first_of_hundred(years) == first

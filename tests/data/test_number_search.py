@@ -1,0 +1,148 @@
+"""Numbers found from their texts, and how they are written."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from understudy.data.number_search import find_numbers, looks_like_numbers
+
+
+def found(texts, decimal="."):
+    series = pl.Series(texts, dtype=pl.String)
+    return find_numbers(series, series.drop_nulls().to_list(), decimal)
+
+
+@pytest.mark.parametrize(
+    ("texts", "values", "words"),
+    [
+        (["1", "-20", None], [1, -20, None], ""),
+        (["+1", "-2", "0"], [1, -2, 0], "numbers: plus signs"),
+        (["+1", "-2", "+0"], [1, -2, 0], "numbers: plus signs"),
+        (["8.80", "9.25"], [8.8, 9.25], "numbers: 2 decimals"),
+        (["8.8", "9.25", "10.0"], [8.8, 9.25, 10.0], ""),
+        (["8.8", "9.25", "10"], [8.8, 9.25, 10.0], ""),
+        (["-0.00", "1.50"], [-0.0, 1.5], "numbers: 2 decimals"),
+        ([".5", "-.25", "1.5"], [0.5, -0.25, 1.5], "numbers: no 0 before the point"),
+        (["0.1", "1e-05"], [0.1, 1e-5], ""),
+        (["0.1", "1E-05"], [0.1, 1e-5], ""),
+        (["1e+05", "123456", "2e-04"], [1e5, 123456, 2e-4], ""),
+        (["1.50e+00", "-2.25e-10"], [1.5, -2.25e-10], "numbers: exponents, 2 decimals"),
+        (["inf", "1.5"], [np.inf, 1.5], ""),
+        (
+            ["$7,061.73", "-$5.00"],
+            [7061.73, -5],
+            "money: '$' before, comma for thousands, 2 decimals",
+        ),
+        (["$-5", "$6"], [-5, 6], "money: '$' before"),
+        (["($5.00)", "$6.00"], [-5.0, 6.0], "money: '$' before, 2 decimals, negative in brackets"),
+        (["5.00-", "6.00"], [-5.0, 6.0], "numbers: 2 decimals, minus at the end"),
+        (
+            ["1.234,56 €", "-5,00 €"],
+            [1234.56, -5],
+            "money: '€' after, point for thousands, decimal comma, 2 decimals",
+        ),
+        (["€1.234", "€12.500"], [1234, 12500], "money: '€' before, point for thousands"),
+        (["$3.459", "$3.999"], [3.459, 3.999], "money: '$' before, 3 decimals"),
+        (["12.5%", "-8.0%"], [12.5, -8], "percentages: '%' after, 1 decimal"),
+        (["5 %", "60 %"], [5, 60], "percentages: '%' after"),
+        (["1,234", "12"], [1234, 12], "numbers: comma for thousands"),
+        (["1'234.5", "12.5"], [1234.5, 12.5], "numbers: apostrophe for thousands, 1 decimal"),
+        (["1 234", "12"], [1234, 12], "numbers: space for thousands"),
+        (["0,5", "12"], [0.5, 12], "numbers: decimal comma"),
+    ],
+)
+def test_numbers_are_read_and_written_as_they_were(texts, values, words):
+    got = found(texts)
+    assert got.exact
+    assert got.values.to_list() == values
+    assert got.format.rendered(got.values).to_list() == texts
+    assert got.format.words == words
+    assert got.format.whole == all(isinstance(one, int) for one in values if one is not None)
+    assert got.values.dtype == got.format.dtype
+
+
+@pytest.mark.parametrize(
+    ("texts", "values", "written"),
+    [
+        (["1.50", "2.25", "3.125"], [1.5, 2.25, 3.125], ["1.5", "2.25", "3.125"]),
+        (["1,000", "1000"], [1000, 1000], ["1,000", "1,000"]),
+        (["+5", "5"], [5, 5], ["5", "5"]),
+        (["1e5", "5"], [1e5, 5.0], ["100000", "5"]),
+        (["$1.5", "$1.25", "$1.50"], [1.5, 1.25, 1.5], ["$1.5", "$1.25", "$1.5"]),
+    ],
+)
+def test_numbers_that_are_not_alike_are_numbers_in_the_closest_form(texts, values, written):
+    got = found(texts)
+    assert not got.exact
+    assert got.values.to_list() == values
+    assert got.format.rendered(got.values).to_list() == written
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["x"],
+        ["1", "x"],
+        ["$5", "5"],
+        ["$5", "5€"],
+        ["1,2", "3"],  # two answers, perhaps
+        ["1,2,3", "4"],
+        ["1,23,456"],
+        ["(1)", "(2)"],
+        ["12-34"],
+        ["5 kg", "6 kg"],
+        ["1 234.5 6", "7"],
+        ["192.168.1.1", "10.0.0.1"],
+    ],
+)
+def test_other_texts_are_no_numbers(texts):
+    assert found(texts) is None
+
+
+def test_the_usual_decimal_sign_of_a_file_decides():
+    assert found(["1,5", "2,25"], ",").values.to_list() == [1.5, 2.25]
+    assert found(["1.234", "12.345"], ",").values.to_list() == [1234, 12345]
+    assert found(["1,234", "12,345"], ",").values.to_list() == [1.234, 12.345]
+    assert found(["1,234", "12,345"], ".").values.to_list() == [1234, 12345]
+    assert found(["1,5", "2,5"], ".").values.to_list() == [1.5, 2.5]
+
+
+def test_a_late_text_has_its_say():
+    texts = ["$5.00"] * 500 + ["$1,234.00", "($3.00)"]
+    series = pl.Series(texts)
+    assert find_numbers(series, ["$5.00"], ".") is None  # found again with those in the sample
+    assert find_numbers(series, ["$5.00", "$1,234.00", "($3.00)"], ".").exact
+
+
+def test_the_look_of_numbers():
+    assert looks_like_numbers(["1", "2.5", "$3"], ".")
+    assert looks_like_numbers(["1,5"], ",")
+    assert not looks_like_numbers(["1", "one"], ".")
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
+def test_what_python_writes_comes_back(numbers):
+    texts = [repr(number) for number in numbers]
+    got = found(texts)
+    assert got.exact
+    assert got.values.to_list() == numbers
+
+
+@given(st.lists(st.integers(-(10**12), 10**12), min_size=1, max_size=20), st.integers(2, 4))
+def test_fixed_decimals_come_back(numbers, places):
+    texts = [f"{number / 10**places:.{places}f}" for number in numbers]
+    got = found(texts)
+    assert got.exact
+    assert got.format.rendered(got.values).to_list() == texts
+
+
+@given(st.lists(st.floats(-1e9, 1e9, allow_nan=False), min_size=1), st.integers(0, 6))
+def test_exponents_come_back(numbers, places):
+    texts = [f"{number:.{places}e}" for number in numbers]
+    got = found(texts)
+    assert got.exact
+    assert got.format.rendered(got.values).to_list() == texts
