@@ -252,21 +252,26 @@ def _odd(before: set[str], after: Mapping[str, int]) -> list[str]:
     for field in before:
         shape = shape_of(_plain(field), widths=widths)
         known.setdefault(shape.stem, set()).add(shape)
-    return [
-        field
-        for field in after
-        if not _fits(shape := shape_of(_plain(field), widths=widths), known.get(shape.stem, set()))
-    ]
+    return [field for field in after if not _fits(shape_of(_plain(field), widths=widths), known)]
 
 
-def _fits(shape: Shape, known: set[Shape]) -> bool:
-    """Tell whether the decimals are as in the original, given the shapes of the same stem there."""
-    places = {one.places for one in known}
-    if len(places) <= 1:
-        # Where all have the same number of decimals, some of these end in zero.
-        return shape.places in places
-    zeros = any(one.ends_in_zero for one in known)
-    return min(places) <= shape.places <= max(places) and (zeros or not shape.ends_in_zero)
+def _fits(shape: Shape, known: Mapping[str, set[Shape]]) -> bool:
+    """Tell whether a text is written as one of the original: its stem, and its decimals."""
+    alike = known.get(shape.stem, set())
+    places = {one.places for one in alike}
+    if shape.places in places and not shape.ends_in_zero:
+        return True
+    if shape.places:
+        if len(places) <= 1:
+            # Where all have the same number of decimals, some of these end in zero.
+            return shape.places in places
+        if any(one.ends_in_zero for one in alike):
+            return min(places) <= shape.places <= max(places)
+        # Zeros at the end are left out: a number may have any decimals up to the most.
+        return shape.places <= max(places) and not shape.ends_in_zero
+    longer = {one.places: one for one in known.get(f"{shape.stem}.#", set())}
+    left_out = len(longer) > 1 and not any(one.ends_in_zero for one in known[f"{shape.stem}.#"])
+    return bool(alike) or left_out
 
 
 def _quoting(before: set[str], after: Mapping[str, int]) -> str:

@@ -83,6 +83,10 @@ def test_decimals_may_be_fewer_only_where_the_original_leaves_out_zeros():
     places = pl.Series(["8.8", "8.85", "9"])
     assert compare("x", places, pl.Series(["7.2", "3", "6.61"])).returned == 1
     assert compare("x", places, pl.Series(["7.20", "3.0"])).returned == 0
+    assert compare("x", pl.Series(["8.123", "8.1234"]), pl.Series(["7.2", "3"])).returned == 1
+    assert compare("x", pl.Series(["8.0", "8.12"]), pl.Series(["7.0", "3", "1.234"])).returned == (
+        pytest.approx(1 / 3)
+    )
     fixed = pl.Series(["8.80", "9.00"])
     assert compare("x", fixed, pl.Series(["8.81", "7.8", "7", "7.123"])).returned == 0.25
 
