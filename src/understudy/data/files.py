@@ -8,6 +8,7 @@ import io
 import logging
 import os
 import re
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,10 +98,30 @@ def read(  # one keyword for each thing that can be detected
 
 def _read_parquet(path: Path) -> pl.DataFrame:
     try:
-        frame = pl.read_parquet(path, glob=False)
-    except (pl.exceptions.PolarsError, OSError) as error:
+        with silent_panics():
+            frame = pl.read_parquet(path, glob=False)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise DataError(f"{path} is a damaged Parquet file ({reason(error)}).") from error
     return _with_rows(frame, path)
+
+
+@contextmanager
+def silent_panics() -> Iterator[None]:
+    """Keep polars from writing to the terminal where it panics, with what it was reading."""
+    sys.stderr.flush()
+    try:
+        before = os.dup(2)
+    except OSError:  # there is no such stream
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)
+        os.close(nowhere)
 
 
 def _read_csv(path: Path, dialect: Dialect, tokens: Sequence[str]) -> pl.DataFrame:
