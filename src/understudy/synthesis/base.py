@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self, get_args
 
@@ -15,7 +16,7 @@ from understudy.arguments import check_choice, check_whole
 from understudy.counting import LocalEngine, Source
 from understudy.data import Codec, Coded, Dialect, FileStream, Schema
 from understudy.data.bins import Decoding
-from understudy.data.coded import Codes
+from understudy.data.coded import Codes, code_dtype
 from understudy.data.files import fitted, write_tables
 from understudy.data.frames import Frame, to_arrow
 from understudy.errors import (
@@ -24,7 +25,6 @@ from understudy.errors import (
     NoDensityError,
     NotFittedError,
     ParameterError,
-    UnderstudyError,
 )
 from understudy.showing import told
 from understudy.synthesis.blocks import Block, RandomState, plan_blocks, seed_of
@@ -460,16 +460,10 @@ class Synthesizer(Parametrized, ABC):
                 model.dialect_ = Dialect.from_plain(header["dialect"])
             model._restore(own)  # noqa: SLF001  # a subclass of this class
             model._check_arrays(arrays)  # noqa: SLF001
+            model._check_types()  # noqa: SLF001
         except MemoryError as error:
             raise ModelFileError(f"{path} needs more memory than there is.") from error
-        except (
-            ArithmeticError,
-            AttributeError,
-            LookupError,
-            TypeError,
-            UnderstudyError,
-            ValueError,
-        ) as error:
+        except Exception as error:
             raise ModelFileError(f"{path} is damaged: {told(error).rstrip('.')}.") from error
         return model
 
@@ -479,6 +473,13 @@ class Synthesizer(Parametrized, ABC):
         unknown = [name for name, array in arrays.items() if name not in known and array.size]
         if unknown:
             raise ValueError(f"{counted(len(unknown), 'array')} that no such model has")
+
+    def _check_types(self) -> None:
+        """Raise what drawing from the model would raise if its columns have types that are none."""
+        codec = self.codec_
+        none = tuple(np.empty(0, code_dtype(size)) for size in codec.cardinalities)
+        with suppress(ModuleNotFoundError):  # pandas, which drawing alone needs
+            codec.decode(Coded(codec.names, none, codec.cardinalities))
 
     def _counts_by_column(self, counts: NDArray[Any]) -> tuple[NDArray[np.int64], ...]:
         """Return counts of a model file column by column, or raise if they do not fit."""

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from understudy.data.kinds import ARROW, Produce, ReadOptions
 from understudy.data.kinds.opening import Opened
+from understudy.data.panics import silent_panics
 from understudy.errors import DataError
 
 _FILE = b"ARROW1"
@@ -18,18 +19,23 @@ _FILE = b"ARROW1"
 def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:  # noqa: ARG001  # one form
     """Return the whole table."""
     try:
-        if is_stream(opened):
-            with pa.OSFile(str(opened.path)) as file, pa.ipc.open_stream(file) as stream:
-                return cast("pl.DataFrame", pl.from_arrow(stream.read_all()))
-        if opened.kind is ARROW:
-            return pl.read_ipc(opened.path)
-        if not opened.files:
-            return pl.read_parquet(opened.path, glob=False)
-        return scan_table(opened).collect()
+        with silent_panics():
+            return _read(opened)
     except pl.exceptions.SchemaError:
         raise _unlike(opened) from None
     except (pl.exceptions.PolarsError, pa.ArrowException, OSError, pl.exceptions.PanicException):
         raise _damaged(opened) from None
+
+
+def _read(opened: Opened) -> pl.DataFrame:
+    if is_stream(opened):
+        with pa.OSFile(str(opened.path)) as file, pa.ipc.open_stream(file) as stream:
+            return cast("pl.DataFrame", pl.from_arrow(stream.read_all()))
+    if opened.kind is ARROW:
+        return pl.read_ipc(opened.path)
+    if not opened.files:
+        return pl.read_parquet(opened.path, glob=False)
+    return scan_table(opened).collect()
 
 
 def scan_table(opened: Opened) -> pl.LazyFrame:
