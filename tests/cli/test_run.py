@@ -380,7 +380,10 @@ class TestMistakes:
         [
             (("--keys", "agee"), "'agee' is not a column. Did you mean 'age'?"),
             (("--target", "work"), "'work' is not a column. Did you mean 'works'?"),
-            (("--parents", "2"), "--parents cannot be used with --method independent."),
+            (
+                ("--method", "independent", "--parents", "2"),
+                "--parents cannot be used with --method independent.",
+            ),
             (("--protect", "ill"), "--protect must be SENSITIVE:TARGET"),
             (("-o", "no/out"), "There is no folder no"),
             (("-o", "people.csv"), "people.csv is in people.csv, which would be replaced"),
@@ -435,7 +438,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         "place",
         [
-            "understudy.synthesis.independent.Independent._fit",
+            "understudy.synthesis.bayes.model.BayesNet._fit",
             "understudy.audit.run._assembled",
             "understudy.report.page.render_report",
             "understudy.cli.release_folder.readme",

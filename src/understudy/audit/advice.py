@@ -314,7 +314,7 @@ def _smooth(case: _Case, made: MadeBy) -> Iterator[Advice]:
     name = SMOOTHED_BY[made.method]
     if name in made.unsaid or is_smoothed(made.parameters.get(name, AUTO)):
         return
-    changes: dict[str, object] = {name: AUTO}
+    changes: dict[str, Any] = {name: AUTO}
     text = "Smooth the trees: each leaf borrows from the node above it."
     if made.method == "bayes":
         text = "Smooth the network: small groups borrow from larger ones."

@@ -395,8 +395,8 @@ def restore_coder(
 ) -> Coder:
     """Return the coder of a saved codec, from its bins or its `FoldedCoder`, if it has some."""
     if listed is not None:
-        own = as_numbers((), as_stored(column, kind), kind).dtype
-        values = np.array(listed["values"], own)
+        stored = as_numbers((), as_stored(column, kind), kind).dtype
+        values = np.array(listed["values"], stored)
         if not len(values) or not (np.diff(values) > 0).all():
             raise ValueError(f"numbers of {column.name!r} that are not increasing")
         return FoldedCoder(values, kind, column.name, listed["bottom"], listed["top"])

@@ -170,6 +170,16 @@ def test_batches_give_the_same_model(survey, tmp_path, structure, rows):
     assert streamed.log_likelihood(survey).tobytes() == whole.log_likelihood(survey).tobytes()
 
 
+@pytest.mark.parametrize("structure", ["predictive", "greedy"])
+def test_a_stream_may_hold_codes_in_memory(survey, tmp_path, structure):
+    path = tmp_path / "survey.parquet"
+    write(survey, path)
+    streamed = BayesNet(2, structure, random_state=5).fit(
+        scan(path, batch_rows=200, codes_in_memory=True)
+    )
+    assert streamed.sample().equals(BayesNet(2, structure, random_state=5).fit(survey).sample())
+
+
 def test_the_predictive_search_says_what_it_needs(survey, tmp_path):
     path = write(survey, tmp_path / "survey.parquet")
     with pytest.raises(ParameterError, match=r"The predictive search needs the codes of all"):
