@@ -128,6 +128,12 @@ def test_the_formats_of_another_file_are_tried_first(known, texts, values):
     assert "order" not in found.doubts
 
 
+def test_what_was_said_of_another_file_is_not_said_again():
+    like = {"x": ColumnFormat(missing=("NA",))}
+    assert not column(["low", "NA"], like=like).doubts
+    assert column(["low", "N/A"], like=like).doubts == ("missing",)
+
+
 def test_doubts_in_words():
     search = Search()
     found = {

@@ -71,10 +71,15 @@ class Search:
     def column(self, texts: pl.Series) -> Found:
         """Return how a column is written, by all of its texts; empty fields are null."""
         known = self.like.get(texts.name)
-        if known is not None:
-            found = self._as_before(texts, known)
-            if found is not None:
-                return found
+        if known is None:
+            return self._anew(texts)
+        found = self._as_before(texts, known) or self._anew(texts)
+        if {*found.format.missing} <= {*known.missing, ""}:
+            # That was said of the other file.
+            return replace(found, doubts=tuple(one for one in found.doubts if one != "missing"))
+        return found
+
+    def _anew(self, texts: pl.Series) -> Found:
         sample = self._sample(texts)
         if not sample:
             return self._text(texts)
