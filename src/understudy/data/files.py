@@ -28,6 +28,7 @@ from understudy.data.dialect import (
 )
 from understudy.data.formula_cells import Guard
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend
+from understudy.data.memory import check_memory
 from understudy.data.partial import note_finished, under_way
 from understudy.errors import AlreadyThereError, DataError
 from understudy.showing import reason
@@ -82,7 +83,9 @@ def read(  # one keyword for each thing that can be detected
         If there is no table in the file; the message says what was found instead.
     """
     path = Path(path)
-    if is_parquet(path):
+    parquet = is_parquet(path)  # raises if there is no such file
+    check_memory(path)
+    if parquet:
         return to_backend(_read_parquet(path), backend)
     dialect, tokens = resolve_dialect(
         path, delimiter=delimiter, decimal=decimal, encoding=encoding, missing=missing

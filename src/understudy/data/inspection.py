@@ -17,6 +17,7 @@ from understudy.data.schema import NUMERIC, Column, Kind, Level, Schema
 from understudy.data.stream import FileStream, columns_of, layout_of
 from understudy.data.values import decimals_of, form_of, numbers, time_to_text
 from understudy.errors import DataError, ParameterError, did_you_mean
+from understudy.progress import track
 from understudy.showing import SHARED_BY, may_name, records_are_shown
 from understudy.wording import counted
 
@@ -53,7 +54,7 @@ def infer_columns(
             f"special_share must be a share above 0 and up to 1; got {special_share}."
         )
     layout = layout_of(data)
-    for name, array in columns_of(data):
+    for name, array in track(columns_of(data), "Describing", len(layout.types)):
         form = form_of(array.type, name)
         if form == "boolean":
             yield Column(name, "boolean", missing=_missing_share(array))
