@@ -502,6 +502,7 @@ def main() -> None:
     """
     with stopping.stoppable(session.tell_stopped):
         try:
+            session.check_address_limit()
             app()
         except stopping.Stopped as stopped:
             session.tell_stopped()

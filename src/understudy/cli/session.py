@@ -52,6 +52,25 @@ def tell_stopped() -> None:
     complain("Stopped;", f" {written or 'nothing was written'}.")
 
 
+LEAST_ADDRESSES = 2_000 * 2**20
+"""Bytes of addresses without which the libraries that this program needs abort when they load."""
+
+
+def check_address_limit() -> None:
+    """Raise if a limit (ulimit -v) leaves too little for the program itself."""
+    try:
+        import resource
+    except ImportError:  # there are no such limits
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < LEAST_ADDRESSES:
+        raise DataError(
+            f"This program may use {limit / 2**20:,.0f} MB of addresses (ulimit -v), and needs at "
+            f"least {LEAST_ADDRESSES / 2**20:,.0f} MB to start. To limit its memory, use a "
+            "container or a control group: they count what is used."
+        )
+
+
 def complain_of_memory() -> None:
     """Say that memory ran out, and what needs less."""
     complain(

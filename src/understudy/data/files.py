@@ -25,6 +25,7 @@ from understudy.data.kinds import COMPRESSED, CSV, KINDS, WRITABLE, ReadOptions,
 from understudy.data.kinds.database import Address, is_address, read_address
 from understudy.data.kinds.opening import STANDARD, Opened, open_table
 from understudy.data.kinds.spool import Spool, pack, to_standard_output
+from understudy.data.memory import check_memory
 from understudy.data.partial import note_finished, under_way
 from understudy.errors import AlreadyThereError, DataError
 from understudy.showing import reason
@@ -138,6 +139,7 @@ def read_with_dialect(
         return _with_rows(read_address(address), address), None
     opened, asked = open_table(cast("str | Path", path)), ReadOptions(**options)
     with opened.called_by_name():
+        check_memory(opened.path)
         if opened.kind is CSV:
             table = read_csv(opened.path, asked)
             if not quietly:

@@ -26,6 +26,7 @@ from understudy.data.special_values import special_values
 from understudy.data.stream import FileStream, columns_of, layout_of
 from understudy.data.values import Form, decimals_of, form_of, numbers, time_to_text
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
+from understudy.progress import track
 from understudy.showing import SHARED_BY, may_name, records_are_shown
 from understudy.wording import counted
 
@@ -75,7 +76,7 @@ def infer_columns(
         )
     layout, kinds, special = layout_of(data), kinds or {}, declared(data)
     check_kinds(kinds, tuple(layout.types))
-    for name, array in columns_of(data):
+    for name, array in track(columns_of(data), "Describing", len(layout.types)):
         if names is not None and name not in names:
             continue
         form, kind = form_of(array.type, name), kinds.get(name)
