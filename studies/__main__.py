@@ -51,6 +51,8 @@ EVERYTHING = {
     "gallery.md": "gallery --tables clinic,ballot,cmc --processes 2",
     "smoothing.md": "smoothing --splits 3 --processes 2",
     "real-tables.md": "real-tables --processes 2",
+    "mutations.md": "mutations",
+    "kills.md": "kills",
     "sd2011-disclosure.md": "sd2011-disclosure --seeds 100",
     "utility-cmc.md": "utility-cmc --processes 2",
     "utility-adult-k3.md": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -60,7 +61,7 @@ def test_files_that_may_not_be_as_large(call, tmp_path):
 def test_a_full_disk(call, tmp_path):
     small = tmp_path / "small"
     small.mkdir()
-    if not os.path.exists("/bin/mount") or os.getuid() != 0:
+    if not Path("/bin/mount").exists() or os.getuid() != 0:
         pytest.skip("only root can mount a small disk")
     mounted = subprocess.run(
         ["/bin/mount", "-t", "tmpfs", "-o", "size=300k", "tmpfs", small],

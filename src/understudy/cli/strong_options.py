@@ -132,6 +132,8 @@ class StrongOptions:
         self._check_source()
         if self.records is not None:
             read_rows(self.records)
+        if self.show_records and not self.worst and self.strong_output is None:
+            raise ParameterError("--show-records needs --worst or --strong-output.")
         if self.strong_output is not None:
             from understudy.data.files import check_target
 

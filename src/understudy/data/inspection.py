@@ -336,7 +336,9 @@ def value_problems(column: Column, array: pa.Array, wrong: NDArray[np.bool_]) ->
         what = f"with a value that is not among its {len(column.levels)} levels"
         first = next(iter(values))
         if isinstance(first, str) and may_name(values[first]):
-            hint = did_you_mean(first, _shared_levels(column, array))
+            hint = did_you_mean(first, [one for one in column.levels if isinstance(one, str)])
+            if hint != did_you_mean(first, _shared_levels(column, array)):
+                hint = ""  # the nearest one may not be named, and the next one would mislead
     rows = _rows(np.count_nonzero(wrong))
     return [f"{column.name!r} has {rows} {what}{_listed(values)}.{hint}"]
 
