@@ -358,7 +358,7 @@ def _rarely_right(guesses: Codes, truths: Codes) -> float:
     Examples
     --------
     >>> round(_rarely_right(np.array([0] * 4 + [1] * 4), np.array([1] * 4 + [0] * 4)), 3)
-    0.018
+    0.042
     """
     if not len(truths):
         return 1.0

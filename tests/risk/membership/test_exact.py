@@ -187,7 +187,7 @@ def test_draws_are_near_the_exact_average_and_say_how_near(monkeypatch):
 
 def test_columns_without_parents_are_averaged_exactly():
     people = load("cmc")
-    model = Independent(random_state=1).fit(people)
+    model = Independent(ends=1, random_state=1).fit(people)
     drawn = model.sample(random_state=5)
     exact = membership_exact(model, people, drawn)
     network = BayesNet(0, smoothing=0, random_state=1).fit(people)
