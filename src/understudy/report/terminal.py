@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Self, TypeVar
 
 import numpy as np
@@ -43,19 +43,16 @@ class TerminalProgress:
 
     def track(
         self, items: Iterable[Item], description: Description, total: float | None
-    ) -> Iterable[Item]:
-        """Return `items`, with a bar that counts them."""
-        if isinstance(description, str):
-            return self._progress.track(items, total=total, description=description)
-        return self._track_and_tell(items, description, total)
-
-    def _track_and_tell(
-        self, items: Iterable[Item], description: Callable[[], str], total: float | None
     ) -> Iterator[Item]:
-        task = self._progress.add_task(description(), total=total)
-        for item in self._progress.track(items, total=total, task_id=task):
-            yield item
-            self._progress.update(task, description=description())
+        """Yield `items`, with a bar that counts them and goes when they are finished."""
+        told = (lambda: description) if isinstance(description, str) else description
+        task = self._progress.add_task(told(), total=total)
+        try:
+            for item in self._progress.track(items, total=total, task_id=task):
+                yield item
+                self._progress.update(task, description=told())
+        finally:
+            self._progress.remove_task(task)
 
 
 def model_summary(model: Synthesizer) -> Group:
