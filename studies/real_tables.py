@@ -6,18 +6,18 @@ every method, as a new user would, and prints what happened, with time and memor
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from studies import measured_process
 from studies.packaged_tables import PackagedTable, cached_file, chosen_tables
 from studies.text_shapes import (
     FileFormat,
@@ -104,30 +104,18 @@ class TableReport:
 def command_line(arguments: Sequence[str], limit: float = TIME_LIMIT) -> Finished:
     """Run understudy in a process of its own, and measure its time and its largest memory."""
     environment = os.environ | {"COLUMNS": _WIDTH, "NO_COLOR": "1", "PYTHONIOENCODING": "utf-8"}
-    begun = time.monotonic()
-    with tempfile.TemporaryFile() as written:
-        process = subprocess.Popen(  # noqa: S603  # our own command
-            [sys.executable, "-m", "understudy", *arguments],
-            stdout=written,
+    with tempfile.TemporaryDirectory() as folder:
+        measured = Path(folder, "measured.json")
+        launcher = [sys.executable, "-I", "-S", measured_process.__file__, str(measured)]
+        done = subprocess.run(  # noqa: S603  # our own command
+            [*launcher, str(limit), sys.executable, "-m", "understudy", *arguments],
+            stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env=environment,
+            check=True,
         )
-        alarm = threading.Timer(limit, process.kill)
-        alarm.start()
-        # Only wait4 tells the memory of this one child; getrusage has the largest of all so far.
-        _, status, used = os.wait4(process.pid, 0)
-        alarm.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
-        written.seek(0)
-        output = written.read().decode("utf-8", errors="replace")
-    unit = 1024**2 if sys.platform == "darwin" else 1024
-    return Finished(
-        process.returncode,
-        output,
-        time.monotonic() - begun,
-        used.ru_utime + used.ru_stime,
-        used.ru_maxrss / unit,
-    )
+        took = json.loads(measured.read_text("utf-8"))
+    return Finished(output=done.stdout.decode("utf-8", errors="replace"), **took)
 
 
 def try_table(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -23,7 +23,8 @@ MISSING_WORDS = frozenset(
 _PIECES = re.compile(
     r"(?P<grouped>\d{1,3}(?:,\d{3})+(?!\d))|(?P<places>\.\d+)|(?P<digits>\d+)|(?P<letters>[^\W\d_]+)"
 )
-_PADDED = re.compile(r"(?<![\d.])0\d")
+_PADDED = re.compile(r"(?<![\d.,])0\d")
+_DECIMAL_COMMA = re.compile(r"[-+]?\d+,(?:\d{1,2}|\d{4,})")
 _LETTERS = re.compile(r"(?P<upper>[^\Wa-z\d_]+)|[a-z]+")
 
 
@@ -47,11 +48,14 @@ def shape_of(text: str, *, widths: bool = False) -> Shape:
     --------
     >>> [str(shape_of(text)) for text in ("$7,061.73", "8.80", "25/11/63", "TRUE", "-0.5")]
     ['$9,9.99', '9.90', '9/9/9', 'A', '-9.9']
-    >>> [str(shape_of(text)) for text in ("07/03/2018", "0042")]
-    ['09/09/9', '0999']
+    >>> [str(shape_of(text)) for text in ("07/03/2018", "0042", "23,06")]
+    ['09/09/9', '0999', '9,99']
     >>> str(shape_of("2015-000012", widths=True))
     '9999-999999'
     """
+    if _DECIMAL_COMMA.fullmatch(text):
+        point = shape_of(text.replace(",", "."), widths=widths)
+        return replace(point, stem=point.stem.replace(".", ","))
     fractions = [piece for piece in _PIECES.finditer(text) if piece["places"]]
     single = fractions[0]["places"] if len(fractions) == 1 else ""
 
@@ -269,8 +273,10 @@ def _fits(shape: Shape, known: Mapping[str, set[Shape]]) -> bool:
             return min(places) <= shape.places <= max(places)
         # Zeros at the end are left out: a number may have any decimals up to the most.
         return shape.places <= max(places) and not shape.ends_in_zero
-    longer = {one.places: one for one in known.get(f"{shape.stem}.#", set())}
-    left_out = len(longer) > 1 and not any(one.ends_in_zero for one in known[f"{shape.stem}.#"])
+    longer = known.get(f"{shape.stem}.#", set()) | known.get(f"{shape.stem},#", set())
+    left_out = len({one.places for one in longer}) > 1 and not any(
+        one.ends_in_zero for one in longer
+    )
     return bool(alike) or left_out
 
 
