@@ -17,6 +17,9 @@ from understudy.errors import UnderstudyError, did_you_mean
 SHARED_BY = 5
 """Records that must share a value before a message may name it."""
 
+NOT_SHOWN = "not shown, since"
+"""Words of every message that leaves something out because it may be about single records."""
+
 _SAFE = ("ColumnNotFoundError",)
 """Errors of other libraries whose text names columns, and no values."""
 
@@ -112,4 +115,4 @@ def reason(error: BaseException) -> str:
     safe = type(error).__name__ in _SAFE or records_are_shown()
     if safe and str(error).strip():
         return str(error).strip().rstrip(".")
-    return f"{type(error).__name__}; its text is not shown, since it may quote records"
+    return f"{type(error).__name__}; its text is {NOT_SHOWN} it may quote records"

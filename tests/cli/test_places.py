@@ -40,7 +40,7 @@ def piped(people, pipe):
 def test_synth_from_a_pipe_into_a_pipe(piped, call):
     code, out, messages = call("synth", "-", "-o", "-", "--seed", 1)
     assert code == 0
-    assert messages == "Wrote the standard output: 120 rows x 4 columns (independent, seed 1)."
+    assert messages.endswith("Wrote the standard output: 120 rows x 4 columns (bayes, seed 1).")
     call("synth", "people.csv", "-o", "file.csv", "--seed", 1)
     assert out == (piped / "file.csv").read_text()
 
@@ -56,7 +56,8 @@ def test_the_output_of_a_pipe_has_the_dialect_of_its_input(folder, pipe, call):
 
 def test_schema_from_a_pipe_into_a_pipe(piped, call):
     code, out, messages = call("schema", "-", "-o", "-")
-    assert (code, messages) == (0, "")
+    assert code == 0
+    assert messages.startswith("How the columns were read")
     assert out == Schema.infer(read(piped / "people.csv")).to_toml()
 
 

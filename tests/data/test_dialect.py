@@ -10,7 +10,7 @@ import pytest
 
 from understudy.data import read
 from understudy.data.dialect import Dialect, resolve_dialect
-from understudy.data.files import detect, write
+from understudy.data.files import detect, fitted, write
 from understudy.data.formats import ColumnFormat
 from understudy.data.number_format import NumberFormat
 from understudy.errors import DataError
@@ -172,7 +172,7 @@ def test_a_missing_file_gets_a_near_miss_and_a_folder_is_named(csv, tmp_path):
     with pytest.raises(DataError, match=r"no file .*date.csv. Did you mean 'data.csv'"):
         detect(tmp_path / "date.csv")
     with pytest.raises(DataError, match="is a folder"):
-        detect(tmp_path)
+        resolve_dialect(tmp_path)
 
 
 def test_parquet_has_no_dialect(tmp_path, survey):
@@ -220,5 +220,5 @@ def test_what_is_no_dialect_is_refused(plain):
 
 def test_a_file_with_tabs_keeps_the_rest_of_the_dialect():
     dialect = Dialect(";", ",", padded=True)
-    assert dialect.fitted(Path("x.TSV")) == Dialect("\t", ",")
-    assert dialect.fitted(Path("x.csv")) is dialect
+    assert fitted(dialect, Path("x.TSV")) == fitted(dialect, Path("x.tsv.gz")) == Dialect("\t", ",")
+    assert fitted(dialect, Path("x.csv")) is dialect

@@ -136,10 +136,10 @@ def files(draw):
     kinds = draw(st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=5, unique=True))
     rows = draw(st.integers(2, 12))
     shape = draw(shapes)
-    if len(kinds) == 1:  # an empty line at the end would be a record
-        shape = replace(shape, ending=min(shape.ending, 1), padded=False)
     if "\n" in shape.newline and shape.padded:
         kinds = [kind for kind in kinds if kind != "odd"] or ["text"]
+    if len(kinds) == 1:  # an empty line at the end would be a record
+        shape = replace(shape, ending=min(shape.ending, 1), padded=False)
     columns, chosen = [], []
     for kind in kinds:
         values = draw(st.lists(COLUMNS[kind], min_size=rows, max_size=rows))

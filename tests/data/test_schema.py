@@ -10,6 +10,7 @@ import pytest
 
 from understudy.data.schema import Column, Schema
 from understudy.errors import ParameterError, SchemaError
+from understudy.showing import showing_records
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_lists_become_tuples_so_that_a_column_is_frozen():
     ],
 )
 def test_each_problem_of_a_column_has_its_sentence(column, message):
-    with pytest.raises(SchemaError, match=f"'x': .*{message}") as error:
+    with showing_records(), pytest.raises(SchemaError, match=f"'x': .*{message}") as error:
         Schema([column])
     assert len(error.value.problems) == 1
 

@@ -29,6 +29,7 @@ from understudy.risk.attackers import attackers, attackers_on
 from understudy.risk.attribution import attribution
 from understudy.risk.prepare import prepare
 from understudy.risk.scenario import Baseline, Scenario
+from understudy.showing import showing_records
 
 HUSBAND = ["age", "education", "children", "religion", "working"]
 METHOD = [*HUSBAND, "husband_education", "husband_occupation"]
@@ -442,7 +443,8 @@ def test_a_users_model_is_copied():
 
 def test_a_model_that_fails_has_a_reason_and_no_vote():
     models = {"raises": Failing(0), "shape": Failing(1), "y": Always(1)}
-    result = attackers(square(), square(), keys="a", sensitive="s", models=models)
+    with showing_records():
+        result = attackers(square(), square(), keys="a", sensitive="s", models=models)
     assert math.isnan(result.models["raises"].accuracy)
     assert math.isnan(result.models["shape"].original)
     assert result.ensemble.accuracy == result.mean.accuracy == result.maximum.accuracy == 0.5

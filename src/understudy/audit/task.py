@@ -20,6 +20,7 @@ from understudy.errors import (
     did_you_mean,
     unknown_columns,
 )
+from understudy.progress import reporting
 from understudy.risk.own_values import OWN
 from understudy.risk.scenario import Scenario
 from understudy.showing import SHARED_BY
@@ -292,7 +293,8 @@ def personal_columns(task: Task) -> frozenset[str]:
 def columns_of_own_values(original: Frame) -> set[str]:
     """Return the columns of identifiers and of free text."""
     try:
-        schema = Schema.infer(original)
+        with reporting(None):  # the audit has a bar of its own
+            schema = Schema.infer(original)
     except UnderstudyError:
         return set()
     return {column.name for column in schema if column.kind in OWN}

@@ -24,7 +24,7 @@ from understudy.cli.option_groups import Reworded, argument, grouped, option, re
 from understudy.cli.preparation import KindOption, read_kinds, show_decisions
 from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
 from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
-from understudy.showing import showing_records
+from understudy.showing import NOT_SHOWN, showing_records
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -511,6 +511,8 @@ def main() -> None:
             message = str(error)
             if isinstance(error, AlreadyThereError):
                 message = f"{error.path} already exists. Choose another name, or add --force."
+            elif NOT_SHOWN in message:
+                message += " To see it, add --show-records where nobody else can look."
             session.complain("Error:", f" {message}")
             sys.exit(2)
         except MemoryError:

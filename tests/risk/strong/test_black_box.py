@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from understudy.errors import DataError, ParameterError
 from understudy.progress import reporting
 from understudy.risk.strong.black_box import black_box_attacker
+from understudy.showing import showing_records
 
 LETTERS = pl.DataFrame({"x": ["a", "a", "a", "b", "b"]})
 
@@ -495,7 +496,9 @@ def test_a_synthesizer_that_fails(processes):
         return frame
 
     message = r"run \d \(seed \d+\) of the world with record 0 as candidate 2: KeyError: 'lost'"
-    with pytest.raises(DataError, match=message):
+    with showing_records(), pytest.raises(DataError, match=message):
+        black_box_attacker(synthesize, LETTERS, LETTERS, runs=3, processes=processes)
+    with pytest.raises(DataError, match="KeyError; its text is not shown"):
         black_box_attacker(synthesize, LETTERS, LETTERS, runs=3, processes=processes)
 
 

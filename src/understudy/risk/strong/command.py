@@ -27,7 +27,7 @@ from understudy.data.frames import Backend, Frame, to_arrow, to_backend, to_narw
 from understudy.data.missing_words import ALWAYS
 from understudy.errors import DataError, ParameterError, did_you_mean
 from understudy.risk.strong.candidates import plain_values
-from understudy.showing import records_are_shown
+from understudy.showing import NOT_SHOWN, records_are_shown
 from understudy.stopping import ended_with
 
 PLACEHOLDERS = ("original", "synthetic", "seed")
@@ -263,5 +263,5 @@ def _last_lines(messages: Path) -> str:
     if not lines:
         return ""
     if not records_are_shown():
-        return " Its messages are not shown, since they may quote records."
+        return f" Its messages are {NOT_SHOWN} they may quote records."
     return " Its last messages:\n" + "\n".join(f"  {line}" for line in lines[-_LINES_SHOWN:])
