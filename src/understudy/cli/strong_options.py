@@ -132,7 +132,9 @@ class StrongOptions:
         self._check_source()
         if self.records is not None:
             read_rows(self.records)
-        if self.show_records and not self.worst and self.strong_output is None:
+        # The messages of a command are records that may be shown, too.
+        shown = self.worst or self.strong_output is not None or self.command is not None
+        if self.show_records and not shown:
             raise ParameterError("--show-records needs --worst or --strong-output.")
         if self.strong_output is not None:
             from understudy.data.files import check_target

@@ -495,7 +495,7 @@ def test_a_synthesizer_that_fails(processes):
             raise KeyError("lost")
         return frame
 
-    message = r"run \d \(seed \d+\) of the world with record 0 as candidate 2: KeyError: 'lost'"
+    message = r"run \d \(seed \d+\) of the world with record 0 as candidate 2: 'lost'"
     with showing_records(), pytest.raises(DataError, match=message):
         black_box_attacker(synthesize, LETTERS, LETTERS, runs=3, processes=processes)
     with pytest.raises(DataError, match="KeyError; its text is not shown"):
