@@ -45,7 +45,10 @@ class TerminalProgress:
         self, items: Iterable[Item], description: Description, total: float | None
     ) -> Iterator[Item]:
         """Yield `items`, with a bar that counts them and goes when they are finished."""
-        told = (lambda: description) if isinstance(description, str) else description
+
+        def told() -> str:
+            return description if isinstance(description, str) else description()
+
         task = self._progress.add_task(told(), total=total)
         try:
             for item in self._progress.track(items, total=total, task_id=task):
