@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from studies import __main__ as command
 from studies import packaged_tables as packages
 from studies import real_tables as study
+from studies import table_runs as runs
 from studies import text_shapes as shapes
 from understudy.errors import DataError
 
@@ -171,20 +172,21 @@ def test_unknown_names_are_told(option):
 
 def report_of(exit_code, output):
     table = packages.PackagedTable("made", "made==1", "made.csv", "")
-    finished = study.Finished(exit_code, output, 1.25, 0.5, 100.4)
-    return study.TableReport(table, 10, 2, [study.TableRun("schema", 10, finished)])
+    finished = runs.Finished(exit_code, output, 1.25, 0.5, 100.4)
+    return runs.TableReport(table, 10, 2, [runs.TableRun("schema", 10, finished)])
 
 
 def test_crashes_and_refusals_are_counted_and_quoted():
-    ended = [(0, study.DECISIONS), (2, "Error: a | b"), (-9, ""), (1, "Traceback (most recent")]
+    ended = [(0, runs.DECISIONS), (2, "Error: a | b"), (-9, ""), (1, "Traceback (most recent")]
     text = study.report_markdown([report_of(*one) for one in ended])
     assert text.startswith("4 runs on 4 tables: crashes 2, refused 1; decisions printed in 1;")
     assert "| made | schema | 10 | 0 | printed |  | 1.2 | 0.5 | 100 |" in text
+    assert "| schema | 4 | 2 | 1 | 1 |  | 0.5 | 0.5 | 100 |" in text
     assert text.count("| made | schema | 10 | crashed | no |") == 2
     assert "| made | schema | Error: a \\| b |" in text
 
 
 def test_a_command_that_takes_too_long_is_ended():
-    finished = study.command_line(["synth"], limit=0)
+    finished = runs.command_line(["synth"], limit=0)
     assert finished.exit_code == -9
     assert finished.crashed
