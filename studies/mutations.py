@@ -1,10 +1,10 @@
 """Files that are broken in a thousand ways: own errors only, nothing written, no record shown.
 
-A small table with values that occur once is written as CSV and Parquet, with its schema, settings,
-a policy and models of four methods. Each case breaks one of these files, by bytes or by content,
-and uses it as a command would. It may work, or end in one of our own errors, whose text must hold
-none of the single values. Anything else is a failure: another error, a file that was written, or
-more time than a minute.
+A small table with values that occur once is written as CSV, Parquet and Excel, with its schema,
+settings, a policy and models of four methods. Each case breaks one of these files, by bytes or by
+content, and uses it as a command would. It may work, or end in one of our own errors, whose text
+must hold none of the single values. Anything else is a failure: another error, a file that was
+written, or more time than a minute.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from understudy import BayesNet, Cart, GaussianCopula, Independent, Schema, read
+from understudy import BayesNet, Cart, GaussianCopula, Independent, Schema, read, write
 from understudy.audit.policy import load_policy
 from understudy.errors import UnderstudyError
 from understudy.progress import quietly, track
@@ -124,6 +124,7 @@ def kinds(folder: Path) -> tuple[Kind, ...]:
     frame = original()
     csv, parquet = frame.write_csv().encode(), io.BytesIO()
     frame.write_parquet(parquet)
+    book = write(frame, folder / "table.xlsx").read_bytes()
     models = []
     rules = ["if job == 'nurse' then ill = 'no'"]
     for number, model in enumerate(
@@ -141,6 +142,7 @@ def kinds(folder: Path) -> tuple[Kind, ...]:
     return (
         Kind("CSV", "table.csv", (csv, csv.replace(b",", b";")), texts, _use_table),
         Kind("Parquet", "table.parquet", (parquet.getvalue(),), (_by_bytes,), _use_table),
+        Kind("Excel", "table.xlsx", (book,), (_by_bytes, _by_part), _use_table),
         Kind("schema", "schema.toml", (toml,), texts, _use_schema),
         Kind("settings", "settings.toml", (_SETTINGS.encode(),), texts, _use_settings),
         Kind("policy", "policy.toml", (_POLICY.encode(),), texts, _use_policy),
@@ -218,6 +220,14 @@ def _change(value: Any, rng: np.random.Generator) -> None:  # noqa: ANN401  # wh
                 value[key] = odd[rng.integers(0, len(odd))]
             return
         value = value[key]
+
+
+def _by_part(content: bytes, rng: np.random.Generator) -> bytes:
+    """Change some bytes of one file in a workbook, which is an archive of them."""
+    parts = _unpacked(content)
+    name = list(parts)[rng.integers(0, len(parts))]
+    parts[name] = _by_bytes(parts[name], rng)
+    return _packed(parts)
 
 
 def _by_arrays(content: bytes, rng: np.random.Generator) -> bytes:

@@ -90,6 +90,24 @@ def test_no_home(call, home):
     assert code == 0, said
 
 
+def test_a_home_that_cannot_be_written(call, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    if not Path("/bin/mount").exists() or os.getuid() != 0:
+        pytest.skip("only root can mount a home that root cannot write")
+    mounted = subprocess.run(
+        ["/bin/mount", "-t", "tmpfs", "-o", "ro", "tmpfs", home], check=False, capture_output=True
+    )
+    if mounted.returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        gone = ("XDG_CACHE_HOME", "UNDERSTUDY_DATA")
+        code, said = call("synth", "data.csv", "-o", "out.csv", without=gone, HOME=str(home))
+        assert code == 0, said
+    finally:
+        subprocess.run(["/bin/umount", home], check=True)
+
+
 def test_the_plainest_locale(call):
     plain = {"LC_ALL": "C", "LANG": "C"}
     code, said = call("synth", "data.csv", "-o", "out.csv", **plain)

@@ -9,18 +9,18 @@ from studies import mutations
 from understudy.errors import DataError
 
 
-@pytest.mark.parametrize("number", range(6))
+@pytest.mark.parametrize("number", range(7))
 def test_each_kind_works_as_it_is(number, tmp_path):
     kind = mutations.kinds(tmp_path)[number]
     for content in kind.contents:
         assert mutations._outcome(kind, content, tmp_path) == ("worked", "")
 
 
-def test_sixty_cases(tmp_path):
-    found = mutations.run(60, tmp_path, seed=5)
+def test_seventy_cases(tmp_path):
+    found = mutations.run(70, tmp_path, seed=5)
     assert found.failures == []
     assert {kind: counts.total() for kind, counts in found.outcomes.items()} == dict.fromkeys(
-        ("CSV", "Parquet", "schema", "settings", "policy", "model"), 10
+        ("CSV", "Parquet", "Excel", "schema", "settings", "policy", "model"), 10
     )
     assert "Failures: 0" in found.to_markdown()
 
