@@ -427,3 +427,15 @@ def test_expected_copies_are_what_is_drawn_on_average(survey):
         model.expected_copies(records, rows=-1)
     with pytest.raises(NotFittedError):
         BayesNet().expected_copies(records)
+
+
+def test_identifiers_of_records_that_were_kept_back_are_not_made_up():
+    # All identifiers of two letters and a digit that begin like the original's.
+    ids = [f"{a}{b}{n}" for a in "AB" for b in "CDEFGH" for n in range(10)]
+    everybody = pl.DataFrame({"id": ids, "x": [1, 2] * (len(ids) // 2)})
+    kept = everybody[::2]
+    model = Independent(random_state=1).fit(kept)
+    assert model.schema_.identifiers == ("id",)
+    made = model.avoid_identifiers(everybody).sample(500)["id"]
+    assert made.n_unique() == 500
+    assert not made.is_in(ids).any()

@@ -317,7 +317,7 @@ def run(
         ready = how.prepare(parts.kept, described)
         ready.show(ctx, dialect)
         parts = parts.prepared(ready)
-        model.fit(ready.frame, ready.schema, dialect=dialect)
+        model.fit(ready.frame, ready.schema, dialect=dialect).avoid_identifiers(everybody)
         tables = [made / table for table in folder.tables]
         how.draw(model, tables)
         # The audit is of what the others will read, not of what was drawn.

@@ -274,6 +274,17 @@ class Codec:
                 columns[name] = pattern.make(name, self.types[name], len(coded), first_row)
         return columns
 
+    def with_identifiers_of(self, data: Frame) -> Codec:
+        """Return a codec that makes up no identifier of a table, which has those of its own.
+
+        For the table of everybody, if some records were kept back before the codec was made.
+        """
+        table = to_arrow(data)
+        patterns = {
+            name: Pattern.learn(table[name].combine_chunks(), name) for name in self.made_up
+        }
+        return replace(self, made_up=patterns)
+
     def to_plain(self) -> dict[str, Any]:
         """Return the codec in values that JSON can hold exactly, but for those of `to_arrays`."""
         plain = {

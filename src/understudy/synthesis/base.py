@@ -127,6 +127,18 @@ class Synthesizer(Parametrized, ABC):
             raise
         return self
 
+    def avoid_identifiers(self, data: Frame) -> Self:
+        """Make up no identifier of a table that holds the original and records kept back from it.
+
+        Parameters
+        ----------
+        data : frame
+            The whole table.
+        """
+        self._require_fit()
+        self.codec_ = self.codec_.with_identifiers_of(data)
+        return self
+
     def _learn(self, data: Frame | FileStream, schema: Schema | None) -> None:
         codec = Codec.fit(data, schema, exact=self.exact, ends=self._least_at_ends)
         if not codec.names:
