@@ -448,9 +448,7 @@ def test_a_model_that_fails_has_a_reason_and_no_vote():
     assert math.isnan(result.models["raises"].accuracy)
     assert math.isnan(result.models["shape"].original)
     assert result.ensemble.accuracy == result.mean.accuracy == result.maximum.accuracy == 0.5
-    assert result.reasons["raises"] == (
-        "It failed on the synthetic table with 'a': RuntimeError: no luck"
-    )
+    assert result.reasons["raises"] == ("It failed on the synthetic table with 'a': no luck")
     assert "shape (1,) for 2 records" in result.reasons["shape"]
     assert result.reasons["mean"] == "It leaves out the models that failed: raises, shape."
     assert result.voters == 1
