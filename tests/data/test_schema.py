@@ -45,6 +45,15 @@ def test_kind_and_role_identifier_imply_each_other():
     assert Column("id", "identifier").role == "identifier"
 
 
+def test_a_unit_is_left_out_of_models_like_an_identifier():
+    schema = Schema(
+        [Column("home", "integer", role="unit"), Column("year", "integer", role="time")]
+    )
+    assert (schema["home"].kind, schema.units, schema.time) == ("identifier", ("home",), "year")
+    assert schema.identifiers == ("home",)
+    assert Schema([Column("x", "real")]).time is None
+
+
 def test_lists_become_tuples_so_that_a_column_is_frozen():
     column = Column("x", "integer", range=[0, 9], special=[1], levels=[2])
     assert (column.range, column.special, column.levels) == ((0, 9), (1,), (2,))

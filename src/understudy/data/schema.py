@@ -16,12 +16,14 @@ from understudy.showing import records_are_shown
 from understudy.wording import counted
 
 Kind = Literal["categorical", "integer", "real", "datetime", "boolean", "identifier", "text"]
-Role = Literal["ordinary", "key", "sensitive", "target", "identifier"]
+Role = Literal["ordinary", "key", "sensitive", "target", "identifier", "unit", "time"]
 Binning = Literal["quantile", "width", "edges"]
 Level = str | int | float | bool
 
 MOST_BINS = 1_000_000
 NUMERIC: tuple[Kind, ...] = ("integer", "real", "datetime")
+NAMING: tuple[Role, ...] = ("identifier", "unit")
+"""The roles of columns that name whom a record is about, which no model learns."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,9 @@ class Column:
         The column's name.
     kind : {"categorical", "integer", "real", "datetime", "boolean", "identifier", "text"}
         What the values are. Identifiers are made up anew; text is refused by every synthesizer.
-    role : {"ordinary", "key", "sensitive", "target", "identifier"}
-        What the column is to an attacker or an analyst.
+    role : {"ordinary", "key", "sensitive", "target", "identifier", "unit", "time"}
+        What the column is to an attacker or an analyst. A "unit" names the person, household or
+        firm that several records belong to; "time" orders the records of one.
     levels : tuple
         The values themselves, in order: for categories, and for numbers with few values. A
         categorical column without levels has them read from the data that it is coded with.
@@ -81,7 +84,7 @@ class Column:
         if self.range is not None:
             object.__setattr__(self, "range", tuple(self.range))
         # A column that identifies people is never modelled, whichever of the two says so.
-        if self.role == "identifier" and self.kind in get_args(Kind):
+        if self.role in NAMING and self.kind in get_args(Kind):
             object.__setattr__(self, "kind", "identifier")
         if self.kind == "identifier" and self.role == "ordinary":
             object.__setattr__(self, "role", "identifier")
@@ -120,7 +123,7 @@ class Column:
         decimals = self.decimals
         if decimals is not None and (not isinstance(decimals, int) or not 0 <= decimals <= 15):
             yield f"decimals must be a whole number from 0 to 15; got {decimals!r}."
-        if self.kind == "identifier" and self.role != "identifier":
+        if self.kind == "identifier" and self.role not in NAMING:
             yield (
                 f"an identifier cannot have the role {self.role!r}; "
                 "set its kind to what its values are."
@@ -296,6 +299,16 @@ class Schema:
         return self._with_role("target")
 
     @property
+    def units(self) -> tuple[str, ...]:
+        """The columns that name the person, household or firm that records belong to."""
+        return self._with_role("unit")
+
+    @property
+    def time(self) -> str | None:
+        """The column that orders a unit's records, if one has this role."""
+        return next(iter(self._with_role("time")), None)
+
+    @property
     def identifiers(self) -> tuple[str, ...]:
         """The columns that are left out of every model and made up anew."""
         return tuple(column.name for column in self.columns if column.kind == "identifier")
@@ -371,7 +384,7 @@ class Schema:
 
         def changed(column: Column) -> Column:
             settings = dict(changes)
-            if column.role == "identifier" and changes.get("kind", "identifier") != "identifier":
+            if column.role in NAMING and changes.get("kind", "identifier") != "identifier":
                 # A column that is given another kind is no identifier any longer.
                 settings.setdefault("role", "ordinary")
             return replace(column, **settings)

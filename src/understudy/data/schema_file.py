@@ -25,7 +25,8 @@ kind      categorical, integer, real, datetime, boolean;
           identifier: names a person, is left out of the model and made up anew;
           text: free text, which cannot be synthesized: drop it or choose another kind
 role      ordinary; key (an attacker may know it), sensitive (an attacker wants to learn it),
-          target (an analyst wants to predict it), identifier
+          target (an analyst wants to predict it), identifier,
+          unit (names whom several records belong to, such as a household), time (orders these)
 levels    all values, in order; numbers have this only when they have few values
 binning   how other numbers are grouped: quantile (same number of records in each group),
           width (same width), or edges (at the numbers listed in edges)
@@ -41,7 +42,7 @@ _LISTS = ("levels", "edges", "special", "range")
 _FIELDS = tuple(item.name for item in fields(Column))
 _REMARKS = {
     "kind": "categorical, integer, real, datetime, boolean, identifier, text",
-    "role": "ordinary, key, sensitive, target, identifier",
+    "role": "ordinary, key, sensitive, target, identifier, unit, time",
     "levels": "all values, in order",
     "binning": "quantile, width, edges",
     "bins": "number of groups",
