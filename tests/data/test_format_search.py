@@ -154,3 +154,26 @@ def test_doubts_in_words():
         "to keep them all.",
     ]
     assert doubts_in_words({}) == []
+
+
+DAYS = [
+    dt.datetime(2019, 12, 30, 9, 5) + dt.timedelta(days=9 * n, minutes=7 * n) for n in range(99)
+]
+PATTERNS = [
+    *("%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y.%m.%d"),
+    *("%d %b %Y", "%d-%b-%y", "%B %d, %Y", "%d.%m.%Y %H:%M", "%m/%d/%Y %I:%M %p", "%H:%M"),
+]
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_dates_are_dates_whatever_the_decimal_sign_of_the_file(pattern, decimal):
+    texts = [day.strftime(pattern) for day in DAYS]
+    found = column(texts, decimal=decimal)
+    assert isinstance(found.format.values, DateFormat)
+    assert found.format.render(found.values).to_list() == texts
+
+
+@pytest.mark.parametrize("texts", [["1.2.3", "4.5.6"], ["10.0.0.1", "10.0.0.2"], ["3.14.15"]])
+def test_versions_and_addresses_are_no_dates(texts):
+    assert column(texts).values.to_list() == texts

@@ -85,11 +85,10 @@ class Search:
             return self._text(texts)
         if _TRUTH_WORDS.issuperset(sample):
             return self._truth(texts) or self._text(texts)
-        if looks_like_numbers(sample, self.decimal):
-            return self._numbers(texts, sample) or self._text(texts)
-        if looks_like_dates(sample[0]):
-            return self._dates(texts) or self._text(texts)
-        return self._text(texts)
+        found = self._numbers(texts, sample) if looks_like_numbers(sample, self.decimal) else None
+        if found is None and looks_like_dates(sample[0]):  # 31.12.2023 begins like a number
+            found = self._dates(texts)
+        return found or self._text(texts)
 
     @property
     def _words(self) -> tuple[str, ...]:
