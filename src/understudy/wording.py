@@ -250,6 +250,17 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def size_of(rows: int, columns: int) -> str:
+    """Return the size of a table in words.
+
+    Examples
+    --------
+    >>> size_of(1473, 10), size_of(1, 1)
+    ('1,473 rows x 10 columns', '1 row x 1 column')
+    """
+    return f"{counted(rows, 'row')} x {counted(columns, 'column')}"
+
+
 def listed(names: Sequence[str]) -> str:
     """Return names for a sentence.
 

@@ -25,6 +25,7 @@ from understudy.cli.preparation import KindOption, read_kinds, show_decisions
 from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
 from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
 from understudy.showing import NOT_SHOWN, showing_records
+from understudy.wording import size_of
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -157,7 +158,7 @@ def synth(
         how.draw(model, outputs, overwrite=force)
         if save_model is not None:
             model.save(save_model, overwrite=force)
-    made = f"{how.rows or model.n_rows_:,} rows x {len(model.schema_)} columns"
+    made = size_of(how.rows or model.n_rows_, len(model.schema_))
     for path in outputs:
         place = session.called(path)
         session.say(ctx, f"Wrote {place}: {made} ({how.method}, seed {model.random_state}).")

@@ -13,6 +13,7 @@ from understudy.cli import options, session
 from understudy.cli.option_groups import Reworded, argument, grouped, panel, spelled
 from understudy.errors import DataError, ParameterError, did_you_mean
 from understudy.showing import may_name
+from understudy.wording import size_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -297,6 +298,4 @@ def control(
         write(made, output, overwrite=force, dialect=like, safe_cells=safe_cells)
     for change in changes:
         session.say(ctx, change.to_text())
-    session.say(
-        ctx, f"Wrote {session.called(output)}: {made.shape[0]:,} rows x {made.shape[1]} columns."
-    )
+    session.say(ctx, f"Wrote {session.called(output)}: {size_of(*made.shape)}.")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from understudy.cli.option_groups import argument, option, panel, spelled
 from understudy.errors import DataError, ParameterError, unknown_columns
+from understudy.wording import size_of
 
 if TYPE_CHECKING:
     from understudy.audit.policy import Policy
@@ -228,7 +229,7 @@ class Csv:
             log.info("%s: %s rows in batches", path, f"{file.rows:,}")
             return file, file.dialect or detect(path, **written)
         frame, dialect = read_with_dialect(path, **written)
-        log.info("%s: %s rows x %s columns", path, f"{frame.height:,}", frame.width)
+        log.info("%s: %s", path, size_of(*frame.shape))
         problems = unknown_columns(unwanted, frame.columns)
         if problems:
             raise DataError(f"--drop: {' '.join(problems)}")
