@@ -48,7 +48,7 @@ EVERYTHING = {
     "marginals-sd2011.md": "marginals sd2011",
     "marginals-adult.md": "marginals adult",
     "lookalikes.md": "lookalikes",
-    "gallery.md": "gallery --tables clinic,ballot,cmc --processes 2",
+    "gallery.md": "gallery --tables clinic,ballot,cmc --seeds 3 --processes 2",
     "smoothing.md": "smoothing --splits 10 --tables cmc,fertility --processes 2",
     "smoothing-large.md": "smoothing --splits 2 --tables 'Adult,SD2011,credit card' --processes 2",
     "real-tables.md": "real-tables --processes 2",
