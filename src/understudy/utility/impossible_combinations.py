@@ -21,9 +21,8 @@ from understudy.utility.tables import compared_with_control, tables_of
 from understudy.utility.value_groups import ValueGroups, value_groups
 from understudy.wording import counted, percent
 
-EXPECTED = 5.0
-"""Records that a pair of values has in the original if its columns are unrelated, at least: then
-its absence means something."""
+EXPECTED = 5
+"""Records that a pair of values has in the original if its columns are unrelated, at least."""
 CHANCE = 0.05
 """How often chance alone may name any combination of a table, at most."""
 NAMED = 20
@@ -189,7 +188,9 @@ def impossible_combinations(
     -----
     Numbers and dates are put into 10 groups of about the same number of synthetic records, in which
     a frequent number is by itself; codes and missing are values of their own. A pair of values is
-    looked at if at least 5 original records would have it were the columns unrelated.
+    looked at if its absence means something: were no columns related, each pair would have so many
+    original records that none of all is absent, with a probability of 95%. These are
+    :math:`\log(c / 0.05)` records for c pairs of values, and at least 5.
 
     A pair with no original record may still be possible. So the share of the release is set beside
     that of fresh records, which is estimated by leaving out one original record at a time (Good and
@@ -217,7 +218,7 @@ def impossible_combinations(
             codes["original"],
             codes["synthetic"],
             numbers.get(name),
-            fewest=math.ceil(EXPECTED),
+            fewest=EXPECTED,
         )
         if group.count > 1:
             groups[name] = group
@@ -327,6 +328,9 @@ class _Look:
         pairs: list[_Pair] = []
         cells = 0
         both = list(combinations(groups, 2))
+        # Of all pairs together, fewer than CHANCE would be absent if no columns were related.
+        possible = sum(groups[one].count * groups[other].count for one, other in both)
+        enough = max(EXPECTED, math.log(max(possible, 1) / CHANCE))
         for first, second in track(both, "looking for impossible combinations", len(both)):
             one, other = groups[first], groups[second]
             width = other.count + 1
@@ -338,7 +342,7 @@ class _Look:
             }
             real = counts["original"]
             expected = np.outer(real.sum(axis=1), real.sum(axis=0)) / sizes["original"]
-            looked = expected >= EXPECTED
+            looked = expected >= enough
             looked[-1, :] = looked[:, -1] = False
             cells += int(looked.sum())
             absent, single = looked & (real == 0), looked & (real == 1)
@@ -352,7 +356,12 @@ class _Look:
             if "control" in counts:
                 told &= counts["control"] == 0
             pairs += [
-                _Pair((first, second), (row, column), expected[row, column], made[row, column])
+                _Pair(
+                    (first, second),
+                    (row, column),
+                    float(expected[row, column]),
+                    int(made[row, column]),
+                )
                 for row, column in np.argwhere(told).tolist()
             ]
         return cls(cells, unseen, alone, pairs) if cells else None
