@@ -74,15 +74,6 @@ def correlation_matrix(
     >>> correlation_matrix(codes, numbers, np.random.default_rng(1)).values[0, 1]
     np.float64(-1.0)
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):  # more cost more than they save, and change the last digits
-        return _correlated(codes, numbers, rng)
-
-
-def _correlated(
-    codes: Sequence[Codes], numbers: Sequence[Floats], rng: np.random.Generator
-) -> CorrelationMatrix:
     scaled = [_standardised(own, lookup) for own, lookup in zip(codes, numbers, strict=True)]
     rows = len(codes[0]) if codes else 0
     size = len(codes)

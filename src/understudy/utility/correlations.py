@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from understudy.arguments import check_whole
 from understudy.data.frames import Backend, Frame
 from understudy.data.joint_coding import CodedTables
+from understudy.progress import track
 from understudy.results import Line, Result
 from understudy.utility.correlation_matrix import (
     FEWEST,
@@ -47,7 +48,7 @@ class LostCorrelation:
     columns : tuple of str
         The two columns.
     coefficient : {"correlation", "rank correlation"}
-        Pearson's or Spearman's, whichever fell more.
+        Pearson's; Spearman's if only that fell.
     original, synthetic, control : float
         The coefficient in each table; nan without control records.
     low, high : float
@@ -325,6 +326,8 @@ def correlations(
     >>> found.lost[0].columns, round(found.lost[0].original, 2)
     (('x', 'y'), 1.0)
     """
+    from threadpoolctl import threadpool_limits
+
     check_whole("random_state", random_state, 0)
     both = compared_with_control(tables_of(original, synthetic, control=control), columns)
     numbers = raw_numbers(both, special)
@@ -342,18 +345,15 @@ def correlations(
                 f"correlations rest on {most:,} of {rows:,} records of the {table} table, drawn at "
                 f"random, because there are {len(names):,} columns"
             )
-    plain = {
-        table: correlation_matrix(held, list(numbers.values()), rng)
-        for table, held in tables.items()
-    }
-    ranked = {
-        table: correlation_matrix(
-            held,
-            [ranks_of(codes, own) for codes, own in zip(held, numbers.values(), strict=True)],
-            rng,
-        )
-        for table, held in tables.items()
-    }
+    plain: dict[str, CorrelationMatrix] = {}
+    ranked: dict[str, CorrelationMatrix] = {}
+    with threadpool_limits(1):  # more cost more than they save, and change the last digits
+        for table, held in track(tables.items(), "comparing correlations", len(tables)):
+            plain[table] = correlation_matrix(held, list(numbers.values()), rng)
+            ranks = [
+                ranks_of(codes, own) for codes, own in zip(held, numbers.values(), strict=True)
+            ]
+            ranked[table] = correlation_matrix(held, ranks, rng)
     pearson, rank = _compared(plain, least=0.0), _compared(ranked, least=0.5)
     lost = _lost(names, pearson, rank)
     if not pearson.pairs:
@@ -400,7 +400,7 @@ def _compared(found: dict[str, CorrelationMatrix], least: float) -> Coefficients
 def _lost(
     names: Sequence[str], pearson: Coefficients, rank: Coefficients
 ) -> tuple[LostCorrelation, ...]:
-    """Return the strong correlations that fell, each by the coefficient that fell more."""
+    """Return the strong correlations that fell; by their ranks if only these tell."""
     worst: dict[tuple[int, int], LostCorrelation] = {}
     kinds: tuple[tuple[Coefficient, Coefficients], ...] = (
         ("correlation", pearson),
@@ -418,6 +418,5 @@ def _lost(
                 float(found.high[at]),
                 math.nan if found.control is None else float(found.control[at]),
             )
-            if at not in worst or loss.loss > worst[at].loss:
-                worst[at] = loss
+            worst.setdefault(at, loss)
     return tuple(sorted(worst.values(), key=lambda one: -one.loss))

@@ -24,7 +24,7 @@ from understudy.wording import counted, percent
 EXPECTED = 5
 """Records that a pair of values has in the original if its columns are unrelated, at least."""
 CHANCE = 0.05
-"""How often chance alone may name any combination of a table, at most."""
+"""The share of the named combinations that may be due to chance, at most."""
 NAMED = 20
 """How many combinations a result names."""
 WORK = 4 * 10**8
@@ -194,9 +194,10 @@ def impossible_combinations(
 
     A pair with no original record may still be possible. So the share of the release is set beside
     that of fresh records, which is estimated by leaving out one original record at a time (Good and
-    Turing's estimate). A single pair that k of m synthetic and none of n original records have is
-    named if :math:`(m / (n + m))^k`, which is the probability that all k of them fall into the
-    release, times the number of pairs looked at is below 5%, and no control record has it.
+    Turing's estimate). For a pair that k of m synthetic and none of n original records have,
+    :math:`(m / (n + m))^k` is the probability that all k of them fall into the release. By these
+    p-values pairs are named so that at most 5% of those named are due to chance (Benjamini and
+    Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x), unless a control record has them.
 
     Examples
     --------
@@ -241,8 +242,13 @@ def impossible_combinations(
     )
     # All records with a pair fall into the release by chance with (m / (n + m))^k.
     each = math.log(rows["synthetic"] / (rows["synthetic"] + rows["original"]))
-    found = [one for one in look.pairs if one.records * each < math.log(CHANCE / look.cells)]
-    found.sort(key=lambda one: -one.records)
+    ordered = sorted(look.pairs, key=lambda one: -one.records)
+    sure = [
+        place
+        for place, one in enumerate(ordered, 1)
+        if one.records * each < math.log(CHANCE * place / look.cells)
+    ]
+    found = ordered[: sure[-1] if sure else 0]
     unseen = look.unseen.get("control")
     return ImpossibleCombinations(
         rows["original"],
