@@ -137,6 +137,7 @@ def test_without_a_model_the_worst_records_are_those_whose_rare_value_is_told():
 def test_a_standard_audit_has_all_its_parts(people, fresh, release, model):
     whole = audit(people, release, model=model, target="ill", control=fresh[:50], **FOR_ALL)
     assert whole.utility_frame()["measure"].to_list() == [
+        "correlation", "rank_correlation", "conditional_means", "impossible_combinations",
         "marginals_1", "marginals_2", "marginals_3", "association", "propensity_cart_ratio",
         "propensity_cart_auc", "propensity_logistic_ratio", "propensity_logistic_auc", "prediction",
     ]  # fmt: skip

@@ -33,6 +33,15 @@ from understudy.audit.findings import (
     WayFindings,
     WorstRecord,
 )
+from understudy.audit.number_findings import (
+    CombinationFindings,
+    ConditionalMeanFindings,
+    CorrelationFindings,
+    ImpossibleFindings,
+    LostFindings,
+    MeanFindings,
+    PairFindings,
+)
 
 COLUMNS = (
     "age",
@@ -233,6 +242,24 @@ def release(name, gain, loss, *, certain, columns=COLUMNS, seed=0, control=math.
             ),
             prediction=prediction(loss),
             notes=("The release has no column 'wave'.",),
+            correlations=correlation_findings(columns[:2]),
+            conditional_means=ConditionalMeanFindings(
+                20,
+                2,
+                0.03,
+                0.02,
+                0.02,
+                0.4,
+                (MeanFindings(columns[0], columns[1], "often", 3.2, 2.1, -0.4, 0.2),),
+            ),
+            impossible=ImpossibleFindings(
+                90,
+                0.031,
+                0.002,
+                0.003,
+                1,
+                (CombinationFindings(columns[:2], ("16 to 20", "none"), 12.5, 31, 0.021),),
+            ),
         ),
         network=NetworkFindings(
             columns,
@@ -263,6 +290,15 @@ def release(name, gain, loss, *, certain, columns=COLUMNS, seed=0, control=math.
             KeySetFindings(keys[:1], -0.01, 0.02),
         ),
     )
+
+
+def correlation_findings(columns):
+    """One pair of strongly correlated columns that fell, and what else is said of it."""
+    return CorrelationFindings(
+        2, 1, 0.486, 0.004, 0.006, 0.486, 0.4, 0.005, 0.4, 1, 1, 0.486,
+        (LostFindings(columns, "correlation", 0.915, 0.429, 0.912),),
+        (PairFindings(columns, 0.915, 0.429, 0.905, 0.924, 0.912, 0.9, 0.5, 0.89, 0.91),),
+    )  # fmt: skip
 
 
 def audit_of(*releases, columns=COLUMNS, keys=KEYS, sensitive="husband_education"):

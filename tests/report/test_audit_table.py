@@ -16,6 +16,7 @@ from understudy.audit.findings import (
     UtilityFindings,
     WayFindings,
 )
+from understudy.audit.number_findings import CorrelationFindings, LostFindings
 from understudy.report.audit_table import audit_table, next_steps
 from understudy.wording import UNDEFINED
 
@@ -77,6 +78,20 @@ def test_several_releases_have_a_row_each_between_the_references():
     assert cells(found, "a ") == "a raised 75.0 80.0 65.0 2.0"
     assert cells(found, "[b]") == f"[b] not measured 45.0 {UNDEFINED} {UNDEFINED} {UNDEFINED}"
     assert cells(found, "the original") == "the original 90.0 90.0 70.0"
+
+
+@pytest.mark.parametrize("names", [("cart",), ("cart", "bayes")])
+def test_a_lost_correlation_is_the_first_thing_said_of_the_use(names):
+    lost = LostFindings(("out", "back"), "correlation", 0.915, 0.429)
+    nan = math.nan
+    found = CorrelationFindings(2, 1, 0.486, 0.004, nan, 0.486, nan, nan, nan, 1, 1, 0.486, (lost,))
+    use = UtilityFindings(correlations=found)
+    told = audited(*(ReleaseFindings(name, "", 1, 400, utility=use) for name in names))
+    printed = lines(told)
+    about = "" if len(names) == 1 else "cart: "
+    first = f"Usefulness: {about}The correlation of 'out' and 'back' fell from 0.915 to 0.429."
+    assert any(line.startswith(first) for line in printed[:4])
+    assert sum("fell from 0.915" in line for line in printed) == len(names)
 
 
 @pytest.mark.parametrize("names", [("cart",), ("cart", "bayes")])

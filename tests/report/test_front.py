@@ -180,6 +180,17 @@ def test_advice_that_another_command_follows_is_left_out(single):
     assert own.advice[0].sentences in page.text
 
 
+def test_a_lost_correlation_is_on_the_first_page(single):
+    page = render_report(single, verdict=give_verdict(single))
+    front, details = page.split('id="details"')
+    assert "fell from 0.915 to 0.429" in front
+    assert "Is it still useful?" in front
+    assert "Strong correlations that fell" in details
+    use = replace(single.releases[0].utility, correlations=None)
+    kept = replace(single, releases=(replace(single.releases[0], utility=use),))
+    assert front_page(kept, give_verdict(kept)).lost == ""
+
+
 def test_without_a_verdict_there_is_no_first_page(single):
     assert front_page(single, None) is None
     page = render_report(single)

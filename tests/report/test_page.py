@@ -131,6 +131,7 @@ def test_every_part_has_its_chart(single):
         "strong-guesses",
         "gains",
         "disclosure",
+        "correlations",
         "association-original",
         "association-release",
         "association-change",

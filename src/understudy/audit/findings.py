@@ -20,6 +20,11 @@ from understudy.audit.attack_findings import (
     RareValueFindings,
 )
 from understudy.audit.limits import Limits
+from understudy.audit.number_findings import (
+    ConditionalMeanFindings,
+    CorrelationFindings,
+    ImpossibleFindings,
+)
 from understudy.data.decisions import Reading
 from understudy.utility.shares import ColumnShares
 from understudy.wording import Unit
@@ -228,6 +233,9 @@ class UtilityFindings:
     propensity: tuple[PropensityFindings, ...] = ()
     prediction: PredictionFindings | None = None
     notes: tuple[str, ...] = ()
+    correlations: CorrelationFindings | None = field(default=None, metadata=LATER)
+    conditional_means: ConditionalMeanFindings | None = field(default=None, metadata=LATER)
+    impossible: ImpossibleFindings | None = field(default=None, metadata=LATER)
 
 
 @dataclass(frozen=True)

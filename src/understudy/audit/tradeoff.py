@@ -14,7 +14,7 @@ from understudy.audit.levels import Level
 from understudy.audit.measures import main_figures
 from understudy.audit.measures.declaration import Question
 from understudy.audit.measures.marginals import pairs_ratio
-from understudy.wording import percent, points, quoted
+from understudy.wording import counted, percent, points, quoted
 
 POOR_RATIO = 2.0
 """Tables of shares that are twice as far off as chance gives have lost or invented something.
@@ -284,11 +284,14 @@ def is_poor(utility: UtilityFindings) -> bool:
     """Tell whether a release has lost much of its use."""
     worst, found = _worst_way(utility), utility.prediction
     far = worst is not None and worst.ratio > POOR_RATIO
+    if utility.correlations is not None and utility.correlations.lost:
+        return True
     return far or (found is not None and found.mean_difference < -POOR_LOSS)
 
 
 def utility_sentences(utility: UtilityFindings) -> Iterator[str]:
-    """Yield what the release keeps, and what it costs, in words."""
+    """Yield what the release keeps, and what it costs, in words; lost correlations come first."""
+    yield from lost_sentences(utility)
     found = utility.prediction
     if found is not None and not math.isnan(found.mean_difference):
         change = found.mean_difference
@@ -312,4 +315,44 @@ def utility_sentences(utility: UtilityFindings) -> Iterator[str]:
             f"Tables of {_COLUMNS.get(worst.way, f'{worst.way} columns')} are {worst.ratio:.1f} "
             f"times as far from the original's as a new sample of its records would be.{far}"
         )
+    yield from _number_sentences(utility)
     yield from utility.notes
+
+
+_TOLD = 2
+"""Lost correlations that are told one by one."""
+
+
+def lost_sentences(utility: UtilityFindings) -> Iterator[str]:
+    """Yield which strong correlations the release has lost, the worst first; nothing if none."""
+    found = utility.correlations
+    if found is None or not found.losses:
+        return
+    told = " ".join(
+        f"The {one.coefficient} of {quoted(one.columns)} fell from {one.original:.3f} to "
+        f"{one.synthetic:.3f}."
+        for one in found.losses[:_TOLD]
+    )
+    more = found.lost - min(len(found.losses), _TOLD)
+    others = f" {counted(more, 'more strong correlation')} fell as well." if more else ""
+    yield (
+        f"{told}{others} Chance does not explain it: whatever rests on this relation comes out "
+        "differently with the release."
+    )
+
+
+def _number_sentences(utility: UtilityFindings) -> Iterator[str]:
+    """Yield what became of means by level, and of combinations that the original rules out."""
+    means, absent = utility.conditional_means, utility.impossible
+    if means is not None and means.beyond:
+        yield (
+            f"{means.beyond:,} of {counted(means.means, 'mean')} of a number by the level of "
+            f"another column {'is' if means.beyond == 1 else 'are'} further off than chance "
+            f"explains, by up to {means.largest_difference:.2f} standard deviations."
+        )
+    if absent is not None and absent.combinations:
+        yield (
+            f"{percent(absent.share)} of the synthetic records have a pair of values that no "
+            f"original record has, where {percent(absent.expected)} of fresh records would. "
+            f"Chance does not explain {counted(absent.combinations, 'combination')}."
+        )

@@ -14,7 +14,7 @@ from understudy.audit.findings import Figure, Findings, ReleaseFindings
 from understudy.audit.levels import LEVELS, Level, gain_of, uniform_prior
 from understudy.audit.limits import NAMES, Limits
 from understudy.audit.measures.declaration import Question
-from understudy.audit.tradeoff import in_order, tradeoff, utility_sentences
+from understudy.audit.tradeoff import in_order, lost_sentences, tradeoff, utility_sentences
 from understudy.wording import (
     listed,
     percent,
@@ -61,6 +61,8 @@ class ReleaseVerdict:
         Measures that disagree and why, and measures that are undefined.
     advice : tuple of Advice
         What to try next.
+    lost : str
+        The strong correlations that the release has lost, in words; empty if there are none.
     """
 
     name: str
@@ -70,6 +72,7 @@ class ReleaseVerdict:
     sentences: tuple[str, ...]
     disagreements: tuple[str, ...]
     advice: tuple[Advice, ...]
+    lost: str = ""
 
 
 @dataclass(frozen=True)
@@ -157,6 +160,7 @@ def _judge(findings: Findings, release: ReleaseFindings) -> ReleaseVerdict:
         sentences,
         find_disagreements(findings, release),
         give_advice(findings, release, evidence),
+        " ".join(lost_sentences(release.utility)),
     )
 
 

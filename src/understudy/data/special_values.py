@@ -34,7 +34,13 @@ CODES = frozenset(
 
 
 def special_values(
-    values: NDArray[Any], counts: NDArray[np.int64], rows: int, share: float, *, coded: bool = True
+    values: NDArray[Any],
+    counts: NDArray[np.int64],
+    rows: int,
+    share: float,
+    *,
+    coded: bool = True,
+    spikes: bool = True,
 ) -> NDArray[np.bool_]:
     """Return which of a column's distinct numbers have a meaning of their own.
 
@@ -51,6 +57,8 @@ def special_values(
         1 for none. Codes that surveys use need fewer records, but must stand apart.
     coded : bool
         Whether such codes are looked for: not among dates.
+    spikes : bool
+        Whether a number may be special by its frequency alone.
 
     Examples
     --------
@@ -72,7 +80,8 @@ def special_values(
     apart = _apart(spread, often | known)
     if coded:
         apart |= _of_other_sign(spread, often)
-    return (apart & (often | known)) | (often & _is_spike(counts, often))
+    apart &= often | known
+    return apart | (often & _is_spike(counts, often)) if spikes else apart
 
 
 def _apart(values: NDArray[np.float64], candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -34,6 +34,7 @@ def audit_table(found: Audit) -> Group:
     findings, verdict = chosen_first(found.findings, found.verdict)
     shown: list[RenderableType] = [
         Text(verdict.headline, style=f"bold {_COLOURS[verdict.level]}"),
+        *_lost(verdict),
         Text(verdict.sentences[0]),
         *([Text(other)] if (other := other_limits(findings.limits)) else []),
         *map(Text, findings.notes),
@@ -49,6 +50,15 @@ def audit_table(found: Audit) -> Group:
     else:
         shown += _several(findings, verdict)
     return Group(*shown)
+
+
+def _lost(verdict: Verdict) -> Iterator[Text]:
+    """Yield the strong correlations that are lost: the first thing to know about the use."""
+    several = len(verdict.releases) > 1
+    for one in verdict.releases:
+        if one.lost:
+            name = f"{one.name}: " if several else ""
+            yield Text(f"Usefulness: {name}{one.lost}", style="bold yellow")
 
 
 def ranking_table(release: ReleaseFindings, unit: Unit, *, named: bool = False) -> Table:
@@ -97,7 +107,8 @@ def _one(release: ReleaseFindings, judged: ReleaseVerdict, unit: Unit) -> Iterat
         table.add_row(Text(one.title), *map(percentage, shares), difference(one.gain))
     yield table
     for sentence in (*judged.sentences, *judged.disagreements):
-        yield Text(f"- {sentence}")
+        if sentence != judged.lost:  # which stands at the top
+            yield Text(f"- {sentence}")
 
 
 def _several(findings: Findings, verdict: Verdict) -> Iterator[RenderableType]:

@@ -71,6 +71,8 @@ class Front:
         What to try.
     releases : int
         How many of several releases are listed, those with the best verdicts.
+    lost : str
+        The strong correlations that the release has lost; empty if there are none.
     """
 
     level: Level
@@ -81,6 +83,7 @@ class Front:
     step: str
     advice: tuple[Advice, ...]
     releases: int = 0
+    lost: str = ""
 
     def charts(self) -> Iterator[Chart]:
         """Yield the pictures."""
@@ -117,6 +120,7 @@ def front_page(findings: Findings, verdict: Verdict | None) -> Front | None:
         STEPS[judged.level],
         judged.advice[: 1 if several else _MOST_ADVICE],
         listed,
+        judged.lost,
     )
 
 

@@ -12,6 +12,7 @@ from understudy.audit.measures.attribution import ATTRIBUTION
 from understudy.audit.measures.declaration import Explanation, Part
 from understudy.charts.chart import Chart
 from understudy.report.charts.columns import column_chart, distance
+from understudy.report.charts.correlations import correlations_chart
 from understudy.report.charts.edges import network_drawing
 from understudy.report.charts.heatmaps import association_charts
 from understudy.report.charts.histograms import attribution_chart, gains_chart
@@ -186,6 +187,8 @@ def _charts(
         yield gains_chart(release.strong.gains)
     if release.disclosure is not None:
         yield disclosure_chart(release.disclosure)
+    if utility.correlations is not None:
+        yield correlations_chart(utility.correlations)
     if utility.association is not None:
         yield from association_charts(utility.association)
     yield distances_chart(utility.marginals)

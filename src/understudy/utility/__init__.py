@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from understudy.utility.association import Association, association
+from understudy.utility.conditional_means import ConditionalMeans, conditional_means
+from understudy.utility.correlations import Correlations, correlations
+from understudy.utility.impossible_combinations import (
+    ImpossibleCombinations,
+    impossible_combinations,
+)
 from understudy.utility.marginals import Marginals, marginals
 from understudy.utility.prediction import prediction
 from understudy.utility.prediction_result import Prediction
@@ -10,10 +16,16 @@ from understudy.utility.propensity import Propensity, propensity
 
 __all__ = [
     "Association",
+    "ConditionalMeans",
+    "Correlations",
+    "ImpossibleCombinations",
     "Marginals",
     "Prediction",
     "Propensity",
     "association",
+    "conditional_means",
+    "correlations",
+    "impossible_combinations",
     "marginals",
     "prediction",
     "propensity",

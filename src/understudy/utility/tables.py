@@ -18,7 +18,7 @@ COMPARED = ("original", "synthetic")
 
 
 def tables_of(
-    original: Frame | CodedTables, synthetic: Frame | None, **others: Frame
+    original: Frame | CodedTables, synthetic: Frame | None, **others: Frame | None
 ) -> CodedTables:
     """Return the tables by their names, to be coded when they are used; None is none.
 
@@ -44,11 +44,23 @@ def compared(tables: CodedTables, columns: str | Sequence[str] | None) -> CodedT
     >>> compared(tables_of(table, table), None).columns
     ('age', 'sex')
     """
+    return tables.select(COMPARED, _names(tables, columns)).check_rows()
+
+
+def compared_with_control(tables: CodedTables, columns: str | Sequence[str] | None) -> CodedTables:
+    """Return what `compared` does, and the control records too if they have all these columns."""
+    names = _names(tables, columns)
+    control = tables.encoded.get("control")
+    held = control is not None and len(control) > 0 and all(one in control.names for one in names)
+    return tables.select((*COMPARED, "control") if held else COMPARED, names).check_rows()
+
+
+def _names(tables: CodedTables, columns: str | Sequence[str] | None) -> Sequence[str]:
     names = tables.columns or tables.encoded["original"].names
     names = names if columns is None else as_names(columns)
     if not names:
         raise ParameterError("There is no column to compare. Name one in columns, or leave it out.")
-    return tables.select(COMPARED, names).check_rows()
+    return names
 
 
 def content_order(table: Coded) -> NDArray[np.intp]:
