@@ -34,6 +34,8 @@ _HALF = np.uint64(32)
 _THIRD = np.uint64(29)
 BLOCK = 1024
 """Rows that are worked on at once; their buffers stay in the L1 cache."""
+COUNTED = 16
+"""One of so many codes must be there for counting all of them to be quicker than sorting."""
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -271,10 +273,28 @@ def score_between(
     starts, values, weights = reference
     firsts, rows = queries
     same, total, guess = found
+    levels = len(codes)
+    up_to = np.zeros(levels + 1, np.int64)
     for group in range(len(starts) - 1):
         if firsts[group] == firsts[group + 1]:
             continue
         begin, count = starts[group], starts[group + 1] - starts[group]
+        # Many entries are counted by code, few are sorted: a key without any match has them all.
+        if count * COUNTED > levels:
+            up_to[:] = 0
+            for place in range(begin, begin + count):
+                up_to[codes[values[place]] + 1] += weights[place]
+            for code in range(levels):
+                up_to[code + 1] += up_to[code]
+            all_of_them = up_to[levels]
+            middle = np.searchsorted(up_to[1:], (all_of_them + 1) // 2)
+            for place in range(firsts[group], firsts[group + 1]):
+                row = rows[place]
+                low = min(max(limits[0][row], 0), levels)
+                high = min(max(limits[1][row] + 1, low), levels)
+                same[row], total[row] = up_to[high] - up_to[low], all_of_them
+                guess[row] = middle
+            continue
         own, sizes = np.empty(count, np.int32), weights[begin : begin + count]
         in_order = True
         for place in range(count):
