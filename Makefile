@@ -24,7 +24,8 @@ $(BIN)/python:
 demo: .venv/.installed  ## install, synthesize and attack the bundled survey, show what comes out
 	$(BIN)/understudy demo --output understudy-demo --force
 
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+# A file is one process's, for its fixtures; tests/conftest.py says which files come first.
+PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder
 
 test: .venv/.installed-test  ## run the tests in a few minutes, without those that are slow
 	$(PYTEST)

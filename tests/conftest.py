@@ -23,7 +23,29 @@ settings.load_profile("quick")
 # What the user chose, read before a test hides it.
 CHOSEN = os.environ.get("UNDERSTUDY_DATA")
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
+# The files that take longest, in `make test`. Each is for one process, so they are begun first:
+# otherwise one process would still have such a file to do when the others have finished.
+LONGEST = (
+    "tests/browser/",
+    "tests/test_docs.py",
+    "tests/audit/",
+    "tests/cli/",
+    "tests/report/",
+    "tests/risk/",
+    "tests/studies/",
+)
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+def _turn(nodeid):
+    places = (place for place, start in enumerate(LONGEST) if nodeid.startswith(start))
+    return next(places, len(LONGEST))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    """Begin with the files that take longest; the order within each part stays as it is."""
+    items.sort(key=lambda item: _turn(item.nodeid))
 
 
 @pytest.fixture(params=LIBRARIES, scope="session")

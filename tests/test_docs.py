@@ -68,11 +68,12 @@ def run_console(block, monkeypatch):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_what_a_page_shows_happens(page, tmp_path, monkeypatch):
+def test_what_a_page_shows_happens(page, tmp_path, tmp_path_factory, monkeypatch):
     monkeypatch.chdir(tmp_path)
     # A page may set the first of them; files that a developer has must not change what is shown.
     monkeypatch.setenv("UNDERSTUDY_DATA", "")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    # One cache for all pages, since the library that draws is bundled anew for an empty one.
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
     monkeypatch.setenv("COLUMNS", "100")
     namespace = {"__name__": "page"}
     printed = None

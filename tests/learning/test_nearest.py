@@ -213,14 +213,18 @@ def test_the_plan_follows_how_far_the_nearest_are(sizes, rows, enough, monkeypat
     assert found[few] == by_all_pairs(theirs, values, mine[few], values[few], 1)
 
 
+# Entries of 30 values are counted, those of 1,000 values sorted if they are few.
+@pytest.mark.parametrize("levels", [30, 1000])
 @pytest.mark.parametrize("sizes", [[3], [4, 3, 5], [9] * 6])
-def test_middle_values_are_those_of_all_pairs(way, sizes):
+def test_middle_values_are_those_of_all_pairs(way, sizes, levels):
     rng = np.random.default_rng(len(sizes))
     mine, theirs = (rng.integers(sizes, size=(n, len(sizes))) for n in (40, 70))
-    wanted, told = rng.integers(30, size=40), rng.integers(30, size=70)
-    reference, queries = records(theirs, told, sizes, 30), records(mine, wanted, sizes, 30)
-    low = np.maximum(queries.sensitive - 3, 0).astype(np.int32)
-    high = (queries.sensitive + 4).astype(np.int32)
+    wanted, told = (rng.integers(levels, size=n) for n in (40, 70))
+    reference = records(theirs, told, sizes, levels)
+    queries = records(mine, wanted, sizes, levels)
+    near_by = levels // 10
+    low = np.maximum(queries.sensitive - near_by, 0).astype(np.int32)
+    high = (queries.sensitive + near_by).astype(np.int32)
     search = Search(reference, queries)
     found = search.middle_matches(range(len(sizes)), (low, high), nearest=True)
     columns = np.stack([found.same, found.total, found.guess, found.distance], axis=1)
@@ -228,6 +232,6 @@ def test_middle_values_are_those_of_all_pairs(way, sizes):
     for key, value in zip(mine, wanted, strict=True):
         distances = (theirs != key).sum(axis=1)
         near = np.sort(told[distances == distances.min()])
-        same = np.count_nonzero((near >= max(value - 3, 0)) & (near <= value + 4))
+        same = np.count_nonzero((near >= max(value - near_by, 0)) & (near <= value + near_by))
         expected.append([same, len(near), near[(len(near) - 1) // 2], distances.min()])
     assert columns[queries.ids].tolist() == np.array(expected).tolist()

@@ -34,6 +34,8 @@ _HALF = np.uint64(32)
 _THIRD = np.uint64(29)
 BLOCK = 1024
 """Rows that are worked on at once; their buffers stay in the L1 cache."""
+COUNTED = 16
+"""One of so many codes must be there for counting all of them to be quicker than sorting."""
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -255,6 +257,41 @@ def score_matches(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
+def _sorted_codes(
+    entries: tuple[NDArray[np.int32], NDArray[np.int64]], codes: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the codes of some entries in their order, and how many records come before each."""
+    values, sizes = entries
+    own = np.empty(len(values), np.int32)
+    in_order = True
+    for place in range(len(values)):
+        own[place] = codes[values[place]]
+        in_order = in_order and (place == 0 or own[place - 1] <= own[place])
+    if not in_order:
+        order = np.argsort(own)
+        own, sizes = own[order], sizes[order]
+    before = np.zeros(len(own) + 1, np.int64)
+    for place in range(len(own)):
+        before[place + 1] = before[place] + sizes[place]
+    return own, before
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def _count_codes(
+    entries: tuple[NDArray[np.int32], NDArray[np.int64]],
+    codes: NDArray[np.int32],
+    before: NDArray[np.int64],
+) -> None:
+    """Write how many records of some entries come before each code, whether it is there or not."""
+    values, sizes = entries
+    before[:] = 0
+    for place in range(len(values)):
+        before[codes[values[place]] + 1] += sizes[place]
+    for code in range(len(codes)):
+        before[code + 1] += before[code]
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
 def score_between(
     reference: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
     codes: NDArray[np.int32],
@@ -271,28 +308,26 @@ def score_between(
     starts, values, weights = reference
     firsts, rows = queries
     same, total, guess = found
+    every = np.arange(len(codes), dtype=np.int32)
+    counted = np.empty(len(codes) + 1, np.int64)
     for group in range(len(starts) - 1):
         if firsts[group] == firsts[group + 1]:
             continue
-        begin, count = starts[group], starts[group + 1] - starts[group]
-        own, sizes = np.empty(count, np.int32), weights[begin : begin + count]
-        in_order = True
-        for place in range(count):
-            own[place] = codes[values[begin + place]]
-            in_order = in_order and (place == 0 or own[place - 1] <= own[place])
-        if not in_order:
-            order = np.argsort(own)
-            own, sizes = own[order], sizes[order]
-        running = np.zeros(count + 1, np.int64)
-        for place in range(count):
-            running[place + 1] = running[place] + sizes[place]
-        all_of_them = running[count]
-        middle = np.searchsorted(running[1:], (all_of_them + 1) // 2)
+        begin, end = starts[group], starts[group + 1]
+        entries = values[begin:end], weights[begin:end]
+        # Many entries are counted by code, few are sorted: a key without any match has them all.
+        if (end - begin) * COUNTED > len(codes):
+            _count_codes(entries, codes, counted)
+            own, before = every, counted
+        else:
+            own, before = _sorted_codes(entries, codes)
+        all_of_them = before[-1]
+        middle = np.searchsorted(before[1:], (all_of_them + 1) // 2)
         for place in range(firsts[group], firsts[group + 1]):
             row = rows[place]
             low = np.searchsorted(own, limits[0][row])
             high = max(np.searchsorted(own, limits[1][row], side="right"), low)
-            same[row], total[row] = running[high] - running[low], all_of_them
+            same[row], total[row] = before[high] - before[low], all_of_them
             guess[row] = own[middle]
 
 

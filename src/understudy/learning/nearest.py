@@ -88,10 +88,9 @@ class Search:
         ids, firsts, known = groups
         distance = np.zeros(len(firsts), np.int32)
         distance[known:] = -1
-        for begin, near, far in self._nearest(places, groups, entries) if nearest else ():
-            end = begin + len(far)
-            score_matches(near, (asked[begin : end + 1], rows, wanted), len(self._values), found)
-            distance[begin:end] = far
+        for begin, bounds, near, far in self._answers(places, groups, entries, asked, nearest):
+            score_matches(near, (bounds, rows, wanted), len(self._values), found)
+            distance[begin : begin + len(far)] = far
         same, total, guess = found
         return Matches(same, total, self._values[guess], distance[ids])
 
@@ -115,12 +114,11 @@ class Search:
         distance[known:] = -1
         size = len(self.queries.weights)
         found = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int32)
-        matched = 0, entries, np.zeros(known, np.int32)
-        others = self._nearest(places, groups, entries) if nearest and known else ()
-        for begin, near, far in chain([matched], others):
-            end = begin + len(far)
-            score_between(near, self._values, (asked[begin : end + 1], rows), limits, found)
-            distance[begin:end] = far
+        matched = 0, asked[: known + 1], entries, np.zeros(known, np.int32)
+        others = self._answers(places, groups, entries, asked, nearest and known > 0)
+        for begin, bounds, near, far in chain([matched], others):
+            score_between(near, self._values, (bounds, rows), limits, found)
+            distance[begin : begin + len(far)] = far
         return Matches(*found, distance[ids])
 
     def nearest_counts(self, places: Sequence[int]) -> Iterator[tuple[NDArray[np.int32], Any]]:
@@ -156,6 +154,27 @@ class Search:
             self._wanted,
             len(self._values),
         )
+
+    def _answers(
+        self,
+        places: Sequence[int],
+        groups: Groups,
+        entries: Entries,
+        asked: NDArray[np.int64],
+        nearest: bool,
+    ) -> Iterator[tuple[int, NDArray[np.int64], Entries, NDArray[np.int32]]]:
+        """Yield what `_nearest` does, and where the queries of each group of entries start."""
+        _, firsts, known = groups
+        if not nearest:
+            return
+        if len(places) == 1 and 0 < known < len(firsts):
+            # Nobody agrees on the one attribute, so everybody is as near, to all such keys alike.
+            everybody = np.array([0, len(self._told)]), self._told, self.reference.weights
+            far = np.ones(len(firsts) - known, np.int32)
+            yield known, asked[[known, len(firsts)]], everybody, far
+            return
+        for begin, near, far in self._nearest(places, groups, entries):
+            yield begin, asked[begin : begin + len(far) + 1], near, far
 
     def _nearest(
         self, places: Sequence[int], groups: Groups, entries: Entries

@@ -1,6 +1,7 @@
 """How far out a count is: the tails of distributions, in terms of `scipy.special`.
 
-`scipy.stats` has them too, but loading it takes as long as an attack on a small table.
+`scipy.stats` has them too, but loading it takes as long as an attack on a small table. Even
+`scipy.special` is loaded when it is first needed, so that a mistyped name is answered at once.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc, ndtr, pdtr, pdtrc, pdtrik
 
 Chances = NDArray[np.float64]
 
@@ -22,6 +22,8 @@ def normal_tail(score: float) -> float:
     >>> normal_tail(0.0)
     0.5
     """
+    from scipy.special import ndtr
+
     return float(ndtr(-score))
 
 
@@ -33,6 +35,8 @@ def poisson_tail(least: float, mean: float) -> float:
     >>> round(poisson_tail(1, 2.0), 6)  # 1 - exp(-2)
     0.864665
     """
+    from scipy.special import pdtrc
+
     return float(pdtrc(least - 1, mean)) if least > 0 else 1.0
 
 
@@ -44,6 +48,8 @@ def poisson_limit(level: float, mean: float) -> float:
     >>> poisson_limit(0.05, 2.0)  # 5 or more come with 5.3%, 6 or more with 1.7%
     5.0
     """
+    from scipy.special import pdtr, pdtrik
+
     share = 1 - level
     found = math.ceil(pdtrik(share, mean))
     below = max(found - 1, 0)
@@ -58,6 +64,8 @@ def even_tail(least: int, trials: int) -> float:
     >>> even_tail(3, 3)
     0.125
     """
+    from scipy.special import betainc
+
     return float(betainc(least, trials - least + 1, 0.5)) if least > 0 else 1.0
 
 

@@ -14,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc
 
 SHARES = (1.0, 0.5, 0.2, 0.1, 0.05, 0.02)
 """The most isolated shares of the people that are looked at by themselves."""
@@ -149,6 +148,8 @@ def tail(found: Floats, paired: Floats, rate: float) -> Floats:
     >>> [round(float(p), 4) for p in tail(np.array([2.0, 0.0]), np.array([0.0, 4.0]), 1.0)]
     [0.4444, 1.0]
     """
+    from scipy.special import betainc
+
     shape = np.maximum(found, 1e-300)
     beyond: Floats = betainc(shape, paired / 2 + 1, chance(rate))
     return np.where(found > 0, beyond, 1.0)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from understudy.learning.mixed_distance import (
     KINDS,
@@ -252,6 +251,8 @@ class Comparison:
 
     def _drawn(self, counts: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the chance that one of so many records is drawn, if as many as people are."""
+        from scipy.special import gammaln
+
         every, drawn = self.synthetic.rows, self.original.rows
         rest = every - counts
         # Of all ways to draw, those that leave these records out.

@@ -15,7 +15,6 @@ from understudy.data.coded import Coded
 from understudy.learning.mixed_distance import UNIT, PlacedTable
 from understudy.progress import quietly
 from understudy.synthesis.bayes.constraints import build_constraints
-from understudy.synthesis.bayes.greedy import greedy_search
 
 BINS = 20
 """Parts of equally many original records that numbers are put in."""
@@ -56,6 +55,9 @@ def code_placed(tables: Sequence[PlacedTable]) -> list[Coded]:
 
 def learn_network(table: Coded, random_state: int = 0) -> Network:
     """Return the columns and their parents, the one that tells most of the column first."""
+    # Loads Numba, which is not for those who only want to import an attack.
+    from understudy.synthesis.bayes.greedy import greedy_search
+
     rules = build_constraints(table.names, parents=min(PARENTS, len(table.names) - 1))
     with quietly():
         found = greedy_search(table, rules, np.random.default_rng(random_state))
