@@ -112,6 +112,9 @@ def option_for(remark: Remark, columns: Sequence[str]) -> str:
     "--kind 'zip code=categorical'"
     """
     name = columns[0] if len(columns) == 1 else "COLUMN"
+    if remark.setting == "unit":
+        named = shlex.join([spelled("unit_id"), joined_names([name])])
+        return f"{named}; {shlex.join([spelled('kind'), f'{name}={remark.value}'])} if it is none"
     words = {
         "kind": [spelled("kind"), f"{name}={remark.value}"],
         "drop": [spelled("drop"), joined_names([name] if len(columns) == 1 else columns)],
