@@ -366,7 +366,7 @@ class Schema:
 
         def changed(column: Column) -> Column:
             new = found.get(column.name, column)
-            kept = "identifier" not in (new.role, column.role)
+            kept = new.role not in NAMING and column.role not in NAMING
             return replace(new, role=column.role) if kept else new
 
         return Schema(map(changed, self))

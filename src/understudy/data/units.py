@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from understudy.data.frames import Frame, column_to_arrow, to_narwhals
+from understudy.errors import ParameterError, unknown_columns
 
 Codes = NDArray[np.int64]
 
@@ -64,3 +67,37 @@ def _renumbered(codes: Codes) -> Codes:
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[where.ravel()]
+
+
+def units_of(frame: Frame, names: Sequence[str]) -> Codes:
+    """Return the unit of each record of a table, from 0, by the columns that name it together.
+
+    Raises
+    ------
+    ParameterError
+        If the table lacks such a column.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> units_of(pl.DataFrame({"home": ["a", "b", "a"]}), ["home"]).tolist()
+    [0, 1, 0]
+    """
+    table = to_narwhals(frame)
+    if problems := unknown_columns(names, table.columns):
+        raise ParameterError(f"unit_id: {' '.join(problems)}")
+    return unit_codes(column_to_arrow(table[name], name) for name in names)
+
+
+def one_of_each(units: Codes, rng: np.random.Generator) -> Codes:
+    """Return a row of each unit, drawn at random, in the order of the rows.
+
+    Examples
+    --------
+    >>> rows = one_of_each(np.array([0, 0, 1, 2, 2]), np.random.default_rng(1))
+    >>> rows[1], len(rows)
+    (np.int64(2), 3)
+    """
+    shuffled = rng.permutation(len(units))
+    _, first = np.unique(units[shuffled], return_index=True)
+    return np.sort(shuffled[first])

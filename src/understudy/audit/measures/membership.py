@@ -196,5 +196,6 @@ MEMBERSHIP = Measure(
         "The model's density tells how probable each is after the release.",
     ),
     trust=(Trust("membership", "record", ("D1", "D2", "D3", "D4", "D5")),),
+    of_units="all records",
     place=69,
 )

@@ -149,5 +149,6 @@ RECORDS = Measure(
     first_only=True,
     found=lambda release: release.attribution or release.worst,
     part=Part("people", "Who is exposed", 2),
+    of_units="all records",
     place=20,
 )

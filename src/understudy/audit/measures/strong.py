@@ -251,6 +251,7 @@ STRONG = Measure(
             in_terminal=False,
         ),
     ),
+    of_units="all records",
     place=70,
 )
 STRONG_RECORD = Measure(
@@ -270,5 +271,6 @@ STRONG_RECORD = Measure(
         "and the figure says so.",
         REITER,
     ),
+    of_units="all records",
     place=80,
 )
