@@ -21,6 +21,7 @@ from understudy.audit.limits import Limits
 from understudy.audit.made_by import made_by, method_in_words
 from understudy.audit.measures import MEASURES, Measure, measures_for
 from understudy.audit.measures.records import values_to_show, worst_records
+from understudy.audit.measures.strong import OnUnits
 from understudy.audit.notices import in_common, late_notices, notices
 from understudy.audit.result import Audit
 from understudy.audit.synthesis import Synthesis, encoded, made_ready
@@ -390,6 +391,7 @@ def _assembled(
             use[name] = use[name] + value if name in use else value
         notes += found.notes
     scores, strong = (next(iter(results.get(name, ())), None) for name in ("records", "strong"))
+    strong = strong.most_exposed if isinstance(strong, OnUnits) else strong
     values = values_to_show(first) if task.show_records else None
     return ReleaseFindings(
         name=given.name,
