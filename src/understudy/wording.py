@@ -178,10 +178,12 @@ class Unit:
 
     @classmethod
     def of(cls, many: str) -> Unit:
-        """Return the unit of which the word for many is given; "child/children" gives both.
+        """Return the unit of which the word for many or for one is given; "child/children" is both.
 
         Examples
         --------
+        >>> Unit.of("household").many, Unit.of("company").many, Unit.of("person").many
+        ('households', 'companies', 'people')
         >>> Unit.of("flights"), Unit.of("companies").one, Unit.of("child/children").one
         (Unit(one='flight', many='flights'), 'company', 'child')
         >>> Unit.of("people").count(1), Unit.of("records").count(1473.2)
@@ -192,6 +194,8 @@ class Unit:
             return cls(one, other)
         if one in _SINGULAR:
             return cls(_SINGULAR[one], one)
+        if not one.endswith("s") or one.endswith("ss"):
+            return cls(one, _plural(one))
         if one.endswith("ies"):
             return cls(f"{one[:-3]}y", one)
         if one.endswith(("sses", "shes", "ches", "xes")):
@@ -237,6 +241,23 @@ class Unit:
 
 
 _SINGULAR = {"people": "person", "children": "child", "women": "woman", "men": "man"}
+
+
+def _plural(one: str) -> str:
+    """Return the word for many.
+
+    Examples
+    --------
+    >>> _plural("boss"), _plural("day"), _plural("child")
+    ('bosses', 'days', 'children')
+    """
+    known = next((many for many, word in _SINGULAR.items() if word == one), "")
+    if known:
+        return known
+    if one.endswith(("ss", "sh", "ch", "x")):
+        return f"{one}es"
+    consonant = one.endswith("y") and one[-2:-1] not in {*"aeiou"}
+    return f"{one[:-1]}ies" if consonant else f"{one}s"
 
 
 def counted(number: int, noun: str) -> str:

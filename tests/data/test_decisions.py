@@ -68,9 +68,15 @@ def test_numbers_that_all_differ_are_a_question():
 
 
 def test_a_name_that_names_somebody_although_it_repeats():
-    for values in (RNG.integers(0, 100, ROWS), [f"p{n % 60}" for n in range(ROWS)]):
-        found = remarks(values, "person_id")
-        assert [remark.topic for remark in found] == ["may be a name"]
+    for kind, values in (
+        ("integer", RNG.integers(0, 100, ROWS)),
+        ("categorical", [f"p{n % 60}" for n in range(ROWS)]),
+    ):
+        remark = only(values, "person_id")
+        assert (remark.topic, remark.setting, remark.value) == ("unit", "unit", kind)
+        assert "looks like the name of a unit with several records" in remark.why
+    few = [*range(30)] * 50  # too few for so many records to be people
+    assert [remark.topic for remark in remarks(few, "person_id")] == ["may be a name"]
 
 
 def test_codes_that_are_read_as_amounts():

@@ -44,6 +44,34 @@ def nearest_twin(queries, reference, count, own, trimmed):
     return np.array(distances), np.array(rows)
 
 
+@pytest.mark.parametrize("trimmed", [False, True])
+def test_of_each_group_the_nearest_counts_and_none_of_ones_own(trimmed):
+    rng = np.random.default_rng(3)
+    columns = {"a": rng.integers(0, 9, 40), "b": rng.choice(list("xyz"), 40), "c": rng.random(40)}
+    table = place_together({"original": pl.DataFrame(columns)}, [*columns])["original"]
+    groups = rng.integers(0, 12, 40)
+    distances, rows = nearest_records(
+        table, table, count=3, own=groups, groups=groups, trimmed=trimmed
+    )
+    half, half_rows = nearest_by_half(table, table, count=2, own=groups, groups=groups)
+    for query in range(40):
+        apart = {
+            int(group): nearest_twin(
+                table.take(np.array([query])),
+                table.take(np.flatnonzero(groups == group)),
+                1,
+                None,
+                trimmed,
+            )[0][0, 0]
+            for group in np.unique(groups)
+            if group != groups[query]
+        }
+        assert distances[query].tolist() == sorted(apart.values())[:3]
+        assert [apart[group] for group in groups[rows[query]]] == distances[query].tolist()
+        assert len({*groups[half_rows[query]], groups[query]}) == 3
+    assert (half[:, 0] <= half[:, 1]).all()
+
+
 def one_distance(original: pl.DataFrame, record: dict, other: pl.DataFrame | None = None) -> float:
     """Return how far a record is from the original's first."""
     table = pl.DataFrame(record) if other is None else other

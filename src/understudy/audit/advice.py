@@ -447,7 +447,7 @@ def _remove_uniques(case: _Case) -> Iterator[Advice]:
     told = case.release.disclosure
     if told is None or not case.release.rows:
         return
-    removed = told.repu * case.findings.rows / case.release.rows
+    removed = told.repu * case.findings.counted / case.release.rows
     if 0 < removed < MOST_REMOVED:
         yield Advice(
             f"Remove the synthetic records that look like one original record: "

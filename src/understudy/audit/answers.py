@@ -139,7 +139,7 @@ def weigh(findings: Findings, release: ReleaseFindings) -> Evidence:
             )
             for question in QUESTIONS
         },
-        tuple(gain_of(one, findings.rows, limits) for one in figures if one is not None),
+        tuple(gain_of(one, findings.counted, limits) for one in figures if one is not None),
         strong.certain if strong is not None else None,
         strong is not None and strong.max_gain_bits >= limits.doubled_bits,
         is_copy(release, limits),

@@ -223,7 +223,7 @@ def _about_guesses(findings: Findings, release: ReleaseFindings) -> Iterator[Clu
     }
     tests = [kind for kind, _ in asked if kind.tested]
     for kind, figure in asked:
-        found = gain_of(figure, findings.rows, limits)
+        found = gain_of(figure, findings.counted, limits)
         if kind.tested and math.isnan(_number(release, kind, "p_value")):
             continue
         if kind.tested:

@@ -50,7 +50,7 @@ def _defined(figure: Figure | None) -> Figure | None:
 def _gains(findings: Findings, release: ReleaseFindings) -> dict[str, Gain]:
     found = ((measure, _defined(release.figure(measure))) for measure in ("gcap", "vote"))
     gains = {
-        name: gain_of(figure, findings.rows, findings.limits)
+        name: gain_of(figure, findings.counted, findings.limits)
         for name, figure in found
         if figure is not None
     }
@@ -62,7 +62,7 @@ def _constant_target(findings: Findings, release: ReleaseFindings) -> Iterator[s
     told = release.disclosure
     if told is None or not told.disco >= NOTICEABLE:
         return
-    noise = findings.limits.noise(told.disco_baseline, findings.rows)
+    noise = findings.limits.noise(told.disco_baseline, findings.counted)
     if not told.disco_gain <= noise:
         return
     column = findings.sensitive
@@ -100,7 +100,7 @@ def _unseen_by_uniqueness(findings: Findings, release: ReleaseFindings) -> Itera
     blind = [
         name
         for name, share in (("repU", told.repu), ("DiSCO", told.disco))
-        if share * findings.rows < 0.5
+        if share * findings.counted < 0.5
     ]
     if blind:
         are = "is" if len(blind) == 1 else "are"
@@ -132,7 +132,7 @@ def _best_and_vote(findings: Findings, release: ReleaseFindings) -> Iterator[str
     if best is None or vote is None:
         return
     gap = best.synthetic - vote.synthetic
-    if gap > max(CLEARLY, findings.limits.noise(vote.synthetic, findings.rows)):
+    if gap > max(CLEARLY, findings.limits.noise(vote.synthetic, findings.counted)):
         yield (
             f"The best single classifier is correct for {percent(best.synthetic)}, the vote of all "
             f"for {percent(vote.synthetic)}. An attacker cannot know which one is best without the "

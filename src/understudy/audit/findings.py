@@ -392,11 +392,15 @@ class Findings:
     notes : tuple of str
         What else must be known about the tables, such as that records were kept back.
     unit : str
-        What a record is about, in the plural: records, people, flights.
+        What a record is about, or a unit if units are named: records, people, households.
     numbers, texts : tuple of str
         Those of the keys that hold numbers or dates, and text.
     readings : tuple of Reading
         How the columns of the original were read, if the model is known.
+    unit_id : tuple of str
+        The columns that name the units together; empty if risk is counted by record.
+    unit_count : int or None
+        How many units the original has; None if risk is counted by record.
     """
 
     version: str
@@ -418,6 +422,19 @@ class Findings:
     numbers: tuple[str, ...] = field(default=(), metadata=LATER)
     texts: tuple[str, ...] = field(default=(), metadata=LATER)
     readings: tuple[Reading, ...] = field(default=(), metadata=LATER)
+    unit_id: tuple[str, ...] = field(default=(), metadata=LATER)
+    unit_count: int | None = field(default=None, metadata=LATER)
+
+    @property
+    def counted(self) -> int:
+        """How many there are of what risk is counted by: units if they are named, else records."""
+        return self.rows if self.unit_count is None else self.unit_count
+
+    @property
+    def everybody(self) -> str:
+        """How many there are in words, with their records if these are more."""
+        found = self.units.count(self.counted)
+        return found if self.unit_count is None else f"{found} ({self.rows:,} records)"
 
     @property
     def units(self) -> Unit:

@@ -12,7 +12,8 @@ All of it is optional, but for the conditions of a gate::
     target = "job"
     known = 2
     measures = "standard"
-    unit = "people"
+    unit = "households"
+    unit_id = ["household"]
 
     [limits]
     large_gain = 0.05
@@ -57,7 +58,9 @@ class Policy:
     measures : str
         quick, standard or full; empty if the policy does not say.
     unit : str
-        What a record is about; empty likewise.
+        What a record or unit is about; empty likewise.
+    unit_id : tuple of str
+        Columns that name the unit of a record; empty likewise.
     limits : Limits
         What counts as much in the verdict.
     source : str
@@ -72,6 +75,7 @@ class Policy:
     known: int | None = None
     measures: str = ""
     unit: str = ""
+    unit_id: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     source: str = "policy"
 
@@ -189,6 +193,7 @@ _AUDIT: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "known": (lambda value: is_whole(value) and value >= 1, "a whole number from 1"),
     "measures": (lambda value: value in LEVELS, f"one of {', '.join(LEVELS)}"),
     "unit": (_is_name, "what a record is about, such as people"),
+    "unit_id": (_is_names, "a list of columns"),
 }
 
 
@@ -200,7 +205,7 @@ def _read_audit(table: Mapping[str, Any], problems: list[str]) -> dict[str, Any]
             continue
         good, kind = _AUDIT[name]
         if good(value):
-            found[name] = tuple(value) if name == "keys" else value
+            found[name] = tuple(value) if isinstance(value, list) else value
         else:
             problems.append(f"{name} must be {kind}; got {value!r}.")
     keys = found.get("keys", ())

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from understudy._version import __version__
 from understudy.arguments import read_seed
 from understudy.audit.columns import Ranked, rank_releases, ranking_sentences
@@ -19,6 +21,7 @@ from understudy.audit.limits import Limits
 from understudy.audit.made_by import made_by, method_in_words
 from understudy.audit.measures import MEASURES, Measure, measures_for
 from understudy.audit.measures.records import values_to_show, worst_records
+from understudy.audit.measures.strong import OnUnits
 from understudy.audit.notices import in_common, late_notices, notices
 from understudy.audit.result import Audit
 from understudy.audit.synthesis import Synthesis, encoded, made_ready
@@ -36,9 +39,18 @@ from understudy.audit.task import (
     read_unit,
     with_types_matched,
 )
+from understudy.audit.units import (
+    about_units,
+    looking_like_units,
+    name_of_units,
+    one_record_each,
+    read_unit_id,
+    with_units,
+)
 from understudy.data.decisions import Reading, decisions
 from understudy.data.dialect import Dialect
 from understudy.data.frames import Frame, Layout, to_narwhals
+from understudy.data.joint_coding import EncodedTable
 from understudy.errors import (
     NoDensityError,
     ParameterError,
@@ -72,7 +84,8 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     test: Frame | None = None,
     show_records: bool = False,
     limits: Limits | None = None,
-    unit: str = "records",
+    unit: str | None = None,
+    unit_id: str | Sequence[str] | None = None,
     command: str | None = None,
 ) -> Audit:
     """Measure the risk and the use of a release, with everything it is to be compared with.
@@ -111,9 +124,14 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         Whether the values of the records at the highest risk are kept; else their row numbers are.
     limits : Limits, optional
         What counts as much in the verdict; the defaults of `Limits` if not given.
-    unit : str
-        What a record is about, in the plural, for the texts: people, flights; "child/children"
-        where the singular is not the plural without its s.
+    unit : str, optional
+        What a record is about, or a unit if `unit_id` is given, for the texts: people, flights,
+        household; "child/children" where the plural is not the singular with an s. By default
+        records, and units are called after their column.
+    unit_id : str or sequence of str, optional
+        Columns that together name the person, household or firm that several records belong to.
+        Then risk is counted by unit; see the notes. By default those that the model's schema names
+        (role "unit"); an empty list counts by record all the same.
     command : str, optional
         What was typed, for the record; the call by default.
 
@@ -158,6 +176,12 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     real training is kept from and the release is not, unless it was made without them. This
     favours the release, as the verdict says.
 
+    If `unit_id` names columns, a unit counts once. Lookalikes compare whole units: one has a
+    lookalike if any of its records has, beside the nearest records of other units. Other attacks
+    see one record of each unit, drawn at random, in the original and among the control records, so
+    that their p-values hold although the records of a unit are alike. Control records of a unit
+    that is in the original are not used. The prediction is tested on whole units.
+
     A measure that fails leaves its error in `errors` of the release, without values of the data,
     and the others go on. Columns in which nearly every original record has a value of its own
     (identifiers and free text) are not compared, unless they are keys, sensitive or the target.
@@ -197,28 +221,33 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     )
     if sensitive is not None:
         check_task(task)
+    names = read_unit_id(unit_id, task)
     task, notes = with_types_matched(task)
-    real = encoded(task)
-    given_control = task.control
+    if names:
+        task, units, told = with_units(task, names)
+        notes = (*notes, *told)
+    elif told_of := looking_like_units(task.original, to_narwhals(task.original).columns):
+        notes = (*notes, told_of)
+    attacked = one_record_each(task)
+    real = encoded(attacked)
+    given_control = attacked.control
     if "control" in real and in_common("control", real["original"], real["control"]):
-        task = replace(task, control=None)
+        task, attacked = replace(task, control=None), replace(attacked, control=None)
     ranked: Ranked | None = None
     if sensitive is None:
         with _each_warning_once():
-            ranked = rank_releases(task, keys, limits or Limits())
-        task = replace(task, scenario=Scenario(ranked.known, ranked.first, known))
+            ranked = rank_releases(attacked, keys, limits or Limits())
+        scenario = Scenario(ranked.known, ranked.first, known)
+        task, attacked = (replace(one, scenario=scenario) for one in (task, attacked))
         check_task(task)
     with _each_warning_once():
         left_out = personal_columns(task)
-        remembered = Remembered()
-        notes = (*notices(replace(task, control=given_control), real), *notes)
+        notes = (*notices(replace(attacked, control=given_control), real), *notes)
         if task.control is None:
             real.pop("control", None)
-        ready = {
-            given.name: made_ready(task, given, real, left_out, remembered)
-            for given in task.releases
-        }
-        releases = _run(task, ready)
+        ready = _made_ready(attacked, real, left_out)
+        whole = ready if attacked is task else _made_ready(task, encoded(task), left_out)
+        releases = _run(task, ready, whole)
     rows, columns = to_narwhals(original).shape
     numbers, texts = keys_by_kind(task)
     if ranked is not None:
@@ -238,15 +267,29 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         target=task.target or "",
         releases=releases,
         limits=limits or Limits(),
-        unit=read_unit(unit),
+        unit=read_unit(unit or (name_of_units(names) if names else "records")),
         numbers=numbers,
         texts=texts,
         readings=_readings(task),
+        unit_id=names,
+        unit_count=units.count if names else None,
     )
+    if names:
+        notes = (about_units(units, findings.unit, np.bincount(units.original)), *notes)
     findings = replace(
         findings, notes=(*ranking_sentences(findings), *notes, *late_notices(findings))
     )
     return Audit(findings, Layout.of(original).backend)
+
+
+def _made_ready(
+    task: Task, real: Mapping[str, EncodedTable], left_out: Collection[str]
+) -> dict[str, list[Synthesis]]:
+    """Return the tables of all releases, each coded together with the original's."""
+    remembered = Remembered()
+    return {
+        given.name: made_ready(task, given, real, left_out, remembered) for given in task.releases
+    }
 
 
 def _readings(task: Task) -> tuple[Reading, ...]:
@@ -265,13 +308,24 @@ def _measures_in_words(task: Task) -> str:
     return f"{task.measures}, with {trained}"
 
 
-def _run(task: Task, ready: Mapping[str, Sequence[Synthesis]]) -> tuple[ReleaseFindings, ...]:
-    """Run all measures on all tables, with one progress bar."""
+def _run(
+    task: Task,
+    ready: Mapping[str, Sequence[Synthesis]],
+    whole: Mapping[str, Sequence[Synthesis]],
+) -> tuple[ReleaseFindings, ...]:
+    """Run all measures on all tables, with one progress bar.
+
+    `whole` has all records of units that have several, and `ready` one of each.
+    """
+
+    def given_to(measure: Measure, name: str) -> Sequence[Synthesis]:
+        return (whole if measure.of_units == "all records" else ready)[name]
+
     jobs = [
         (synthesis, measure)
         for given in task.releases
         for measure in measures_for(task, given)
-        for synthesis in ready[given.name]
+        for synthesis in given_to(measure, given.name)
         if synthesis.number == 1 or not measure.first_only
     ]
     results: dict[str, dict[str, list[Any]]] = {name: {} for name in ready}
@@ -300,15 +354,28 @@ def _run(task: Task, ready: Mapping[str, Sequence[Synthesis]]) -> tuple[ReleaseF
             results[name].setdefault(measure.name, []).append(found)
         done += 1
     return tuple(
-        _assembled(task, ready[given.name][0], results[given.name], errors[given.name])
+        _assembled(
+            task,
+            {measure.name: given_to(measure, given.name)[0] for measure in MEASURES},
+            whole[given.name][0],
+            results[given.name],
+            errors[given.name],
+        )
         for given in task.releases
     )
 
 
 def _assembled(
-    task: Task, first: Synthesis, results: Mapping[str, Sequence[Any]], errors: Mapping[str, str]
+    task: Task,
+    given_to: Mapping[str, Synthesis],
+    first: Synthesis,
+    results: Mapping[str, Sequence[Any]],
+    errors: Mapping[str, str],
 ) -> ReleaseFindings:
-    """Return all that was found about one release: what each measure made of its results."""
+    """Return all that was found about one release: what each measure made of its results.
+
+    `given_to` is the first table as each measure saw it.
+    """
     given = first.given
     figures: list[Figure] = []
     numbers: dict[str, float] = {}
@@ -316,7 +383,7 @@ def _assembled(
     use: dict[str, Any] = {}
     notes = list(_left_out(first))
     for measure in (one for one in MEASURES if results.get(one.name)):
-        found = measure.collect(first, results[measure.name])
+        found = measure.collect(given_to[measure.name], results[measure.name])
         figures += found.figures
         numbers |= found.numbers
         fields |= found.release
@@ -324,6 +391,7 @@ def _assembled(
             use[name] = use[name] + value if name in use else value
         notes += found.notes
     scores, strong = (next(iter(results.get(name, ())), None) for name in ("records", "strong"))
+    strong = strong.most_exposed if isinstance(strong, OnUnits) else strong
     values = values_to_show(first) if task.show_records else None
     return ReleaseFindings(
         name=given.name,
@@ -426,6 +494,7 @@ def _call(task: Task, ranked: Ranked | None) -> str:
         "classifiers": None if task.classifiers == "strong" else task.classifiers,
         "random_state": task.seed,
         "groups": dict(task.groups) or None,
+        "unit_id": list(task.units.names) if task.units is not None else None,
     }
     given = [f"{name}={value!r}" for name, value in named.items() if value is not None]
     given += ["classifiers=None"] if task.classifiers is None else []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 import narwhals as nw
 
@@ -25,6 +25,9 @@ from understudy.risk.own_values import OWN
 from understudy.risk.scenario import Scenario
 from understudy.showing import SHARED_BY
 from understudy.synthesis import Synthesizer
+
+if TYPE_CHECKING:
+    from understudy.audit.units import Units
 
 MeasureSet = Literal["quick", "standard", "full"]
 LEVELS: tuple[MeasureSet, ...] = get_args(MeasureSet)
@@ -73,6 +76,8 @@ class Task:
         Whether values of single records may be shown.
     tolerance : object
         How far off a guess of a sensitive number or date may be; what suits the values if None.
+    units : Units or None
+        The units of the records, if records are to be counted by unit.
     """
 
     original: Frame
@@ -87,6 +92,7 @@ class Task:
     seed: int
     show_records: bool
     tolerance: object = None
+    units: Units | None = None
 
     @property
     def fewest_to_name(self) -> int:
@@ -174,10 +180,10 @@ def read_classifiers(classifiers: object) -> Preset | None:
 
 
 def read_unit(unit: object) -> str:
-    """Return what a record is about, or say how it is written."""
+    """Return what a record or unit is about, or say how it is written."""
     if not isinstance(unit, str) or not all(part.strip() for part in unit.split("/", 1)):
         raise ParameterError(
-            "unit must say what a record is about, in the plural: 'people', 'flights', or "
+            "unit must say what a record is about, in a word: 'people', 'flights', or "
             f"'child/children'; got {unit!r}."
         )
     return unit.strip()
@@ -287,7 +293,8 @@ def personal_columns(task: Task) -> frozenset[str]:
     says nothing. Columns that the audit is about are not among them.
     """
     named = {*task.scenario.keys, task.scenario.sensitive, task.target}
-    return frozenset(columns_of_own_values(task.original) - named)
+    units = () if task.units is None else task.units.names
+    return frozenset({*units, *columns_of_own_values(task.original)} - named)
 
 
 def columns_of_own_values(original: Frame) -> set[str]:

@@ -247,7 +247,7 @@ def _risk_noise(findings: Findings, release: ReleaseFindings, question: Question
     names = ("lookalikes",) if question == "records" else main_figures(question)
     figures = (release.figure(name) for name in names)
     return _largest(
-        findings.limits.noise(one.baseline, findings.rows) for one in figures if one is not None
+        findings.limits.noise(one.baseline, findings.counted) for one in figures if one is not None
     )
 
 

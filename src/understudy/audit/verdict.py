@@ -207,7 +207,7 @@ def _sensitive(findings: Findings) -> str:
 
 def attack_sentences(findings: Findings, release: ReleaseFindings) -> Iterator[str]:
     """Yield what is guessed without the release, with it, and with the original."""
-    sensitive, everybody = _sensitive(findings), findings.units.count(findings.rows)
+    sensitive, everybody = _sensitive(findings), findings.everybody
     gcap, vote, icap = (_known(release.figure(name)) for name in ("gcap", "vote", "icap"))
     if gcap is not None:
         if gcap.baseline >= 1:
@@ -258,7 +258,7 @@ def _with_original(figure: Figure, release: ReleaseFindings) -> str:
 
 
 def _gain_in_words(findings: Findings, figure: Figure) -> str:
-    found = gain_of(figure, findings.rows, findings.limits)
+    found = gain_of(figure, findings.counted, findings.limits)
     if found.size == "unknown":
         return "What the release adds is not known."
     if round(found.gain, 4) <= 0:

@@ -15,7 +15,7 @@ import typer
 
 from understudy.cli import options, session
 from understudy.cli.advice_commands import AdviceCommands, shell
-from understudy.cli.option_groups import option, panel, repeated
+from understudy.cli.option_groups import Reworded, option, panel, repeated
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from understudy.audit.gate import GateResult
     from understudy.audit.policy import Policy
     from understudy.cli.holdout import KeptBack
+    from understudy.data import Schema
     from understudy.risk.scenario import Scenario
     from understudy.synthesis import Synthesizer
 
@@ -65,7 +66,8 @@ class AuditOptions:
             "--show-records",
         ),
     ] = False
-    unit: options.Unit = ""
+    unit_id: Annotated[options.UnitId, Reworded(panel=options.AUDIT)] = ""
+    unit_name: options.UnitName = ""
     fail_if: Annotated[
         list[str] | None,
         _gate(
@@ -140,10 +142,15 @@ class AuditOptions:
 
     def check_columns(self, original: pl.DataFrame) -> None:
         """Raise if the original lacks a column that the audit is about, before any work."""
-        named = [*self._keys, self.sensitive, self._target]
+        named = [*self._keys, self.sensitive, self._target, *self.units()]
         problems = unknown_columns([name for name in named if name], original.columns)
         if problems:
             raise ParameterError(f"The original table: {' '.join(problems)}")
+
+    def units(self, described: Schema | None = None) -> list[str]:
+        """Return the columns that name the units: the option's, a policy's or a schema's."""
+        found = options.split_names(self.unit_id) or list(self._policy.unit_id)
+        return found or list(described.units if described is not None else ())
 
     def audit(
         self,
@@ -153,11 +160,12 @@ class AuditOptions:
         seed: int,
         read: Callable[[options.Place], Any],
         kept_back: KeptBack | None = None,
+        described: Schema | None = None,
     ) -> Audit:
         """Run the measures; `read` gives the tables of the options.
 
         Records that were kept back from the synthesis are the control records, and so the test
-        records too, unless others are given.
+        records too, unless others are given. `described` may say which columns name the units.
         """
         from understudy.audit import audit
 
@@ -186,7 +194,8 @@ class AuditOptions:
                 groups=self._groups,
                 show_records=self.show_records,
                 limits=self._policy.limits,
-                unit=self.unit.strip() or self._policy.unit or "records",
+                unit=self.unit_name.strip() or self._policy.unit or None,
+                unit_id=self.units(described) or None,
                 command=_typed(),
             )
 
@@ -203,7 +212,8 @@ class AuditOptions:
                 "measures": measures if measures != "standard" else None,
                 "classifiers": classifiers if classifiers != "strong" else None,
                 "groups": self.attacker.groups or None,
-                "unit": self.unit.strip() or self._policy.unit or None,
+                "unit_id": options.joined_names(found.unit_id) or None,
+                "unit_name": self.unit_name.strip() or self._policy.unit or None,
                 "policy": self.policy if for_all else None,
             }
         )

@@ -21,7 +21,7 @@ from understudy.cli.control import control
 from understudy.cli.holdout import Holdout, KeptBack, KeptBackFile
 from understudy.cli.named_releases import NamedReleases
 from understudy.cli.option_groups import Reworded, argument, grouped, option, repeated
-from understudy.cli.preparation import KindOption, read_kinds, show_decisions
+from understudy.cli.preparation import KindOption, read_kinds, show_decisions, with_units
 from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
 from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
 from understudy.showing import NOT_SHOWN, showing_records
@@ -87,6 +87,7 @@ def schema(
         option("Groups with equally many records, or of equal width.", default=True),
     ] = "quantile",
     kind: Annotated[KindOption, Reworded(panel=None)] = None,
+    unit_id: options.UnitId = "",
     stream: options.Stream = False,
     drop: options.Drop = "",
     force: options.Force = False,
@@ -109,6 +110,7 @@ def schema(
         sensitive=options.split_names(sensitive),
         target=options.split_names(target),
     )
+    found = with_units(found, options.split_names(unit_id))
     show_decisions(ctx, table, found, dialect)
     if output is None or str(output) == "-":
         typer.echo(found.to_toml(), nl=False)
@@ -131,6 +133,7 @@ def synth(
         Path, options.output(f"The synthetic table to write: {options.OUTPUT_KINDS}.")
     ],
     how: Synthesis,
+    unit_id: options.UnitId = "",
     save_model: Annotated[
         Path | None, option("Also write the fitted model, which is confidential.")
     ] = None,
@@ -152,7 +155,7 @@ def synth(
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx):
         table, dialect = csv.open(data, how.drop, stream=stream, codes_in_memory=how.needs_codes)
-        ready = how.prepare(table, described)
+        ready = how.prepare(table, described, options.split_names(unit_id))
         ready.show(ctx, dialect)
         model.fit(ready.frame, ready.schema, dialect=dialect)
         how.draw(model, outputs, overwrite=force)
@@ -255,7 +258,10 @@ def audit(
         original,
         csv,
         {name: Source(synthetic[0], model=model, drop=lacking(first, tables))},
-        synthesis=[word for made in models.values() for word in seed_words(made)],
+        synthesis=[
+            *(word for made in models.values() for word in seed_words(made)),
+            *repeated({"unit_id": options.joined_names(found.findings.unit_id) or None}),
+        ],
         audit=[*asked.words(found.findings), *repeated({"kept_back": kept_back})],
         seed=seed,
     )
@@ -314,8 +320,9 @@ def run(
         read = partial(csv.read, like=dialect)
         # What is asked of the attacker is checked before the synthesis takes its time.
         asked.check_columns(everybody)
-        parts = holdout.part(everybody, asked, cast("int", model.random_state))
-        ready = how.prepare(parts.kept, described)
+        units = asked.units(described)
+        parts = holdout.part(everybody, asked, cast("int", model.random_state), units=units)
+        ready = how.prepare(parts.kept, described, units)
         ready.show(ctx, dialect)
         parts = parts.prepared(ready)
         model.fit(ready.frame, ready.schema, dialect=dialect).avoid_identifiers(everybody)
@@ -330,12 +337,13 @@ def run(
             0,
             lambda path: ready.alike(read(path)),
             parts,
+            described,
         )
         result = asked.judge(found)
         failed, kept_back = bool(result.failed), parts.control is not None
         anew = final and kept_back and not failed
         if anew:
-            ready = how.prepare(everybody, described)
+            ready = how.prepare(everybody, described, units)
             model.fit(ready.frame, ready.schema, dialect=dialect)
             how.draw(model, tables, overwrite=True)
         found = parts.tell(found, final=anew)
@@ -395,8 +403,10 @@ def compare(
     with session.progress(ctx):
         everybody, dialect = csv.open(original)
         asked.check_columns(everybody)
-        parts = holdout.part(everybody, asked, seed, list(files))
-        ready = compared.prepare(parts.kept, made)
+        described = compared.described()
+        units = asked.units(described)
+        parts = holdout.part(everybody, asked, seed, list(files), units)
+        ready = compared.prepare(parts.kept, made, units)
         parts = parts.prepared(ready)
 
         def read(path: options.Place) -> Any:  # noqa: ANN401  # a frame
@@ -404,7 +414,7 @@ def compare(
 
         releases = {name: list(map(read, paths)) for name, paths in files.items()}
         releases |= compared.synthesize(ready, made)
-        found = asked.audit(parts.kept, releases, models | made, seed, read, parts)
+        found = asked.audit(parts.kept, releases, models | made, seed, read, parts, described)
     found = parts.tell(found)
     sources = compared.sources(everybody, releases, made)
     commands = AdviceCommands(
@@ -478,7 +488,7 @@ def demo(
         Path, options.output("Folder for what it makes."), Reworded(show_default=True)
     ] = Path("understudy-demo"),
     seed: options.Seed = 1,
-    unit: Annotated[options.Unit, Reworded(panel=None, show_default=True)] = "people",
+    unit_name: Annotated[options.UnitName, Reworded(panel=None, show_default=True)] = "people",
     force: options.Force = False,
 ) -> None:
     """Show the whole idea on the bundled survey: seven syntheses, attacked and compared.
@@ -490,7 +500,7 @@ def demo(
     from understudy.cli.demonstration import run_demo
 
     with session.progress(ctx):
-        result = run_demo(output, seed=seed, unit=unit, overwrite=force)
+        result = run_demo(output, seed=seed, unit=unit_name, overwrite=force)
     show_audit(ctx, result.audit)
     for path, what in result.files.items():
         session.say(ctx, f"Wrote {path}: {what}.")

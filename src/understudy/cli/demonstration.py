@@ -136,7 +136,7 @@ def run_demo(folder: Path, *, seed: int, overwrite: bool, unit: str = "people") 
                     "known": KNOWN,
                     "target": TARGET,
                     "classifiers": "papers",
-                    "unit": unit,
+                    "unit_name": unit,
                 }
             ),
             rerun=Rerun(SHARE),

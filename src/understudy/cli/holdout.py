@@ -61,10 +61,12 @@ class Holdout:
         asked: AuditOptions,
         seed: int,
         files: Sequence[str] = (),
+        units: Sequence[str] = (),
     ) -> KeptBack:
         """Keep records back, with the sensitive column spread alike, if the releases allow it.
 
-        If every column is tried as the sensitive one, none is spread alike.
+        If every column is tried as the sensitive one, none is spread alike. If `units` names some,
+        whole ones are kept back.
         """
         from understudy.data import hold_out
 
@@ -77,8 +79,9 @@ class Holdout:
             )
         if files or asked.attacker.control is not None:
             share = 0
-        parts = hold_out(everybody, share, by=asked.sensitive, random_state=seed)
-        return KeptBack(parts, asked.sensitive, asked.tests_on_control, reason or parts.reason)
+        parts = hold_out(everybody, share, by=asked.sensitive, unit_id=units, random_state=seed)
+        why = reason or parts.reason
+        return KeptBack(parts, asked.sensitive, asked.tests_on_control, why, units=tuple(units))
 
     def again(self, asked: AuditOptions, copies: int, files: Sequence[str] = ()) -> Rerun:
         """Return how `run` keeps back as many records, and makes as many tables."""
@@ -125,6 +128,13 @@ class Rerun:
         return repeated({"holdout": given, "copies": copies})
 
 
+def _count(frame: Any, units: Sequence[str]) -> int:  # noqa: ANN401  # a frame
+    """Return how many units the records of a table belong to."""
+    from understudy.data.units import units_of
+
+    return int(units_of(frame, units).max(initial=-1)) + 1
+
+
 @dataclass(frozen=True, eq=False)
 class KeptBack:
     """The records that the synthesis sees, and those that it does not.
@@ -141,6 +151,8 @@ class KeptBack:
         Why nothing was kept back, if there is something to say about it.
     prepared_note : str
         What was done to all records before the synthesis, if anything was.
+    units : tuple of str
+        The columns that name units, of which whole ones were kept back; empty if none are named.
     """
 
     parts: Parts
@@ -148,6 +160,7 @@ class KeptBack:
     predicted: bool
     reason: str = ""
     prepared_note: str = ""
+    units: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, path: Path, everybody: Any, asked: AuditOptions) -> KeptBack:  # noqa: ANN401
@@ -207,6 +220,9 @@ class KeptBack:
         tested = ", and predictions are tested on them" if self.predicted else ""
         alike = f" with {self.by!r} spread alike" if self.by else ""
         records = f"{back:,} of {kept + back:,} records ({share})"
+        if self.units:
+            inside, outside = (_count(part, self.units) for part in (self.kept, self.control))
+            records = f"{outside:,} of {inside + outside:,} units, with {records},"
         return (
             f"{records} were kept back, drawn at random{alike}. They are the control records of "
             f"every attack{tested}. The synthesis saw only the other {kept:,}."

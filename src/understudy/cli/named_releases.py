@@ -17,6 +17,7 @@ from understudy.errors import DataError, ParameterError, did_you_mean
 from understudy.toml_file import parse_toml
 
 if TYPE_CHECKING:
+    from understudy.data import Schema
     from understudy.synthesis import Synthesizer
 
 PROTECTED = "{} (protected)"
@@ -152,14 +153,18 @@ class NamedReleases:
         self,
         original: Any,  # noqa: ANN401  # a frame
         made: Mapping[str, Synthesizer],
+        units: Sequence[str] = (),
     ) -> Prepared:
         """Return the original as the methods are to synthesize it."""
-        from understudy.data import Schema
-
-        described = Schema.load(self.schema) if self.schema is not None else None
         if not made:
             return Prepared(original, None)
-        return self.preparation.apply(original, described)
+        return self.preparation.apply(original, self.described(), units)
+
+    def described(self) -> Schema | None:
+        """Return what the columns are, if that is given."""
+        from understudy.data import Schema
+
+        return Schema.load(self.schema) if self.schema is not None else None
 
     def synthesize(self, ready: Prepared, made: Mapping[str, Synthesizer]) -> dict[str, list[Any]]:
         """Fit each method, and draw its tables."""

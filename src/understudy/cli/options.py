@@ -63,11 +63,21 @@ Target = Annotated[str, audit_option("The column that the data will be used to p
 SchemaFile = Annotated[
     Path | None, option("What the columns are, from `understudy schema`.", default="inferred")
 ]
-Unit = Annotated[
+UnitName = Annotated[
     str,
     audit_option(
-        "What a record is about, in the plural, for the texts: people, flights, child/children.",
-        default="records",
+        "What a record is about, or with --unit-id a unit, for the texts: people, flights, "
+        "household, child/children.",
+        "--unit-name",
+        "--unit",
+        default="records; with --unit-id, after the column",
+    ),
+]
+UnitId = Annotated[
+    str,
+    option(
+        "Columns that together name the person, household or firm that several records belong to, "
+        "separated by commas."
     ),
 ]
 Copies = Annotated[

@@ -12,7 +12,7 @@ import typer
 from understudy.cli import session
 from understudy.cli.option_groups import panel, spelled
 from understudy.cli.options import joined_names
-from understudy.errors import ParameterError
+from understudy.errors import ParameterError, unknown_columns
 
 if TYPE_CHECKING:
     from understudy.data import Schema
@@ -51,6 +51,13 @@ def read_kinds(texts: Sequence[str] | None) -> dict[str, Kind]:
             raise ParameterError(f"--kind names {column!r} twice.")
         found[column] = cast("Kind", kind.strip())
     return found
+
+
+def with_units(schema: Schema, units: Sequence[str]) -> Schema:
+    """Return a schema in which some columns name the units that records belong to."""
+    if problems := unknown_columns(units, schema.names):
+        raise ParameterError(f"--unit-id: {' '.join(problems)}")
+    return schema.with_roles(unit=units) if units else schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +119,9 @@ def option_for(remark: Remark, columns: Sequence[str]) -> str:
     "--kind 'zip code=categorical'"
     """
     name = columns[0] if len(columns) == 1 else "COLUMN"
+    if remark.setting == "unit":
+        named = shlex.join([spelled("unit_id"), joined_names([name])])
+        return f"{named}; {shlex.join([spelled('kind'), f'{name}={remark.value}'])} if it is none"
     words = {
         "kind": [spelled("kind"), f"{name}={remark.value}"],
         "drop": [spelled("drop"), joined_names([name] if len(columns) == 1 else columns)],
@@ -138,8 +148,16 @@ class Preparation:
         """Raise if an option cannot be read, before any work."""
         read_kinds(self.kind)
 
-    def apply(self, frame: Any, described: Schema | None) -> Prepared:  # noqa: ANN401
-        """Return a table as it is to be synthesized; `described` says what its columns are."""
+    def apply(
+        self,
+        frame: Any,  # noqa: ANN401  # a frame or stream
+        described: Schema | None,
+        units: Sequence[str] = (),
+    ) -> Prepared:
+        """Return a table as it is to be synthesized.
+
+        `described` says what its columns are, and `units` which of them name the units.
+        """
         from understudy.data import FileStream, Schema
 
         kinds = read_kinds(self.kind)
@@ -150,6 +168,7 @@ class Preparation:
                 schema = described.read_anew(frame, kinds) if kinds else described
         except ParameterError as error:
             raise ParameterError(f"--kind: {error}") from error
+        schema = with_units(schema, units)
         if self.group_rare is None:
             return Prepared(frame, schema)
         if isinstance(frame, FileStream):

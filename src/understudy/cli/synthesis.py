@@ -428,9 +428,14 @@ class Synthesis:
         again = repeated({"schema": self.schema, "rows": self.rows, "seed": self.seed})
         return [*again, *self.preparation.words()]
 
-    def prepare(self, frame: Any, described: Schema | None) -> Prepared:  # noqa: ANN401
+    def prepare(
+        self,
+        frame: Any,  # noqa: ANN401  # a frame or stream
+        described: Schema | None,
+        units: Sequence[str] = (),
+    ) -> Prepared:
         """Return a table as it is to be synthesized, and what its columns are."""
-        return self.preparation.apply(frame, described)
+        return self.preparation.apply(frame, described, units)
 
     def described(self) -> Schema | None:
         """Return what the columns are, if that is given, without those that are not wanted."""

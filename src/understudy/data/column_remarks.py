@@ -22,11 +22,20 @@ from understudy.data.identifier_look import (
 )
 from understudy.data.inspection import is_prose
 from understudy.data.schema import NUMERIC, Column, Kind
-from understudy.data.values import numbers
+from understudy.data.unit_look import NEARLY_ALL, Repeats, may_be_member, why_unit
+from understudy.data.values import form_of, numbers
 from understudy.wording import counted, listed
 
 Topic = Literal[
-    "refused", "made up", "all differ", "may be a name", "codes", "special", "format", "rare"
+    "unit",
+    "refused",
+    "made up",
+    "all differ",
+    "may be a name",
+    "codes",
+    "special",
+    "format",
+    "rare",
 ]
 """What there is to know about a column; in this order they are told."""
 
@@ -51,14 +60,15 @@ class Remark:
     line : str
         What changes it: a line for the column's section of the schema file, or a few words.
     setting, value : str
-        The same for programs: the `kind` to give the column, `drop` it, or `group` rare levels;
-        empty if only the schema file can say it.
+        The same for programs: the `kind` to give the column, `drop` it, `group` rare levels, or
+        name a `unit` with it, or else give it the kind that is the value; empty if only the schema
+        file can say it.
     """
 
     topic: Topic
     why: str
     line: str = ""
-    setting: Literal["", "kind", "drop", "group"] = ""
+    setting: Literal["", "kind", "drop", "group", "unit"] = ""
     value: str = ""
 
 
@@ -72,7 +82,7 @@ def remarks_about(column: Column, array: pa.Array) -> Iterator[Remark]:
     if column.kind == "text":
         yield _refused(array)
     elif column.kind == "identifier":
-        yield _made_up(column, array)
+        yield _about_units(column, array) or _made_up(column, array)
     elif column.kind in NUMERIC:
         yield from _about_numbers(column, array)
     elif column.kind == "categorical":
@@ -102,6 +112,29 @@ def _refused(array: pa.Array) -> Remark:
     else:
         why = "refused: the schema says that it is text"
     return Remark("refused", why, "drop it, or sort it into categories", "drop")
+
+
+def _about_units(column: Column, array: pa.Array) -> Remark | None:
+    """Return what to say of a column that names units with several records, or their members."""
+    found = Repeats.of(array)
+    if column.role == "unit":
+        why = f"names the units: {found.values:,} in {counted(found.records, 'record')}"
+        return _to_kind("made up", why, "categorical")
+    if found.values > NEARLY_ALL * found.records:
+        return None
+    kind: Kind = "categorical" if form_of(array.type, column.name) == "category" else "integer"
+    why = why_unit(column.name, array)
+    if why:
+        reason = (
+            f"looks like the name of a unit with several records: {found.values:,} values in "
+            f"{counted(found.records, 'record')}, and {why}. Until you say, values are made up, a "
+            "new one in each row"
+        )
+        line = f'role = "unit" if it is; kind = "{kind}" if not'
+        return Remark("unit", reason, line, "unit", kind)
+    if may_be_member(column.name):
+        return _to_kind("made up", "values replaced: it seems to number a unit's members", kind)
+    return None
 
 
 def _is_large(values: pa.Array) -> bool:

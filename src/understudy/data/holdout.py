@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,9 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from understudy.arguments import is_number, read_seed
+from understudy.arguments import as_names, is_number, read_seed
 from understudy.data.declared import declare_like
 from understudy.data.frames import Frame, column_to_arrow, to_narwhals
+from understudy.data.units import units_of
 from understudy.errors import DataError, ParameterError, unknown_columns
 
 MOST = 0.5
@@ -54,6 +56,7 @@ def hold_out(
     share: float = 0.2,
     *,
     by: str | None = None,
+    unit_id: str | Sequence[str] = (),
     random_state: int | None = None,
 ) -> Parts:
     """Keep back a share of the records at random, such that a column is spread alike in both parts.
@@ -68,6 +71,10 @@ def hold_out(
         The column whose values are in both parts as often as `share` says, but for rounding.
         Numbers and dates of more than 10 values are put into 10 groups of equal size; missing
         values are a group of their own.
+    unit_id : str or sequence of str
+        Columns that together name the person, household or firm that a record belongs to. Then
+        this share of the units is kept back, each with all of its records, and a unit counts with
+        the value of `by` of its first record.
     random_state : int, optional
         The seed; a fresh one by default.
 
@@ -78,7 +85,7 @@ def hold_out(
     Raises
     ------
     ParameterError
-        If `share` is no such number, or `by` is no column.
+        If `share` is no such number, or `by` or `unit_id` names no column.
     DataError
         If the values of that column cannot be compared.
 
@@ -104,16 +111,19 @@ def hold_out(
     table = to_narwhals(frame)
     if by is not None and (problems := unknown_columns([by], table.columns)):
         raise ParameterError(f"by: {' '.join(problems)}")
-    rows = len(table)
+    rows, names = len(table), as_names(unit_id)
+    units = units_of(table, names) if names else np.arange(rows)
+    _, first = np.unique(units, return_index=True)
     # An exact half of a record counts as one, whatever the share is in binary.
-    count = int(np.floor(round(share * rows, 9) + 0.5))
+    count = int(np.floor(round(share * len(first), 9) + 0.5))
     if count < FEWEST:
-        few = f"{100 * share:.3g}% of {rows:,} records are {count}"
+        noun = "units" if names else "records"
+        few = f"{100 * share:.3g}% of {len(first):,} {noun} are {count}"
         reason = f"{few}, and fewer than {FEWEST} say too little." if share else ""
         return Parts(frame, None, np.arange(rows), reason)
     rng = np.random.default_rng([read_seed(random_state), _STREAM])
     groups = np.zeros(rows, np.int64) if by is None else _groups(column_to_arrow(table[by], by), by)
-    drawn = _drawn(groups, count, rng)
+    drawn = _drawn(groups[first], count, rng)[units]
     kept, held_out = (
         declare_like(table.filter(part.tolist()).to_native(), frame) for part in (~drawn, drawn)
     )

@@ -22,30 +22,31 @@ FEWEST_NAMED = 5
 """In a shorter column, not even a name such as `id` makes an identifier."""
 
 
-def _words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """Return the words of a text, to look others up in."""
     return frozenset(text.split())
 
 
-_OWN = _words("""
+_OWN = word_set("""
     id ids uid uuid guid oid pid rowid userid personid patientid ssn sin nin nino ssid passport iban
     imei vin mrn nhs cpr pesel bsn dni nif cpf siren siret identifier identifiant identificador
     kennung ausweis matricule username
 """)
 """Words of a name that say that the values stand for somebody or something."""
 
-_CONTACT = _words("""
+_CONTACT = word_set("""
     email mail phone telephone telefon tel mobile handy fax login hash token
 """)
 """Words that say so as well, unless others say what is measured: `phone minutes`."""
 
-_NUMBERING = _words("""
+_NUMBERING = word_set("""
     key keys pk no nr num number nummer numero code codes ref reference serial account acct card
     licence license plate index idx row record rownum rownumber barcode sku isbn ean invoice order
     ticket case
 """)
 """Words of a name that often say so; `number of` and the like do not."""
 
-_MEASURED = _words("""
+_MEASURED = word_set("""
     age ages year years yr month months week weeks day days hour hours minute minutes second seconds
     time times date duration survival delay wait income salary wage pay earnings price cost costs
     amount value values total sum balance revenue sales turnover budget fee tax rent population pop
@@ -58,7 +59,7 @@ _MEASURED = _words("""
 
 _MEASURED_ENDS = ("time", "days", "date", "income", "price", "zeit", "preis")
 
-_CODES = _words("""
+_CODES = word_set("""
     code codes zip zipcode postcode postal plz icd naics nace isco isic fips region district county
     municipality department dept branch tract class category type occupation industry iso hs cpt atc
 """)
@@ -111,13 +112,18 @@ def named_like_measure(name: str) -> bool:
     return not _MEASURED.isdisjoint(words) or any(one.endswith(_MEASURED_ENDS) for one in words)
 
 
+def named_like_count(name: str) -> bool:
+    """Whether a column's name says that it counts: `number of` and the like."""
+    return bool(_COUNTS.search(name))
+
+
 def named_like_codes(name: str) -> bool:
     """Whether a column's name says that its numbers may be labels."""
     return not _CODES.isdisjoint(words_of(name))
 
 
 def _named_like_numbering(name: str) -> bool:
-    if _COUNTS.search(name) or named_like_measure(name):
+    if named_like_count(name) or named_like_measure(name):
         return False
     return not _NUMBERING.isdisjoint(words_of(name))
 

@@ -24,6 +24,8 @@ from understudy.data.identifier_look import (
 from understudy.data.schema import NUMERIC, Column, Kind, Level, Schema
 from understudy.data.special_values import special_values
 from understudy.data.stream import FileStream, columns_of, layout_of
+from understudy.data.unit_look import may_be_member, members_within, why_unit
+from understudy.data.units import codes_of
 from understudy.data.values import Form, decimals_of, form_of, numbers, time_to_text
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
 from understudy.progress import track
@@ -76,6 +78,8 @@ def infer_columns(
         )
     layout, kinds, special = layout_of(data), kinds or {}, declared(data)
     check_kinds(kinds, tuple(layout.types))
+    found: list[Column] = []
+    named = _NamesOfUnits()
     for name, array in track(columns_of(data), "Describing", len(layout.types)):
         if names is not None and name not in names:
             continue
@@ -83,11 +87,38 @@ def infer_columns(
         if kind is not None:
             _check_form(name, kind, form, array)
         if kind in ("identifier", "text", "boolean") or (form == "boolean" and kind is None):
-            yield Column(name, kind or "boolean", missing=_missing_share(array))
+            found.append(Column(name, kind or "boolean", missing=_missing_share(array)))
+        elif kind is None and form != "time" and name not in special and named.take(name, array):
+            found.append(Column(name, "identifier", missing=_missing_share(array)))
         elif form == "category" or kind == "categorical":
-            yield _category(name, array, layout, kind)
+            found.append(_category(name, array, layout, kind))
         else:
-            yield _number(name, array, form == "time", grouping, kind, special.get(name, ()))
+            known = special.get(name, ())
+            found.append(_number(name, array, form == "time", grouping, kind, known))
+    yield from named.with_members(found)
+
+
+class _NamesOfUnits:
+    """The columns that were taken for names of units, and those that may number their members."""
+
+    def __init__(self) -> None:
+        self._units: dict[str, NDArray[np.int64]] = {}
+        self._others: dict[str, NDArray[np.int64]] = {}
+
+    def take(self, name: str, array: pa.Array) -> bool:
+        """Whether a column names units; what is needed of it and its like is kept."""
+        if why_unit(name, array):
+            self._units[name] = codes_of(array)
+        elif may_be_member(name):
+            self._others[name] = codes_of(array)
+        return name in self._units
+
+    def with_members(self, columns: Sequence[Column]) -> Iterator[Column]:
+        """Yield the columns; those that number the members of units are names as well."""
+        members = members_within(self._units, self._others)
+        for column in columns:
+            known = column.name in members and column.kind != "text"
+            yield Column(column.name, "identifier", missing=column.missing) if known else column
 
 
 def check_kinds(kinds: Mapping[str, Kind], names: Sequence[str]) -> None:

@@ -366,7 +366,7 @@ class Schema:
 
         def changed(column: Column) -> Column:
             new = found.get(column.name, column)
-            kept = "identifier" not in (new.role, column.role)
+            kept = new.role not in NAMING and column.role not in NAMING
             return replace(new, role=column.role) if kept else new
 
         return Schema(map(changed, self))
@@ -397,15 +397,28 @@ class Schema:
         keys: str | Sequence[str] = (),
         sensitive: str | Sequence[str] = (),
         target: str | Sequence[str] = (),
+        unit: str | Sequence[str] = (),
     ) -> Schema:
-        """Return the schema with the given columns in these roles; the others keep theirs."""
-        keys, sensitive, target = map(as_names, (keys, sensitive, target))
-        self._require([*keys, *sensitive, *target])
-        return (
+        """Return the schema with the given columns in these roles; the others keep theirs.
+
+        Those of `unit` name the units together, and no other does any longer.
+        """
+        keys, sensitive, target, unit = map(as_names, (keys, sensitive, target, unit))
+        self._require([*keys, *sensitive, *target, *unit])
+        found = (
             self.edit(*keys, role="key")
             .edit(*sensitive, role="sensitive")
             .edit(*target, role="target")
         )
+        if not unit:
+            return found
+
+        def naming(column: Column) -> Column:
+            if column.name in unit:  # without a trace of its values
+                return Column(column.name, "identifier", "unit", missing=column.missing)
+            return replace(column, role="identifier") if column.role == "unit" else column
+
+        return Schema(map(naming, found))
 
     def drop(self, *names: str) -> Schema:
         """Return the schema without the named columns."""

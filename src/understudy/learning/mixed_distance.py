@@ -269,6 +269,7 @@ def nearest_records(
     *,
     count: int = 1,
     own: NDArray[np.integer] | None = None,
+    groups: NDArray[np.integer] | None = None,
     trimmed: bool = False,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return distances and row numbers of the nearest records, the nearest first.
@@ -281,12 +282,15 @@ def nearest_records(
         How many are found for each query. Of equally near ones the first in the reference; where
         there are too few, the distance is infinite and the row -1.
     own : ndarray of int, optional
-        For each query its own row in the reference, which is left out.
+        For each query its own row in the reference, which is left out; with `groups`, its group.
+    groups : ndarray of int, optional
+        For each record of the reference the group it belongs to. Of each group the nearest record
+        is found, and none of the query's own group. By default each record is a group.
     trimmed : bool
         Whether the largest of the differences of two records is left out.
     """
     kind: Kind = "trimmed" if trimmed else "whole"
-    return nearest_by_both(queries, reference, counts={kind: count}, own=own)[kind]
+    return nearest_by_both(queries, reference, counts={kind: count}, own=own, groups=groups)[kind]
 
 
 def nearest_by_both(
@@ -295,15 +299,17 @@ def nearest_by_both(
     *,
     counts: Mapping[Kind, int],
     own: NDArray[np.integer] | None = None,
+    groups: NDArray[np.integer] | None = None,
 ) -> dict[Kind, tuple[NDArray[np.float64], NDArray[np.int64]]]:
     """Return the same by the whole and the trimmed distance at once; see `nearest_records`."""
     from understudy.learning.mixed_kernels import find_nearest
 
     left_out = np.full(queries.rows, -1) if own is None else np.asarray(own, np.int64)
+    together = _groups(reference, groups)
     found = {kind: _unfound(queries.rows, counts.get(kind, 0)) for kind in KINDS}
     for piece, coded in _pieces(queries):
         best = [(distances[piece], rows[piece]) for distances, rows in found.values()]
-        find_nearest(coded, left_out[piece], *_compared(reference), *best)
+        find_nearest(coded, left_out[piece], together, *_compared(reference), *best)
     return {
         kind: (np.where(rows < 0, np.inf, distances / UNIT), rows)
         for kind, (distances, rows) in found.items()
@@ -317,6 +323,7 @@ def nearest_by_half(
     *,
     count: int = 1,
     own: NDArray[np.integer] | None = None,
+    groups: NDArray[np.integer] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the same by the smaller half of the differences of two records; see `nearest_records`.
 
@@ -325,12 +332,17 @@ def nearest_by_half(
     from understudy.learning.mixed_kernels import find_nearest_by_best
 
     left_out = np.full(queries.rows, -1) if own is None else np.asarray(own, np.int64)
+    together = _groups(reference, groups)
     distances, rows = _unfound(queries.rows, count)
     kept = (len(reference.columns) + 1) // 2
     for piece, coded in _pieces(queries):
         best = distances[piece], rows[piece]
-        find_nearest_by_best(coded, left_out[piece], *_compared(reference), kept, best)
+        find_nearest_by_best(coded, left_out[piece], together, *_compared(reference), kept, best)
     return np.where(rows < 0, np.inf, distances / UNIT), rows
+
+
+def _groups(reference: PlacedTable, groups: NDArray[np.integer] | None) -> NDArray[np.int64]:
+    return np.arange(reference.rows) if groups is None else np.asarray(groups, np.int64)
 
 
 def _unfound(queries: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

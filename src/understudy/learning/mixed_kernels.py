@@ -31,13 +31,23 @@ _STEP = np.int16(1)
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _insert(best: Best, query: int, distance: int, row: int) -> None:
-    """Put a record among the nearest ones of a query; of equally near ones, the first stays."""
+def _insert(best: Best, query: int, distance: int, row: int, groups: NDArray[np.int64]) -> None:
+    """Put a record among the nearest ones of a query; of equally near ones, the first stays.
+
+    Of each group of records, the nearest one counts.
+    """
     distances, rows = best
     last = distances.shape[1] - 1
     if last < 0 or distance >= distances[query, last]:
         return
     place = last
+    for earlier in range(last + 1):
+        held = rows[query, earlier]
+        if held >= 0 and groups[held] == groups[row]:
+            if distances[query, earlier] <= distance:
+                return
+            place = earlier
+            break
     while place > 0 and distances[query, place - 1] > distance:
         distances[query, place] = distances[query, place - 1]
         rows[query, place] = rows[query, place - 1]
@@ -110,6 +120,7 @@ def _limit(best: Best, query: int, measure: Measure) -> int:
 def find_nearest(
     queries: Table,
     own: NDArray[np.int64],
+    groups: NDArray[np.int64],
     reference: Table,
     measure: Measure,
     whole: Best,
@@ -117,6 +128,7 @@ def find_nearest(
 ) -> None:
     """Find the nearest records of each query, by the sum of differences and without the largest.
 
+    Of each group of the reference the nearest record is found, and none of the query's own group.
     Tables are (exact, coarse) values: a row for each query, and a column for each record of the
     reference. The first attributes differ by size, at most by their cap, the others by nothing or
     their cap. `whole` and `trimmed` hold (distances, rows), which are filled; with no columns they
@@ -133,11 +145,11 @@ def find_nearest(
                 if total[place] >= limit and total[place] - top[place] >= trimmed_limit:
                     continue
                 row = start + place
-                if row == own[query]:
+                if groups[row] == own[query]:
                     continue
                 distance, largest = _distance(exact[query], others, row, measure)
-                _insert(whole, query, distance, row)
-                _insert(trimmed, query, distance - largest, row)
+                _insert(whole, query, distance, row, groups)
+                _insert(trimmed, query, distance - largest, row, groups)
                 limit = _limit(whole, query, measure)
                 trimmed_limit = _limit(trimmed, query, measure)
 
@@ -215,6 +227,7 @@ def _distance_by_best(
 def find_nearest_by_best(
     queries: Table,
     own: NDArray[np.int64],
+    groups: NDArray[np.int64],
     reference: Table,
     measure: Measure,
     kept: int,
@@ -222,7 +235,7 @@ def find_nearest_by_best(
 ) -> None:
     """Find the nearest records of each query by the smallest differences only, so many of them.
 
-    Tables and `best` are as in `find_nearest`.
+    Tables, groups and `best` are as in `find_nearest`.
     """
     (exact, coarse), (others, coarse_others) = queries, reference
     smallest, apart = np.empty((kept, BLOCK), np.int16), np.empty(BLOCK, np.int16)
@@ -234,11 +247,11 @@ def find_nearest_by_best(
             limit = _limit(best, query, measure)
             for place in range(end - start):
                 row = start + place
-                if apart[place] >= limit or row == own[query]:
+                if apart[place] >= limit or groups[row] == own[query]:
                     continue
                 distance = _distance_by_best(exact[query], others, row, measure, exactly)
                 if distance < best[0][query, -1]:
-                    _insert(best, query, distance, row)
+                    _insert(best, query, distance, row, groups)
                     limit = _limit(best, query, measure)
 
 

@@ -149,7 +149,7 @@ def _answers(
     findings: Findings, judged: ReleaseVerdict, release: ReleaseFindings
 ) -> Iterator[FrontAnswer]:
     for question, answer in judged.answers.items():
-        chart = answer_chart(question, answer, release, findings.rows, findings.units)
+        chart = answer_chart(question, answer, release, findings.counted, findings.units)
         yield FrontAnswer(
             questions_about(findings.units)[question], answer.level, answer.sentence, chart
         )

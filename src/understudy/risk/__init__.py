@@ -34,7 +34,13 @@ from understudy.risk.rare_values import RareValues, rare_values
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.singling_out import singling_out
 from understudy.risk.singling_out_result import PredicateAttack, SinglingOut
-from understudy.risk.strong import Command, StrongAttack, black_box_attacker, strong_attacker
+from understudy.risk.strong import (
+    Command,
+    StrongAttack,
+    black_box_attacker,
+    strong_attacker,
+    strong_attacker_on_units,
+)
 from understudy.risk.sweep import Sweep, sweep
 from understudy.risk.telling_keys import TellingKeys, telling_keys
 from understudy.risk.tolerance import Tolerance
@@ -90,6 +96,7 @@ __all__ = [
     "rare_values",
     "singling_out",
     "strong_attacker",
+    "strong_attacker_on_units",
     "sweep",
     "telling_keys",
     "wilson_interval",

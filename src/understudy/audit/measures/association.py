@@ -70,5 +70,6 @@ ASSOCIATION = Measure(
         BIG_DATA,
     ),
     part=Part("association", "Association", 6),
+    of_units="all records",
     place=120,
 )

@@ -182,6 +182,10 @@ class Measure:
         Whether it is run once for all syntheses, or is about the first alone.
     keyless : bool
         Whether it needs neither keys nor a sensitive attribute.
+    of_units : {"one record", "all records"}
+        What it is given of units that have several records: one of each, drawn at random, so that
+        its tests may take records for independent; or all of them, for measures that test nothing
+        or look at whole units by themselves.
     figures : tuple of FigureKind
         Its figures of risk.
     numbers : mapping
@@ -204,6 +208,7 @@ class Measure:
     needs: str = ""
     first_only: bool = False
     keyless: bool = False
+    of_units: Literal["one record", "all records"] = "one record"
     figures: tuple[FigureKind, ...] = ()
     numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     values: Callable[[ReleaseFindings], Iterable[tuple[str, object]]] = lambda _release: ()

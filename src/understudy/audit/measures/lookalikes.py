@@ -24,9 +24,11 @@ from understudy.data.frames import Frame, to_narwhals
 from understudy.data.joint_coding import EncodedTable
 from understudy.data.matched_names import other_reading
 from understudy.risk.lookalikes import Lookalikes, lookalikes_of
+from understudy.risk.lookalikes.attack import units_of_tables
 from understudy.risk.lookalikes.looks import LEVEL
 from understudy.risk.lookalikes.neighbours import MOST_PEOPLE, SAMPLED_PEOPLE
 from understudy.risk.lookalikes.result import MEANING, TITLE
+from understudy.risk.lookalikes.whole_units import UnitsOf
 from understudy.wording import quoted
 
 PAIRS, FEWEST = 3 * 10**8, 1_000
@@ -97,7 +99,21 @@ def _look(
     rows = len(held["original"])
     records = rows + len(held["synthetic"]) * len(releases)
     people = None if rows <= MOST_PEOPLE else max(FEWEST, min(SAMPLED_PEOPLE, PAIRS // records))
-    return lookalikes_of(tables, columns=shared, people=people, random_state=synthesis.task.seed)
+    return lookalikes_of(
+        tables,
+        columns=shared,
+        people=people,
+        random_state=synthesis.task.seed,
+        units=_units(synthesis),
+    )
+
+
+def _units(synthesis: Synthesis) -> UnitsOf | None:
+    """Return the units of all tables, if they are named."""
+    task = synthesis.task
+    if task.units is None:
+        return None
+    return units_of_tables(task.original, synthesis.given.tables, task.control, task.units.names)
 
 
 def _most_telling(
@@ -209,6 +225,7 @@ MEASURE = Measure(
     place=65,
     first_only=True,
     keyless=True,
+    of_units="all records",
     figures=(LOOKALIKES,),
     numbers={"lookalikes": ("p_value", "power", "control_p_value")},
     explanation=Explanation(

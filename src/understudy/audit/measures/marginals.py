@@ -79,6 +79,7 @@ MARGINALS = Measure(
             one_digit,
         ),
     ),
+    of_units="all records",
     place=100,
 )
 SHARES = Measure(
@@ -89,5 +90,6 @@ SHARES = Measure(
     ),
     lambda _first, found: Collected(utility={"shares": found[0]}),
     first_only=True,
+    of_units="all records",
     place=110,
 )

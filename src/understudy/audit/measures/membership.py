@@ -59,6 +59,10 @@ def _run_exact(synthesis: Synthesis) -> ExactMembership | str:
     assert given.model is not None  # noqa: S101  # there is no such job without one
     few = len(to_narwhals(task.original)) <= MOST_REPLACED
     try:
+        if task.units is not None:
+            return membership_exact(
+                given.model, task.original, given.tables, draws=0, unit_id=task.units.names
+            )
         return membership_exact(
             given.model,
             task.original,
@@ -196,5 +200,6 @@ MEMBERSHIP = Measure(
         "The model's density tells how probable each is after the release.",
     ),
     trust=(Trust("membership", "record", ("D1", "D2", "D3", "D4", "D5")),),
+    of_units="all records",
     place=69,
 )

@@ -43,5 +43,6 @@ NETWORK = Measure(
         BIG_DATA,
     ),
     part=Part("network", "The network", 10),
+    of_units="all records",
     place=160,
 )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from understudy.audit.findings import (
     NAN,
@@ -69,7 +71,12 @@ def prediction_tables(synthesis: Synthesis, *, test: bool) -> CodedTables:
     used = {"original": (held["original"], most), "synthetic": (held["synthetic"], LEARNT_FROM)}
     if test:
         used["test"] = held["test" if "test" in held else "control"], TESTED_ON
-    seed = synthesis.task.seed
+    seed, units = synthesis.task.seed, synthesis.task.units
+    if not test and units is not None:
+        # Whoever has learnt from a unit's records knows its others.
+        inside, outside = split_by_unit(units.original, TEST_SHARE, seed)
+        used["original"] = held["original"].take(inside), LEARNT_FROM
+        used["test"] = held["original"].take(outside), TESTED_ON
     return CodedTables.of(
         {
             name: sample(table, most, seed, stream)
@@ -77,6 +84,23 @@ def prediction_tables(synthesis: Synthesis, *, test: bool) -> CodedTables:
         },
         (),
     )
+
+
+def split_by_unit(
+    units: NDArray[np.int64], share: float, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the rows of most units, and those of a share of them, drawn at random.
+
+    Examples
+    --------
+    >>> inside, outside = split_by_unit(np.array([0, 0, 1, 1, 2]), 0.34, seed=1)
+    >>> len({0, 1, 2} - {*np.array([0, 0, 1, 1, 2])[outside]})
+    2
+    """
+    count = int(units.max()) + 1
+    drawn = np.zeros(count, bool)
+    drawn[np.random.default_rng([seed, count]).permutation(count)[: round(share * count)]] = True
+    return np.flatnonzero(~drawn[units]), np.flatnonzero(drawn[units])
 
 
 def sample(table: EncodedTable, most: int, seed: int, stream: int = 0) -> EncodedTable:
@@ -235,7 +259,7 @@ def _run(synthesis: Synthesis) -> Prediction:
             test = None  # the control table was made for the attacks alone
         else:
             features = known
-    return prediction(
+    found = prediction(
         prediction_tables(synthesis, test=test is not None),
         target=task.target,
         test_share=TEST_SHARE,
@@ -243,6 +267,8 @@ def _run(synthesis: Synthesis) -> Prediction:
         groups=task.groups_of([*features, task.target]) or None,
         random_state=task.seed,
     )
+    # Units were held out of the original, which the synthesis has seen.
+    return found if test is not None else replace(found, held_out="split")
 
 
 def _collect(first: Synthesis, found: Sequence[Prediction]) -> Collected:
@@ -315,5 +341,6 @@ PREDICTION = Measure(
             original=_field("mean_real"),
         ),
     ),
+    of_units="all records",
     place=150,
 )

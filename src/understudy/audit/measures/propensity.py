@@ -89,6 +89,7 @@ PROPENSITY = Measure(
         "synthetic data. Journal of the Royal Statistical Society A 181. doi:10.1111/rssa.12358",
     ),
     part=Part("propensity", "Telling apart", 8),
+    of_units="all records",
     place=130,
 )
 PROPENSITY_INTERACTIONS = Measure(
@@ -99,5 +100,6 @@ PROPENSITY_INTERACTIONS = Measure(
         utility={"propensity": findings_of(found, {"logistic": INTERACTIONS})}
     ),
     level="full",
+    of_units="all records",
     place=140,
 )

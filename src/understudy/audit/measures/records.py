@@ -50,8 +50,8 @@ class RecordScores:
         asked, number = Records(prepared.original), prepared.number
         own = prepared.original[prepared.scenario.sensitive]
         return cls(
-            _scores(Attack(prepared.released, asked, number), prepared.scenario),
-            _scores(Attack(prepared.original, asked, number), prepared.scenario),
+            scores_by_lookup(Attack(prepared.released, asked, number), prepared.scenario),
+            scores_by_lookup(Attack(prepared.original, asked, number), prepared.scenario),
             shares_right(own, number),
         )
 
@@ -69,7 +69,8 @@ class RecordScores:
         return Histogram(tuple(edges.round(10).tolist()), synthetic, original)
 
 
-def _scores(attack: Attack, scenario: Scenario) -> Floats:
+def scores_by_lookup(attack: Attack, scenario: Scenario) -> Floats:
+    """Return the correct attribution probability of each record: the mean over the sets of keys."""
     total = np.zeros(attack.queries.words.shape[1])
     for keys in scenario.subsets():
         places = [scenario.keys.index(key) for key in keys]
@@ -149,5 +150,6 @@ RECORDS = Measure(
     first_only=True,
     found=lambda release: release.attribution or release.worst,
     part=Part("people", "Who is exposed", 2),
+    of_units="all records",
     place=20,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,11 @@ from understudy.audit.measures.declaration import (
 from understudy.audit.measures.records import BINS, counts_between
 from understudy.audit.synthesis import Synthesis
 from understudy.audit.task import Task
+from understudy.audit.units import Units
 from understudy.data.frames import to_narwhals
-from understudy.errors import NoDensityError
-from understudy.risk.strong import StrongAttack, strong_attacker
-from understudy.wording import number
+from understudy.errors import NoDensityError, UnderstudyError
+from understudy.risk.strong import StrongAttack, strong_attacker, strong_attacker_on_units
+from understudy.wording import bits, number, sentence
 
 MOST_REFITS = 50
 MOST_REFITTED = 150_000
@@ -65,7 +67,53 @@ def _how(task: Task) -> dict[str, Any]:
     return {"prior": PRIOR, "mode": "auto", "refits": refits}
 
 
-def _run(synthesis: Synthesis) -> StrongAttack:
+@dataclass(frozen=True, eq=False)
+class OnUnits:
+    """The attack on the records of units, one by one, and on all records of a unit together.
+
+    `together` is None if that was not possible, and `reason` says why.
+    """
+
+    records: StrongAttack
+    units: Units
+    together: StrongAttack | None
+    reason: str = ""
+
+    @property
+    def most_exposed(self) -> StrongAttack:
+        """What is learnt of the record of each unit that the release tells most about."""
+        gains = np.where(np.isnan(self.records.gain_bits), -np.inf, self.records.gain_bits)
+        units = self.units.original[self.records.record]
+        order = np.lexsort((-self.records.posterior, -gains, units))
+        _, first = np.unique(units[order], return_index=True)
+        return self.records.take(order[first])
+
+    @property
+    def drawn(self) -> StrongAttack:
+        """What is learnt of one record of each unit, drawn at random."""
+        return self.records.take(np.flatnonzero(np.isin(self.records.record, self.units.rows)))
+
+
+def _run(synthesis: Synthesis) -> StrongAttack | OnUnits:
+    found, units = _run_records(synthesis), synthesis.task.units
+    if units is None:
+        return found
+    assert synthesis.given.model is not None  # noqa: S101  # there is no such job without one
+    together, reason = None, ""
+    try:
+        together = strong_attacker_on_units(
+            synthesis.given.model,
+            synthesis.task.original,
+            synthesis.table,
+            unknown=synthesis.task.scenario.sensitive,
+            unit_id=units.names,
+        )
+    except UnderstudyError as error:
+        reason = sentence(str(error))
+    return OnUnits(found, units, together, reason)
+
+
+def _run_records(synthesis: Synthesis) -> StrongAttack:
     model = synthesis.given.model
     assert model is not None  # noqa: S101  # there is no such job without one
     try:
@@ -111,7 +159,63 @@ def _figure(kind: FigureKind, found: Sequence[StrongAttack], note: str) -> Figur
     )
 
 
-def _collect(_first: Synthesis, found: Sequence[StrongAttack]) -> Collected:
+def _collect(_first: Synthesis, found: Sequence[StrongAttack | OnUnits]) -> Collected:
+    by_unit = [one for one in found if isinstance(one, OnUnits)]
+    if by_unit:
+        return _collect_units(by_unit)
+    return _collect_records([one for one in found if isinstance(one, StrongAttack)])
+
+
+def _collect_units(found: Sequence[OnUnits]) -> Collected:
+    """Return the findings by unit: what the release tells of its most exposed record, or of all.
+
+    How often the attacker guesses correctly is told of one record of each, drawn at random.
+    """
+    worst = [one.most_exposed for one in found]
+    drawn = [one.drawn for one in found]
+    together = [one.together for one in found if one.together is not None]
+    certain = max(attack.certain for attack in (*worst, *together))
+    note = (
+        f"{certain:,} people are certain to be disclosed, by one of their records or by all of "
+        "them together."
+    )
+    told = (
+        "A unit counts as its most exposed record does. Shares of correct guesses are of one "
+        "record of each unit, drawn at random."
+    )
+    if together:
+        most = max(attack.max_gain for attack in together)
+        told += (
+            f" An attacker who knows nothing of a unit's value in any of its records, and "
+            "everyone else's records, learns at most "
+            f"{bits(most)} bits; {max(attack.certain for attack in together):,} are certain."
+        )
+    else:
+        told += f" A unit's records together were not attacked: {found[0].reason}"
+    findings = findings_of(worst)
+    findings = replace(
+        findings,
+        certain=certain,
+        accuracy_before=mean(attack.accuracy_before for attack in drawn),
+        accuracy_after=mean(attack.accuracy_after for attack in drawn),
+        max_gain_bits=max(
+            (gain for one in (*worst, *together) if not math.isnan(gain := one.max_gain)),
+            default=NAN,
+        ),
+        notes=(told, *findings.notes),
+    )
+    numbers = {
+        f"strong_unit.{name}": value
+        for name, value in (
+            ("certain", max((float(one.certain) for one in together), default=NAN)),
+            ("mean_gain_bits", mean(one.mean_gain for one in together)),
+            ("max_gain_bits", max((one.max_gain for one in together), default=NAN)),
+        )
+    }
+    return Collected([_figure(KIND, drawn, note)], numbers, release={"strong": findings})
+
+
+def _collect_records(found: Sequence[StrongAttack]) -> Collected:
     certain = max(attack.certain for attack in found)
     note = f"{certain:,} people are certain to be disclosed."
     if found[0].refitted:
@@ -220,7 +324,8 @@ STRONG = Measure(
             "max_gain_bits",
             "share_above_half",
             "share_above_90_percent",
-        )
+        ),
+        "strong_unit": ("certain", "mean_gain_bits", "max_gain_bits"),
     },
     values=_values,
     found=lambda release: release.strong,
@@ -251,6 +356,7 @@ STRONG = Measure(
             in_terminal=False,
         ),
     ),
+    of_units="all records",
     place=70,
 )
 STRONG_RECORD = Measure(
@@ -270,5 +376,6 @@ STRONG_RECORD = Measure(
         "and the figure says so.",
         REITER,
     ),
+    of_units="all records",
     place=80,
 )

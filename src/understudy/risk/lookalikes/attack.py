@@ -10,13 +10,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import check_whole, is_number, read_seed
-from understudy.data.frames import Frame
+from understudy.arguments import as_names, check_whole, is_number, read_seed
+from understudy.data.frames import Frame, to_narwhals
 from understudy.data.joint_coding import EncodedTable, encode
+from understudy.data.units import units_of
 from understudy.errors import DataError, ParameterError
 from understudy.learning.mixed_distance import Kind, PlacedTable, nearest_records, place_together
 from understudy.risk.compared_tables import (
     drawn_rows,
+    listed_releases,
     named_tables,
     shared_columns,
     without_others,
@@ -30,16 +32,17 @@ from understudy.risk.lookalikes.looks import (
     overall,
     smallest_share_seen,
 )
+from understudy.risk.lookalikes.near import Near
 from understudy.risk.lookalikes.neighbours import (
     MOST_PEOPLE,
     SAMPLED_PEOPLE,
     SAMPLED_RECORDS,
     Comparison,
-    Near,
     near_to,
     rank_step,
 )
 from understudy.risk.lookalikes.result import Closeness, Look, Lookalikes
+from understudy.risk.lookalikes.whole_units import NearUnits, UnitsOf, drawn_units
 from understudy.risk.renamed import ranked, recoded, renamed_columns, unlike_columns
 from understudy.wording import quoted
 
@@ -67,7 +70,7 @@ ALL_UNLIKE = (
 )
 
 
-def lookalikes(
+def lookalikes(  # noqa: PLR0913  # the tables, and how they are compared
     original: Frame,
     synthetic: Frame | Sequence[Frame],
     *,
@@ -76,6 +79,7 @@ def lookalikes(
     ratio: float = 0.25,
     people: int | None = None,
     random_state: int | None = None,
+    unit_id: str | Sequence[str] = (),
 ) -> Lookalikes:
     """Look for synthetic records that are much closer to a person than the next person is.
 
@@ -99,6 +103,9 @@ def lookalikes(
         where there are at most 20,000 people, and else 10,000.
     random_state : int, optional
         Decides who is drawn. A seed is drawn and recorded if it is not given.
+    unit_id : str or sequence of str
+        Columns that together name the person, household or firm that several records belong to.
+        Then units are compared in place of records; see the notes.
 
     Returns
     -------
@@ -127,6 +134,12 @@ def lookalikes(
     release is read in several ways, of which the documentation tells: also by the better half of
     the columns, and by those that hang together as in the original if others do no longer.
 
+    With `unit_id`, a unit has a lookalike if any of its records has, and the next person is the
+    nearest record of another unit. Of m fresh units, at most m/n times as many would be lookalikes
+    as there are pairs of units of which one would be a lookalike of the other, were it not in the
+    data. Records of the release with the same name are one unit; each is a unit if it has no such
+    column. Control records of units that are in the original must be left out.
+
     Examples
     --------
     >>> from understudy import load
@@ -141,8 +154,30 @@ def lookalikes(
     True
     """
     tables = named_tables(original, synthetic, control)
+    units = None
+    if names := as_names(unit_id):
+        units = units_of_tables(original, listed_releases(synthetic), control, names)
+        if columns is None:
+            columns = [name for name in shared_columns(tables, None) if name not in names]
     return lookalikes_of(
-        tables, columns=columns, ratio=ratio, people=people, random_state=random_state
+        tables, columns=columns, ratio=ratio, people=people, random_state=random_state, units=units
+    )
+
+
+def units_of_tables(
+    original: Frame, releases: Sequence[Frame], control: Frame | None, names: Sequence[str]
+) -> UnitsOf:
+    """Return the units of the tables of the attack, by the columns that name them together."""
+    released = None
+    if all(set(names) <= set(to_narwhals(table).columns) for table in releases):
+        codes = [units_of(table, names) for table in releases]
+        starts = np.cumsum([0, *(int(one.max(initial=-1)) + 1 for one in codes)])
+        joined = np.concatenate([one + start for one, start in zip(codes, starts, strict=False)])
+        released = joined if len(np.unique(joined)) < len(joined) else None
+    return UnitsOf(
+        units_of(original, names),
+        None if control is None else units_of(control, names),
+        released,
     )
 
 
@@ -153,11 +188,12 @@ def lookalikes_of(
     ratio: float = 0.25,
     people: int | None = None,
     random_state: int | None = None,
+    units: UnitsOf | None = None,
 ) -> Lookalikes:
     """Look for lookalikes in tables by name; see `lookalikes`.
 
     The first is the original; "control" are control records, and names that begin with "synthetic"
-    are releases. Others are left out.
+    are releases. Others are left out. `units` says which of their records belong together.
     """
     if not is_number(ratio) or not 0 < ratio < 1:
         raise ParameterError(f"ratio must lie between 0 and 1; got {ratio!r}.")
@@ -165,10 +201,11 @@ def lookalikes_of(
         check_whole("people", people, 1)
     held = without_others({name: encode(table) for name, table in tables.items()})
     names = shared_columns(held, columns)
-    if len(held["original"]) < 3:
+    count = len(held["original"]) if units is None else units.count
+    if count < 3:
         raise DataError(
-            f"The original has {len(held['original'])} records. Lookalikes need three: a person, "
-            "and two others."
+            f"The original has {count} {'records' if units is None else 'units'}. Lookalikes need "
+            "three: a person, and two others."
         )
     placed = place_together(held, names)
     original, synthetic = (
@@ -177,12 +214,13 @@ def lookalikes_of(
     )
     seed = read_seed(random_state)
     rng = np.random.default_rng(seed)
-    rows = _drawn(original.rows, people, rng)
+    rows = _drawn(original.rows, people, rng, None if units is None else units.original)
     looked_at = _without_surplus(original, synthetic, rng)
     released, synthetic = synthetic.rows, synthetic.take(looked_at)
     others = None
     if "control" in placed:
-        others = placed["control"].take(_drawn(placed["control"].rows, people, rng))
+        others, units = _outside(placed["control"], people, rng, units)
+    units = None if units is None else units.looked_at(looked_at)
     readings = _readings(original, synthetic)
     if not readings:
         raise DataError(
@@ -191,9 +229,9 @@ def lookalikes_of(
         )
     # By half of the columns, the search is slower.
     few = max(FEWEST_PEOPLE, MOST_HALVED // (original.rows + synthetic.rows))
-    halved = rows[drawn_rows(len(rows), few, rng)]
+    halved = _some(rows, few, rng, units)
     ways = [
-        _Way.of(reading, original, others, halved if reading.half else rows, ratio)
+        _Way.of(reading, original, others, halved if reading.half else rows, ratio, units)
         for reading in readings
     ]
     # What was read in another way proves nothing where nothing is found.
@@ -220,13 +258,16 @@ def lookalikes_of(
             power=plain[0].control.power if plain and plain[0].control else math.nan,
         )
         of_control = _distances(told.outside, looked_at)
+        if units is not None and units.control is not None:
+            of_control["unit"] = units.control
         if whole.outside is not None:
             closeness["control"] = _spread(whole.outside)
+    equal, equal_but_one = comparison.alone_and_equalled()
     return Lookalikes(
         columns=comparison.original.columns,
-        records=original.rows,
+        records=comparison.everybody,
         synthetic_records=released,
-        people=len(comparison.rows),
+        people=comparison.compared,
         ratio=float(ratio),
         found=everybody.found,
         expected=everybody.expected,
@@ -236,12 +277,13 @@ def lookalikes_of(
         worst=min(looks, key=lambda look: look.p_value),
         looks=tuple(looks),
         control=beside,
-        equal=comparison.alone_and_equalled("entirely"),
-        equal_but_one=comparison.alone_and_equalled("but_one"),
+        equal=equal,
+        equal_but_one=equal_but_one,
         closeness=closeness,
         seed=seed,
         reasons={"power": NO_POWER if plain else ALL_UNLIKE} if math.isnan(power) else {},
         notes=tuple(_notes(held["original"].names, told, released)),
+        unit_records=None if units is None else original.rows,
         _of_people=_of_people(comparison, looked_at),
         _of_control=of_control,
         _backend=held["original"].backend,
@@ -332,20 +374,28 @@ class _Way:
         others: PlacedTable | None,
         rows: NDArray[np.int64],
         ratio: float,
+        units: UnitsOf | None = None,
     ) -> _Way:
         half, columns = reading.half, reading.synthetic.columns
         base = ranked(original.select(columns), original.select(columns), reading.recoded)
         step = rank_step(base, reading.recoded)
-        comparison = Comparison.of(base, reading.synthetic, rows, ratio, half=half, step=step)
+        comparison = Comparison.of(
+            base, reading.synthetic, rows, ratio, half=half, step=step, units=units
+        )
         families = tuple(comparison.families())
         way = cls(reading, comparison, families, None, None)
         if others is None:
             return way
         outside = ranked(others.select(columns), original.select(columns), reading.recoded)
-        near = near_to(outside, base, reading.synthetic, half=half, step=step)
+        codes = None if units is None else units.original
+        near = near_to(outside, base, reading.synthetic, half=half, step=step, units=codes)
         full = {family.name: family for family in families if family.rate == comparison.rate}
+        of_people = near
+        if units is not None and units.control is not None:
+            own = units.control
+            of_people = {kind: NearUnits.gathered(one, own, ratio) for kind, one in near.items()}
         beside = compare_with_control(
-            full, near, ratio, way.everybody.distance, power=reading.proves
+            full, of_people, ratio, way.everybody.distance, power=reading.proves
         )
         return replace(way, control=beside, outside=near)
 
@@ -420,17 +470,42 @@ def _marks(table: PlacedTable) -> NDArray[np.uint64]:
     return marks
 
 
-def _drawn(rows: int, people: int | None, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the rows that are compared with all records, in order."""
+def _drawn(
+    rows: int,
+    people: int | None,
+    rng: np.random.Generator,
+    units: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """Return the rows that are compared with all records, in order; those of whole units."""
     if people is None:
         people = rows if rows <= MOST_PEOPLE else SAMPLED_PEOPLE
-    return drawn_rows(rows, people, rng)
+    return drawn_rows(rows, people, rng) if units is None else drawn_units(units, people, rng)
+
+
+def _some(
+    rows: NDArray[np.int64], most: int, rng: np.random.Generator, units: UnitsOf | None
+) -> NDArray[np.int64]:
+    """Return some of the rows, or those of some units."""
+    if units is None:
+        return rows[drawn_rows(len(rows), most, rng)]
+    return rows[drawn_units(units.original[rows], most, rng)]
+
+
+def _outside(
+    control: PlacedTable, people: int | None, rng: np.random.Generator, units: UnitsOf | None
+) -> tuple[PlacedTable, UnitsOf | None]:
+    """Return the control records that are compared, and the units with theirs."""
+    if units is None:
+        return control.take(_drawn(control.rows, people, rng)), None
+    codes = np.arange(control.rows) if units.control is None else units.control
+    rows = _drawn(control.rows, people, rng, codes)
+    return control.take(rows), replace(units, control=codes[rows])
 
 
 def _looks(family: Family, comparison: Comparison) -> list[Look]:
     """Return the looks of a family, from everybody to the most isolated."""
     counts = np.bincount(family.shell, minlength=len(family.cuts)).astype(float)
-    records = round(family.rate * comparison.original.rows)
+    records = round(family.rate * comparison.everybody)
     columns = nested(counts), nested(family.found_by_shell), nested(family.paired_by_shell)
     return [
         Look(
@@ -478,11 +553,12 @@ def _notes(columns: Sequence[str], told: _Way, released: int) -> list[str]:
             f"Many of the {released:,} synthetic records repeat each other. They count as "
             f"{comparison.synthetic.rows:,}."
         )
-    people, every = len(comparison.rows), comparison.original.rows
+    people, every = comparison.compared, comparison.everybody
     if people < every:
+        equality = "; everybody was compared by equality" if comparison.units is None else ""
         notes.append(
-            f"{people:,} of {every:,} people, drawn at random, were compared with all records; "
-            "everybody was compared by equality."
+            f"{people:,} of {every:,} people, drawn at random, were compared with all records"
+            f"{equality}."
         )
     if comparison.synthetic.rows > SAMPLED_RECORDS:
         notes.append(
@@ -520,4 +596,7 @@ def _of_people(
     for near in comparison.near.values():
         alike |= near.found(comparison.ratio)
     distances = _distances(comparison.near, looked_at)
-    return {"record": comparison.rows, **distances, "lookalike": alike}
+    found = {"record": comparison.rows, **distances, "lookalike": alike}
+    if comparison.units is not None:
+        found["unit"] = comparison.units.original[comparison.rows]
+    return found

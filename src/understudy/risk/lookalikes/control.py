@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from understudy.learning.mixed_distance import Kind
 from understudy.risk.lookalikes.looks import SEEN, SEEN_AT, Family, nested
-from understudy.risk.lookalikes.neighbours import Near
+from understudy.risk.lookalikes.near import Near
 from understudy.risk.tails import hypergeometric_tail
 
 _SIMULATIONS = 2000

@@ -19,6 +19,12 @@ from understudy.learning.mixed_distance import (
 )
 from understudy.risk.lookalikes.equality import Equals, equal_records
 from understudy.risk.lookalikes.looks import Family
+from understudy.risk.lookalikes.near import Near
+from understudy.risk.lookalikes.whole_units import (
+    UnitsOf,
+    alone_and_equalled,
+    family_of_units,
+)
 
 MOST_PEOPLE = 20_000
 """People up to whom everybody is compared with all records."""
@@ -32,46 +38,6 @@ EXACT = {"equal": "entirely", "all but one": "but_one"}
 FEWEST_TRIMMED = 3
 """With fewer columns, what is left without one is a single column: any release that repeats single
 values, as independent draws do, would hold lookalikes by it."""
-
-
-@dataclass(frozen=True, eq=False)
-class Near:
-    """The distances of some people by one kind of distance.
-
-    Parameters
-    ----------
-    record : ndarray
-        To the nearest synthetic record.
-    row : ndarray of int64
-        Which one that is.
-    person, second : ndarray
-        To the nearest and second nearest other person of the original.
-    rounding : float
-        What is nearer by no more than this is as near.
-    step : float
-        What a synthetic record is taken to be farther away than it seems: see `rank_step`.
-    """
-
-    record: NDArray[np.float64]
-    row: NDArray[np.int64]
-    person: NDArray[np.float64]
-    second: NDArray[np.float64]
-
-    rounding: float
-    step: float = 0.0
-
-    def limits(self, ratio: float) -> NDArray[np.float64]:
-        """Return how near a lookalike of each person must be."""
-        nearest = np.where(np.isfinite(self.person), self.person, 0.0)
-        return ratio * nearest - self.rounding - self.step
-
-    def found(self, ratio: float) -> NDArray[np.bool_]:
-        """Return who has a lookalike: a synthetic record much nearer than the next person."""
-        return self.record < self.limits(ratio)
-
-    def paired(self, ratio: float) -> NDArray[np.bool_]:
-        """Return for whom the next person is as near, beside the second nearest."""
-        return self.person < ratio * self.second - self.rounding
 
 
 def rank_step(original: PlacedTable, columns: Collection[str]) -> float:
@@ -105,19 +71,26 @@ def near_to(
     *,
     half: bool = False,
     step: float = 0.0,
+    units: NDArray[np.int64] | None = None,
 ) -> dict[Kind, Near]:
     """Return what is near to people; `own` are their rows in the original, if they are in it.
+
+    If there are `units` of the original's records, other people are those of other units.
 
     The distances are the whole and, from three columns on, the trimmed one, or that of the better
     half of the columns.
     """
     rounding = 2 * people.numeric / UNIT
+    if units is not None and own is not None:
+        own = units[own]
     if half:
         distances, rows = nearest_by_half(people, synthetic)
-        others, _ = nearest_by_half(people, original, count=2, own=own)
-        return {"half": Near(distances[:, 0], rows[:, 0], others[:, 0], others[:, 1], rounding)}
+        others, which = nearest_by_half(people, original, count=2, own=own, groups=units)
+        held = others[:, 0], others[:, 1], rounding
+        return {"half": Near(distances[:, 0], rows[:, 0], *held, person_row=which[:, 0])}
     kinds = KINDS if len(people.columns) >= FEWEST_TRIMMED else KINDS[:1]
-    between = nearest_by_both(people, original, counts=dict.fromkeys(kinds, 2), own=own)
+    twice: dict[Kind, int] = dict.fromkeys(kinds, 2)
+    between = nearest_by_both(people, original, counts=twice, own=own, groups=units)
     records = nearest_by_both(people, synthetic, counts=dict.fromkeys(kinds, 1))
     return {
         kind: Near(
@@ -127,6 +100,7 @@ def near_to(
             between[kind][0][:, 1],
             rounding,
             step,
+            between[kind][1][:, 0],
         )
         for kind in kinds
     }
@@ -149,6 +123,8 @@ class Comparison:
     equals, equal_people : Equals
         How many synthetic records equal each person of the original, and how many people do, they
         themselves included.
+    units : UnitsOf or None
+        The units that are compared in place of people, if there are such.
     """
 
     original: PlacedTable
@@ -158,6 +134,7 @@ class Comparison:
     near: Mapping[Kind, Near]
     equals: Equals
     equal_people: Equals
+    units: UnitsOf | None = None
 
     @classmethod
     def of(
@@ -169,9 +146,13 @@ class Comparison:
         *,
         half: bool = False,
         step: float = 0.0,
+        units: UnitsOf | None = None,
     ) -> Comparison:
         """Compare some people with all records, and everybody by equality."""
-        near = near_to(original.take(rows), original, synthetic, rows, half=half, step=step)
+        codes = None if units is None else units.original
+        near = near_to(
+            original.take(rows), original, synthetic, rows, half=half, step=step, units=codes
+        )
         return cls(
             original,
             synthetic,
@@ -180,23 +161,50 @@ class Comparison:
             near,
             equal_records(original, synthetic),
             equal_records(original, original),
+            units,
         )
 
     @property
-    def rate(self) -> float:
-        """Synthetic records for each original one."""
-        return self.synthetic.rows / self.original.rows
+    def everybody(self) -> int:
+        """How many people or units the original has."""
+        return self.original.rows if self.units is None else self.units.count
 
-    def alone_and_equalled(self, how: str) -> int:
-        """Return how many people equal nobody else, but a synthetic record: see `Equals`."""
-        alone = getattr(self.equal_people, how) == 1
-        return int(np.count_nonzero(alone & (getattr(self.equals, how) > 0)))
+    @property
+    def compared(self) -> int:
+        """How many of them are compared with all records."""
+        if self.units is None:
+            return len(self.rows)
+        return len(np.unique(self.units.original[self.rows]))
+
+    @property
+    def rate(self) -> float:
+        """Synthetic records or units for each original one."""
+        if self.units is None:
+            return self.synthetic.rows / self.original.rows
+        return self.units.released_units(self.synthetic.rows) / self.units.count
+
+    def alone_and_equalled(self) -> tuple[int, int]:
+        """Return how many people equal nobody else, but a synthetic record: see `Equals`.
+
+        In all columns, and in all but one.
+        """
+        if self.units is not None:
+            return alone_and_equalled(self.original, self.synthetic, self.units.original)
+        found = []
+        for how in EXACT.values():
+            alone = getattr(self.equal_people, how) == 1
+            found.append(int(np.count_nonzero(alone & (getattr(self.equals, how) > 0))))
+        return found[0], found[1]
 
     def families(self) -> list[Family]:
         """Return all ways to look for lookalikes that the test uses."""
         found = list(self._by_distance(self.rate))
         if "half" in self.near:
             return found
+        if self.units is not None:
+            # Records that belong together cannot be drawn one by one.
+            alone = self.units.released is None and self.rate > 1
+            return found + list(self._by_distance(1.0)) if alone else found
         sampled = len(self.rows) < self.original.rows
         if sampled:
             found += self._by_equality(self.rate)
@@ -211,6 +219,19 @@ class Comparison:
         if rate < self.rate:
             limits = {kind: near.limits(self.ratio) for kind, near in self.near.items()}
             counts = count_nearer(self.original.take(self.rows), self.synthetic, limits=limits)
+        if self.units is not None:
+            own, rates = (self.units.original[self.rows], self.units.original), (rate, self.rate)
+            return [
+                family_of_units(
+                    kind,
+                    near,
+                    own,
+                    self.ratio,
+                    rates,
+                    self._drawn(counts[kind]) if counts else near.found(self.ratio).astype(float),
+                )
+                for kind, near in self.near.items()
+            ]
         return [
             Family(
                 kind,
@@ -253,7 +274,7 @@ class Comparison:
         """Return the chance that one of so many records is drawn, if as many as people are."""
         from scipy.special import gammaln
 
-        every, drawn = self.synthetic.rows, self.original.rows
+        every, drawn = self.synthetic.rows, self.everybody
         rest = every - counts
         # Of all ways to draw, those that leave these records out.
         with np.errstate(invalid="ignore"):

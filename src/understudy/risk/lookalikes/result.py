@@ -100,7 +100,7 @@ class Lookalikes(Result):
     columns : tuple of str
         What was compared.
     records, synthetic_records : int
-        Size of the original, and of all releases together.
+        Size of the original (in units, if they were named), and of all releases together.
     people : int
         People of the original who were compared with all records.
     ratio : float
@@ -132,6 +132,8 @@ class Lookalikes(Result):
         Why a figure is undefined.
     notes : tuple of str
         What a reader should know.
+    unit_records : int or None
+        How many records the original's units have, if people are units that were named.
     """
 
     columns: tuple[str, ...]
@@ -155,6 +157,7 @@ class Lookalikes(Result):
     notes: tuple[str, ...]
     _of_people: Mapping[str, NDArray[Any]] = field(repr=False)
     _of_control: Mapping[str, NDArray[Any]] = field(repr=False)
+    unit_records: int | None = None
 
     @property
     def distance(self) -> str:
@@ -167,14 +170,16 @@ class Lookalikes(Result):
         """Return the distances to the next person and to the nearest record, by who it is.
 
         They are those of the people in the data ("original") and of the control records
-        ("control"), if there are any, by the distance of `found`.
+        ("control"), if there are any, by the distance of `found`. Of a unit they are those of the
+        record that a synthetic one comes closest to, beside other units.
         """
         prefix = "trimmed_" if self.distance == "trimmed" else ""
         groups = {"original": self._of_people, "control": self._of_control}
         return {
-            name: (held[f"{prefix}next_person"], held[f"{prefix}distance"])
+            name: (held[f"{prefix}next_person"][rows], held[f"{prefix}distance"][rows])
             for name, held in groups.items()
             if held
+            for rows in [_most_telling(held, f"{prefix}ratio")]
         }
 
     @property
@@ -189,7 +194,8 @@ class Lookalikes(Result):
         row `nearest` of the releases one below the other, `next_person` that to the nearest other
         person, and `ratio` the one divided by the other (null if the other is 0). Those with
         `trimmed_` leave out the largest difference. `lookalike` says whether there is one by
-        either distance. Where `distance` of the result is "half", all are by that one.
+        either distance. Where `distance` of the result is "half", all are by that one. If units
+        were named, `unit` is that of the record, from 0, and other people are those of others.
         """
         return self._framed(self._of_people, backend)
 
@@ -248,3 +254,12 @@ class Lookalikes(Result):
             f"That is no more than chance explains ({p_value(self.p_value)}). Whole copies of "
             f"{percent(self.power)} of the people or more would have been seen."
         )
+
+
+def _most_telling(held: Mapping[str, NDArray[Any]], ratio: str) -> NDArray[np.int64]:
+    """Return the record of each unit to which a synthetic one comes closest; all without units."""
+    if "unit" not in held:
+        return np.arange(len(held[ratio]))
+    order = np.lexsort((np.nan_to_num(held[ratio], nan=np.inf), held["unit"]))
+    _, first = np.unique(held["unit"][order], return_index=True)
+    return np.sort(order[first])

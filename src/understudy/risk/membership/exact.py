@@ -9,14 +9,16 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from understudy.arguments import check_choice, check_whole, is_number
+from understudy.arguments import as_names, check_choice, check_whole, is_number
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame, Layout
 from understudy.errors import NoDensityError, ParameterError
+from understudy.risk.compared_tables import listed_releases
 from understudy.risk.membership.exact_result import ExactMembership, Posteriors
 from understudy.risk.membership.other_worlds import CountedWorlds, OtherWorlds, RefittedWorlds
 from understudy.risk.strong.candidates import check_records
 from understudy.risk.strong.release import read_releases, withheld_notes
+from understudy.risk.strong.whole_units import unit_membership_logs
 from understudy.synthesis import Synthesizer
 from understudy.synthesis.blocks import RandomState
 from understudy.wording import quoted
@@ -35,6 +37,7 @@ def membership_exact(  # noqa: PLR0913  # the tables, the attacker's knowledge, 
     mode: MembershipMode = "fixed",
     records: Sequence[int] | ArrayLike | None = None,
     random_state: RandomState = 0,
+    unit_id: str | Sequence[str] = (),
 ) -> ExactMembership:
     """Return how sure an attacker who knows everyone else is that a person was in the data.
 
@@ -63,6 +66,11 @@ def membership_exact(  # noqa: PLR0913  # the tables, the attacker's knowledge, 
         Row numbers of the people to attack; all if not given.
     random_state : int, numpy Generator or None
         Decides the fresh people.
+    unit_id : str or sequence of str
+        Columns of the original that together name the person, household or firm that several
+        records belong to. Then the question is whether all records of a unit were in the data: a
+        row for each unit, of which `record` is the first. There are no fresh units, no control and
+        no new fits.
 
     Returns
     -------
@@ -102,6 +110,18 @@ def membership_exact(  # noqa: PLR0913  # the tables, the attacker's knowledge, 
     check_whole("draws", draws, 0)
     if not is_number(prior) or not 0 < prior < 1:
         raise ParameterError(f"prior must lie between 0 and 1; got {prior!r}.")
+    if names := as_names(unit_id):
+        if (
+            mode != "fixed"
+            or control is not None
+            or records is not None
+            or isinstance(original, Coded)
+        ):
+            raise ParameterError(
+                "unit_id takes the original as a table and mode='fixed', without control and "
+                "records."
+            )
+        return _of_units(model, original, synthetic, names, float(prior))
     releases = read_releases(model, original, synthetic)
     rows = check_records(records, len(releases[0].original))
     worlds: OtherWorlds = (
@@ -131,6 +151,29 @@ def membership_exact(  # noqa: PLR0913  # the tables, the attacker's knowledge, 
         reasons={} if fresh is not None else {"replaced": "no fresh people were drawn (draws=0)"},
         notes=withheld_notes(releases),
         _backend=layout.backend,
+    )
+
+
+def _of_units(
+    model: Synthesizer,
+    original: Frame,
+    synthetic: Frame | Coded | Sequence[Frame | Coded],
+    names: Sequence[str],
+    prior: float,
+) -> ExactMembership:
+    """Return how sure the attacker is that all records of each unit were in the data."""
+    first, logs = unit_membership_logs(model, original, synthetic, names)
+    unknown = np.full(len(first), np.nan)
+    return ExactMembership(
+        prior,
+        "fixed",
+        first,
+        Posteriors(probability(math.log(prior / (1 - prior)) - logs)),
+        Posteriors(unknown),
+        unknown,
+        releases=len(listed_releases(synthetic)),
+        reasons={"replaced": "no fresh units are drawn"},
+        _backend=Layout.of(original).backend,
     )
 
 

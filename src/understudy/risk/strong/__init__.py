@@ -11,5 +11,12 @@ from understudy.risk.strong.attack import strong_attacker
 from understudy.risk.strong.black_box import black_box_attacker
 from understudy.risk.strong.command import Command
 from understudy.risk.strong.result import StrongAttack
+from understudy.risk.strong.whole_units import strong_attacker_on_units
 
-__all__ = ["Command", "StrongAttack", "black_box_attacker", "strong_attacker"]
+__all__ = [
+    "Command",
+    "StrongAttack",
+    "black_box_attacker",
+    "strong_attacker",
+    "strong_attacker_on_units",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -205,6 +205,22 @@ class StrongAttack(Result):
     def per_record(self, *, backend: Backend | None = None) -> Frame:
         """Return the same as `to_frame`, as all measures have it."""
         return self.to_frame(backend=backend)
+
+    def take(self, places: NDArray[np.integer]) -> StrongAttack:
+        """Return the attack on some of the records, by their places among those attacked."""
+        return replace(
+            self,
+            record=self.record[places],
+            prior=self.prior[places],
+            posterior=self.posterior[places],
+            guess=tuple(self.guess[place] for place in places.tolist()),
+            right_before=self.right_before[places],
+            right_after=self.right_after[places],
+            candidates=self.candidates[places],
+            more={name: held[places] for name, held in self.more.items()},
+            marginals={name: held[places] for name, held in self.marginals.items()},
+            fixed=None if self.fixed is None else self.fixed.take(places),
+        )
 
     def worst(self, count: int = 10, *, backend: Backend | None = None) -> Frame:
         """Return the records most exposed by the release."""

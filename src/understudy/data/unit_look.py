@@ -1,0 +1,280 @@
+"""Whether a column names units that have several records: people, households or firms.
+
+An identifier that repeats is a name all the same. Its values come in groups of a few records, and
+there are many of them; either the column's name says what they are, or the values have no law: they
+count up, they stand together in the file, each has as many records as any other, or they look like
+codes that were given out. Cities and job codes have many values too, but few of these hold most of
+the records, and they neither stand together nor are evenly spread.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from understudy.data.identifier_look import (
+    FEWEST,
+    looks_like_epoch,
+    named_like_codes,
+    named_like_count,
+    named_like_measure,
+    named_like_one,
+    text_in_disguise,
+    why_number_is_one,
+    word_set,
+    words_of,
+)
+from understudy.data.units import without_gaps
+
+FEWEST_NAMED = 10
+"""So many different values make a column of names if its own name says so; else it takes
+`FEWEST`."""
+NEARLY_ALL = 0.9
+"""A column with more different values for each record names records, not units."""
+TOGETHER = 1.02
+"""Values stand together if there are no more than so many runs of equal ones for each."""
+ALIKE = 0.9
+"""The share of the values that have as many records as the most usual number of them."""
+LIGHT, MOST_IN_TENTH = 10, 0.4
+"""A tenth of all values has at most this share of the records, unless they follow a law."""
+SHORTEST_CODE = 4
+_CODE = r"^[A-Za-z0-9_./:#-]*[0-9][A-Za-z0-9_./:#-]*$"
+_EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
+
+_UNITS = word_set("""
+    person pers household hh hhold haushalt family patient subject subj individual respondent
+    participant proband member customer client kunde kundin user owner employee worker student
+    pupil player driver borrower applicant donor resident citizen taxpayer firm company business
+    establishment enterprise employer provider hospital clinic school store shop supplier vendor
+    merchant account acct vehicle plate tail order invoice ticket session device card basket
+    booking contract case nr pnr persnr hhnr address adresse surname lastname nachname firstname
+""")
+"""Words that say what a unit is, or what names it."""
+_ENDINGS = ("id", "nr", "num", "nbr")
+_NO_IDS = word_set("""
+    paid unpaid prepaid valid invalid covid hybrid grid solid void acid rapid liquid android fluid
+    bid mid avoid aid said kid lipid steroid plasmid aluminum platinum
+""")
+_WITHIN = _UNITS | {"line", "child", "kid", "mem", "ind", "pn", "lno"}
+"""Words that say that a number counts the members of a unit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Repeats:
+    """How often the values of a column occur, and how they stand in it.
+
+    Parameters
+    ----------
+    codes : ndarray of int
+        Which value each record has that has one.
+    counts : ndarray of int64
+        How many records have each value.
+    """
+
+    codes: NDArray[np.integer]
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, values: pa.Array) -> Repeats:
+        """Count the values of a column."""
+        coded = without_gaps(values).dictionary_encode()
+        codes = coded.indices.to_numpy(zero_copy_only=False)
+        return cls(codes, np.bincount(codes, minlength=len(coded.dictionary)))
+
+    @property
+    def values(self) -> int:
+        """How many different values there are."""
+        return len(self.counts)
+
+    @property
+    def records(self) -> int:
+        """How many records have a value."""
+        return len(self.codes)
+
+    def enough(self, *, times: int = 1, fewest: int = FEWEST) -> bool:
+        """Whether there are many values in groups of a few records; `times` asks for more."""
+        many = self.values >= fewest and self.values**2 >= times * self.records
+        return many and self.values <= NEARLY_ALL * self.records
+
+    @property
+    def together(self) -> bool:
+        """Whether the records of each value follow each other."""
+        runs = 1 + int(np.count_nonzero(np.diff(self.codes)))
+        return runs <= TOGETHER * self.values
+
+    @property
+    def alike(self) -> bool:
+        """Whether nearly all values have the same number of records, more than one."""
+        usual = np.bincount(self.counts)
+        return int(usual.argmax()) > 1 and int(usual.max()) >= ALIKE * self.values
+
+    @property
+    def even(self) -> bool:
+        """Whether no few values hold most of the records."""
+        most = np.sort(self.counts)[-max(1, self.values // LIGHT) :]
+        return float(most.sum()) <= MOST_IN_TENTH * self.records
+
+
+def named_like_unit(name: str) -> bool:
+    """Whether a column's name says that its values name units, or what they are.
+
+    Examples
+    --------
+    >>> [named_like_unit(name) for name in ("household", "persnum", "hhid", "household size")]
+    [True, True, True, False]
+    """
+    return _numbered(name) or (not _measured(name) and not _UNITS.isdisjoint(words_of(name)))
+
+
+def _numbered(name: str) -> bool:
+    """Whether a name says that values were given out to tell units apart: `id` or a like ending."""
+    if _measured(name):
+        return False
+    return named_like_one(name) or any(
+        word.endswith(_ENDINGS) and word not in _NO_IDS for word in words_of(name)
+    )
+
+
+def _measured(name: str) -> bool:
+    return named_like_measure(name) or named_like_count(name)
+
+
+def why_unit(name: str, array: pa.Array) -> str:
+    """Return why values that repeat look like names of units; empty if they do not.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    array : Array
+        Its values: texts or whole numbers.
+
+    Examples
+    --------
+    >>> homes = pa.array([10 * number for number in range(40) for _ in range(3)])
+    >>> why_unit("home", homes)
+    'records with the same value stand together'
+    >>> why_unit("x", pa.array([1, 2, 3] * 40))
+    ''
+    """
+    array = without_gaps(array)
+    text = _is_text(array.type)
+    if not text and not _is_whole(array):
+        return ""
+    if _measured(name):
+        return ""
+    found = Repeats.of(array)
+    if not found.enough(fewest=FEWEST_NAMED):
+        return ""
+    if _numbered(name):
+        return "the name says so"
+    values = array.unique()
+    thing = not _UNITS.isdisjoint(words_of(name))
+    if text:
+        return _why_text(name, values, found, thing=thing)
+    return _why_number(name, values, found, thing=thing)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+    return any(test(kind) for test in tests)
+
+
+def _is_whole(array: pa.Array) -> bool:
+    """Whether values are whole numbers, however they are stored."""
+    if pa.types.is_integer(array.type):
+        return True
+    if not pa.types.is_floating(array.type):
+        return False
+    whole = pc.all(pc.equal(pc.floor(array), array)).as_py()
+    return bool(whole) and bool(pc.all(pc.is_finite(array)).as_py())
+
+
+def _why_text(name: str, values: pa.Array, found: Repeats, *, thing: bool) -> str:
+    texts = values.cast(pa.string())
+    if text_in_disguise(texts):
+        return ""
+    if thing:
+        return "the name says so"
+    if _share(texts, _EMAIL) >= ALIKE:
+        return "they are e-mail addresses"
+    if named_like_codes(name) or not found.enough(times=4) or not found.even:
+        return ""
+    long_enough = pc.mean(pc.utf8_length(texts)).as_py() >= SHORTEST_CODE
+    if long_enough and _share(texts, _CODE) >= ALIKE:
+        return "they look like codes that were given out"
+    return "records with the same value stand together" if found.together else ""
+
+
+def _share(texts: pa.Array, pattern: str) -> float:
+    return float(pc.mean(pc.match_substring_regex(texts, pattern).cast(pa.float64())).as_py() or 0)
+
+
+def _why_number(name: str, values: pa.Array, found: Repeats, *, thing: bool) -> str:
+    numbers = np.sort(values.to_numpy(zero_copy_only=False))
+    if looks_like_epoch(numbers):
+        return ""
+    if thing and (found.together or found.even or _without_law(numbers)):
+        return "the name says so"
+    if named_like_codes(name) or not found.enough(times=4):
+        return ""
+    if found.alike:
+        return "all have the same number of records"
+    # A table may be sorted by an amount.
+    rising = bool((np.diff(found.codes) >= 0).all()) and bool(np.all(np.diff(values) > 0))
+    if found.together and (not rising or _without_law(numbers) or _dense(numbers)):
+        return "records with the same value stand together"
+    return ""
+
+
+def _without_law(numbers: NDArray[Any]) -> bool:
+    """Whether different numbers count up, or are spread evenly."""
+    return bool(why_number_is_one("", numbers, len(numbers)))
+
+
+def _dense(numbers: NDArray[Any]) -> bool:
+    """Whether most numbers follow the one before closely, as those that were given out do."""
+    gaps = np.diff(numbers)
+    return bool(np.mean(gaps <= 3) >= 0.75)
+
+
+def members_within(
+    units: Mapping[str, NDArray[np.integer]], others: Mapping[str, NDArray[np.integer]]
+) -> set[str]:
+    """Return which columns number the members of a unit, such as the persons of a household.
+
+    Parameters
+    ----------
+    units : mapping
+        The codes of columns that name units, a record each.
+    others : mapping
+        The codes of columns that `may_be_member` lets pass.
+
+    Examples
+    --------
+    >>> home, person = np.repeat(np.arange(30), 3), np.tile(np.arange(3), 30)
+    >>> members_within({"home": home}, {"person": person})
+    {'person'}
+    """
+    found = set()
+    for name, codes in others.items():
+        for unit in units.values():
+            both = unit.astype(np.int64) * (int(codes.max(initial=0)) + 1) + codes
+            if len(np.unique(both)) > 1.2 * len(np.unique(unit)):
+                found.add(name)
+    return found
+
+
+def may_be_member(name: str) -> bool:
+    """Whether a column's name allows that it numbers the members of a unit."""
+    if _measured(name):
+        return False
+    stems = {re.sub(r"(id|nr|num|no|nbr)$", "", word) for word in words_of(name)}
+    return _numbered(name) or not _WITHIN.isdisjoint({*words_of(name), *stems})
