@@ -411,9 +411,7 @@ class CodedStream:
             yield self.codec._encode(table)  # noqa: SLF001  # the two classes are one idea
 
 
-def _plan_of(
-    data: Frame | FileStream, schema: Schema, stay: Collection[str], ends: int
-) -> Plan:
+def _plan_of(data: Frame | FileStream, schema: Schema, stay: Collection[str], ends: int) -> Plan:
     """Return what keeps the dependencies of a schema, read from a table."""
     if not schema.dependencies:
         return Plan()

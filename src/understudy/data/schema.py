@@ -253,9 +253,7 @@ class Schema:
     dependencies: tuple[Dependency, ...] = ()
     _places: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
-    def __init__(
-        self, columns: Iterable[Column], dependencies: Iterable[Dependency] = ()
-    ) -> None:
+    def __init__(self, columns: Iterable[Column], dependencies: Iterable[Dependency] = ()) -> None:
         ordered, between = tuple(columns), tuple(dependencies)
         object.__setattr__(self, "columns", ordered)
         object.__setattr__(self, "dependencies", between)

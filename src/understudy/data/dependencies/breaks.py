@@ -18,8 +18,8 @@ from understudy.data.dependencies.families import (
     MissingWhen,
     Ordered,
 )
-from understudy.data.dependencies.formula_search import excused_rows
-from understudy.data.dependencies.formulas import agreeing, computed
+from understudy.data.dependencies.formula_search import excused_rows, told_by
+from understudy.data.dependencies.formulas import agreeing
 from understudy.data.dependencies.mappings import Groups, plain_array
 from understudy.data.dependencies.steps import Blank
 from understudy.data.dependencies.told import Mask
@@ -32,7 +32,7 @@ def broken_rows(one: Dependency, table: pa.Table, columns: Mapping[str, Column])
     views = Views.of(table.select(list(one.names)), [columns[name] for name in one.names])
     if isinstance(one, Formula):
         of, view = [views[name] for name in one.of], views[one.column]
-        told = computed(one, [source.array for source in of])
+        told = told_by(one, views)
         wrong = ~agreeing(told, view.floats, view.tolerance)
         return wrong & ~excused_rows(told, view, of)
     if isinstance(one, Ordered):
@@ -121,6 +121,3 @@ def own_exceptions(one: Dependency, table: pa.Table, columns: Mapping[str, Colum
     wrong = np.zeros(table.num_rows, bool)
     wrong[inside] = views[one.column].codes[inside] != best[groups.codes[inside]]
     return wrong
-
-
-

@@ -27,9 +27,7 @@ LIKELY_FORMULA = 0.4
 """The same for formulas, orderings and gaps, which do not come about by halves."""
 
 
-def beyond_chance(
-    exceptions: int, tries: int, chance: float, tests: int, likely: float
-) -> bool:
+def beyond_chance(exceptions: int, tries: int, chance: float, tests: int, likely: float) -> bool:
     """Return whether so few exceptions in so many tries are neither chance nor a tendency.
 
     Parameters

@@ -48,7 +48,15 @@ Form = Literal[
 Code = Literal["hhmm", "yyyymmdd"]
 """A date or time written as one whole number, such as 1345 or 20240229."""
 
-OF_TWO: tuple[Form, ...] = ("sum", "difference", "product", "ratio", "ratio to square", "gap", "clock")
+OF_TWO: tuple[Form, ...] = (
+    "sum",
+    "difference",
+    "product",
+    "ratio",
+    "ratio to square",
+    "gap",
+    "clock",
+)
 """The forms that take two columns."""
 
 PARTS: tuple[Form, ...] = (
@@ -369,14 +377,10 @@ class Composite(_Dependency):
             yield f"code must be one of {', '.join(get_args(Code))}; got {self.code!r}."
 
 
-Dependency: TypeAlias = (
-    Determined | Formula | Ordered | MissingTogether | MissingWhen | Composite
-)
+Dependency: TypeAlias = Determined | Formula | Ordered | MissingTogether | MissingWhen | Composite
 """Something that holds between columns."""
 
-FAMILIES: dict[str, type[Dependency]] = {
-    family.kind: family for family in get_args(Dependency)
-}
+FAMILIES: dict[str, type[Dependency]] = {family.kind: family for family in get_args(Dependency)}
 """The kinds of dependency by the names that files know them by."""
 
 

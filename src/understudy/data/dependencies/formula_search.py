@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations, permutations
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations, islice, permutations
 
 import numpy as np
 import pyarrow as pa
@@ -31,11 +32,22 @@ _FIRST_LOOK = 200
 _SLACK = 10
 """On the first look, so many times the tolerated share of records may disagree."""
 _FEWEST = 15
-_GLANCE = 24
-_GLANCED = 0.8
+_GLANCE = 32
+_GLANCED = 0.75
 """Share of the first few records that must agree before more are looked at."""
+_FEWEST_MOVES = 6
+"""Records that a suggestion rests on, at least."""
+_MOST_FOR_ONE = 4
+"""Formulas that are kept for one column, at most: one of them is chosen in the end."""
+_NEAR_A_LINE = 0.9
+"""Correlation of columns that may lie on a line, as far as rounding lets them."""
+_FEW_LEVELS = 50
+"""A column with no more values is not taken for rounded: too much would round to it."""
 _LOGARITHMS: tuple[Form, ...] = ("log", "log10", "log2", "log1p")
 _ROUNDED: tuple[Form, ...] = ("rounded", "rounded down", "rounded up")
+_DIVIDED: tuple[Form, ...] = ("quotient", "remainder")
+_WHOLE: tuple[Form, ...] = (*_ROUNDED, *_DIVIDED, *PARTS, "clock", "date", "gap")
+"""Forms that give numbers which are rounded already."""
 _TENS = (10.0, 100.0, 1000.0, 10000.0)
 _PART_CODES: Mapping[Code, tuple[Form, ...]] = {
     "hhmm": ("hour", "minute"),
@@ -56,8 +68,9 @@ def find_formulas(views: Views, codes: Mapping[str, Code]) -> list[Formula]:
 class _Search:
     views: Views
     codes: Mapping[str, Code]
+    _found: dict[str, int] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def numbers(self) -> list[str]:
         """The columns of numbers that one can reckon with."""
         return [
@@ -75,18 +88,59 @@ class _Search:
         """Yield the formulas of one column."""
         numbers = self.numbers
         tests = len(numbers) ** 2 * 20 + 1
+        suggested = self._suggested(numbers)
         # Columns that come later were more often computed from earlier ones than the reverse.
         for name in reversed(numbers):
             for other in [*self.times, *self.codes]:
                 yield from self._checked(self._parts(name, other), tests)
             for other in numbers:
-                if other != name:
-                    yield from self._checked(self._of_number(name, other), tests)
+                if (name, other) in suggested:
+                    found = self._checked(self._of_number(name, other), tests)
+                    yield from islice(found, 1)
         for name, other in permutations(self.times, 2):
             if pa.types.is_date(self.views[name].array.type):
                 one = Formula(name, "date", (other,))
                 if pa.types.is_timestamp(self.views[other].array.type):
                     yield from self._checked([one], tests)
+
+    def _suggested(self, numbers: Sequence[str]) -> set[tuple[str, str]]:
+        """Return the pairs of columns that lie near a line, a parabola or a logarithm.
+
+        Or of which one is what is left of the other in a whole division.
+        """
+        if len(numbers) < 2:
+            return set()
+        values, tolerance = self._few(numbers, _FIRST_LOOK)
+        with np.errstate(all="ignore"):
+            close = np.zeros((len(numbers), len(numbers)), bool)
+            for shape in (values, values**2, np.log(values), np.log1p(values)):
+                found = _correlations(values, np.where(np.isfinite(shape), shape, np.nan))
+                close |= np.abs(found) > _NEAR_A_LINE
+            for factor in _TENS:
+                wide = np.flatnonzero(np.nanmax(values, 1) - np.nanmin(values, 1) > factor)
+                for form in (np.floor(values / factor), np.mod(values, factor)):
+                    for place in wide:
+                        told = form[place]
+                        agree = np.abs(values - told) <= tolerance
+                        close[:, place] |= _shares(agree, ~np.isnan(told)) >= _GLANCED
+        np.fill_diagonal(close, False)
+        return {(numbers[i], numbers[j]) for i, j in np.argwhere(close)}
+
+    def _few(self, numbers: Sequence[str], rows: int) -> tuple[Floats, Floats]:
+        """Return the numbers of a few records, and how far they may be off."""
+        small = self.views.sample
+        chosen = np.unique(np.linspace(0, small.rows - 1, rows).astype(int))
+        values = np.stack([small[name].floats[chosen] for name in numbers])
+        return values, np.stack([self._exact(name, small)[chosen] for name in numbers])
+
+    def _exact(self, name: str, views: Views) -> Floats:
+        """Return how far numbers may be off: of a column with few values, not at all.
+
+        Otherwise anything would round to a few whole numbers.
+        """
+        found = views[name].tolerance
+        few = self.views[name].levels <= _FEW_LEVELS
+        return np.minimum(found, 1e-6 * (1 + np.abs(views[name].floats))) if few else found
 
     def _parts(self, name: str, other: str) -> Iterator[Formula]:
         if other in self.codes:
@@ -113,36 +167,33 @@ class _Search:
         if np.ptp(mine) == 0 or np.ptp(a) == 0:
             return
         tolerance = small[name].tolerance[both]
+        strict = self._exact(name, small)[both]
 
         def agrees(form: Form, factor: float = 1.0, constant: float = 0.0) -> bool:
             told = plain_formula(form, [a], factor, constant)
-            return _mostly(agreeing(told, mine, tolerance))
+            return _mostly(agreeing(told, mine, tolerance if form in _WHOLE else strict))
 
         unit, finer = _unit(self.views[name]), _unit(self.views[other])
         if unit > finer:
-            found = [form for form in _ROUNDED if agrees(form, unit)]
-            if found:
-                yield Formula(name, found[0], (other,), factor=unit)
-                return
+            for form in _ROUNDED:
+                if agrees(form, unit):
+                    yield Formula(name, form, (other,), factor=unit)
         line = _line(a, mine)
         if line is not None:
             for factor, constant in _nice(*line):
                 if agrees("multiple", factor, constant):
                     yield Formula(name, "multiple", (other,), factor=factor, constant=constant)
-                    return
-        if (a != 0).any() and not _few_values(a):
-            factor = float(np.median(mine[a != 0] / a[a != 0] ** 2))
-            for nice in _nice_numbers(factor):
+                    break
+        if (a != 0).any() and len(np.unique(a)) > 2:  # the square of two numbers is a line
+            for nice in _nice_numbers(float(np.median(mine[a != 0] / a[a != 0] ** 2))):
                 if nice and agrees("square", nice):
                     yield Formula(name, "square", (other,), factor=nice)
-                    return
+                    break
         for form in _LOGARITHMS:
             if agrees(form):
                 yield Formula(name, form, (other,))
-                return
         for factor in _TENS:
-            for whole in ("quotient", "remainder"):
-                form: Form = "quotient" if whole == "quotient" else "remainder"
+            for form in _DIVIDED:
                 if np.ptp(a) > factor and agrees(form, factor):
                     yield Formula(name, form, (other,), factor=factor)
 
@@ -153,20 +204,70 @@ class _Search:
         numbers = self.numbers[:MOST_NUMBERS]
         if len(numbers) < 3:
             return
-        small = self.views.sample
-        rows = slice(None, _FIRST_LOOK)
-        values = np.stack([small[name].floats[rows] for name in numbers])
-        tolerance = np.stack([small[name].tolerance[rows] for name in numbers])
         tests = math.comb(len(numbers), 2) * len(numbers) * 8
+        values, tolerance = self._few(numbers, _FIRST_LOOK)
         later: list[Formula] = []
-        for a, b in combinations(range(len(numbers)), 2):
-            pair = (numbers[a], numbers[b])
-            for one in _of_pair(pair, (a, b), values, tolerance, numbers):
-                if one.form in ("sum", "product") and self._natural(one):
-                    yield from self._checked([one], tests)
-                else:
-                    later.append(one)
+        for form, (a, b), place in self._triples(numbers):
+            one = _fitted(form, (a, b), place, values, tolerance, numbers)
+            if one is None:
+                continue
+            if one.form in ("sum", "product") and self._natural(one):
+                yield from self._checked([one], tests)
+            else:
+                later.append(one)
         yield from self._checked(later, tests)
+
+    def _triples(self, numbers: Sequence[str]) -> Iterator[tuple[_TwoForm, tuple[int, int], int]]:
+        """Yield the columns that a few records suggest to be a form of two others.
+
+        Sums and differences are looked at from record to record, so that constants drop out;
+        products and ratios likewise, by their logarithms.
+        """
+        values, tolerance = self._few(numbers, _GLANCE)
+        with np.errstate(all="ignore"):
+            logs = np.log(np.abs(values))
+            logs[~np.isfinite(logs)] = np.nan
+            looks = {
+                False: (np.diff(values, axis=1), tolerance[:, 1:] + tolerance[:, :-1]),
+                True: (
+                    np.diff(logs, axis=1),
+                    (tolerance / np.abs(values))[:, 1:] + (tolerance / np.abs(values))[:, :-1],
+                ),
+            }
+            for form in _TWO_FORMS:
+                steps, room = looks[form.logs]
+                known = ~np.isnan(steps)
+                moved = np.abs(steps) > room
+                for a in range(len(numbers)):
+                    told = form.first * steps[a] + form.second * steps
+                    # What stays as it is in both agrees by itself, and tells nothing.
+                    asked = (known & known[a])[:, None] & known[None]
+                    asked &= moved[None] | (np.abs(told)[:, None] > room)
+                    agree = asked & (np.abs(steps[None] - told[:, None]) <= room + 1e-9)
+                    found = agree.sum(2) >= _GLANCED * np.maximum(asked.sum(2), _FEWEST_MOVES)
+                    for b, place in np.argwhere(found):
+                        both = a < b if form.symmetric else a != b
+                        if both and place not in (a, b):
+                            yield form, (a, int(b)), int(place)
+        yield from self._interactions(numbers)
+
+    def _interactions(
+        self, numbers: Sequence[str]
+    ) -> Iterator[tuple[_TwoForm, tuple[int, int], int]]:
+        """Yield the columns that may be products of two others, of which many are 0."""
+        values, tolerance = self._few(numbers, _FIRST_LOOK)
+        sparse = np.flatnonzero((values == 0).mean(1) > 0.2)
+        mine, room = values[sparse], tolerance[sparse]
+        for a in range(len(numbers)):
+            told = values[a] * values
+            with np.errstate(invalid="ignore"):
+                asked = (told != 0)[:, None] | (mine != 0)[None]
+                agree = asked & (np.abs(mine[None] - told[:, None]) <= room)
+            found = agree.sum(2) >= _GLANCED * np.maximum(asked.sum(2), _FEWEST_MOVES)
+            for b, one in np.argwhere(found):
+                place = int(sparse[one])
+                if a < b and place not in (a, b):
+                    yield _TWO_FORMS[-1], (a, int(b)), place
 
     def _natural(self, formula: Formula) -> bool:
         """Return whether a sum is that of parts, none of which is below zero."""
@@ -188,10 +289,12 @@ class _Search:
                     units = [{"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[kind.unit]]
                 for unit in units:
                     formula = Formula(name, "gap", (a, b), factor=unit)
-                    told = computed(formula, [small[a].array, small[b].array])
-                    off = float(np.round(np.nanmedian(small[name].floats - told))) if len(
-                        told
-                    ) and not np.isnan(small[name].floats - told).all() else 0.0
+                    told = told_by(formula, small)
+                    off = (
+                        float(np.round(np.nanmedian(small[name].floats - told)))
+                        if len(told) and not np.isnan(small[name].floats - told).all()
+                        else 0.0
+                    )
                     # The first and the last day may both count.
                     constant = off if abs(off) == 1 else 0.0
                     found.append(replace(formula, constant=constant))
@@ -211,14 +314,20 @@ class _Search:
         ]
         yield from self._checked(found, max(len(found), 1))
 
-    def _checked(self, formulas: Collection[Formula] | Iterator[Formula], tests: int) -> Iterator[Formula]:
+    def _checked(
+        self, formulas: Collection[Formula] | Iterator[Formula], tests: int
+    ) -> Iterator[Formula]:
         """Yield the formulas that hold on the sample, and then on all records, beyond chance."""
         for formula in formulas:
-            quick = _tally(self.views.sample, formula)
+            if self._found.get(formula.column, 0) >= _MOST_FOR_ONE:
+                continue
+            few = self.views[formula.column].levels <= _FEW_LEVELS
+            quick = _tally(self.views.sample, formula, few=few, chance=True)
             if quick.share > _SLACK * MOST_EXCEPTIONS or quick.tries < _FEWEST:
                 continue
-            tally = _tally(self.views, formula)
+            tally = _tally(self.views, formula, few=few)
             if beyond_chance(tally.exceptions, tally.tries, quick.chance, tests, LIKELY_FORMULA):
+                self._found[formula.column] = self._found.get(formula.column, 0) + 1
                 yield replace(formula, exceptions=tally.exceptions / self.views.rows)
 
 
@@ -235,18 +344,34 @@ class _Tally:
         return self.exceptions / max(self.tries, 1)
 
 
-def _tally(views: Views, formula: Formula) -> _Tally:
-    """Count on all records of some views."""
-    of = [views[name] for name in formula.of]
+def _tally(views: Views, formula: Formula, *, few: bool, chance: bool = False) -> _Tally:
+    """Count on all records of some views; a column with few values must agree exactly."""
     view = views[formula.column]
-    told = computed(formula, [one.array for one in of])
-    excused = excused_rows(told, view, of)
+    told = told_by(formula, views)
+    tolerance = view.tolerance
+    if few and formula.form not in _WHOLE:
+        tolerance = np.minimum(tolerance, 1e-6 * (1 + np.abs(view.floats)))
+    agree = agreeing(told, view.floats, tolerance)
+    excused = np.isnan(told)
+    if not agree.all():
+        excused |= excused_rows(told, view, [views[name] for name in formula.of])
+    tries = len(agree) - int(np.count_nonzero(excused))
+    wrong = int(np.count_nonzero(~agree & ~excused))
+    if not chance or wrong > _SLACK * MOST_EXCEPTIONS * tries:
+        return _Tally(tries, wrong, 0.0)
     asked = np.flatnonzero(~excused)
-    mine, told, tolerance = view.floats[asked], told[asked], view.tolerance[asked]
-    wrong = int(np.count_nonzero(~agreeing(told, mine, tolerance)))
+    mine, told, tolerance = view.floats[asked], told[asked], tolerance[asked]
     shuffled = np.random.default_rng(0).permutation(len(asked))
     by_chance = ~agreeing(told, mine[shuffled], tolerance[shuffled])
-    return _Tally(len(asked), wrong, float(by_chance.mean()) if len(asked) else 0.0)
+    return _Tally(tries, wrong, float(by_chance.mean()) if len(asked) else 0.0)
+
+
+def told_by(formula: Formula, views: Views) -> Floats:
+    """Return what a formula gives for the records of some views."""
+    of = [views[name] for name in formula.of]
+    reckoned = formula.form != "gap" and not any(one.timed for one in of)
+    plain = [one.floats for one in of] if reckoned else None
+    return computed(formula, [one.array for one in of], plain)
 
 
 def excused_rows(told: Floats, view: View, of: Sequence[View]) -> NDArray[np.bool_]:
@@ -260,82 +385,95 @@ def excused_rows(told: Floats, view: View, of: Sequence[View]) -> NDArray[np.boo
     return excused
 
 
-def _of_pair(
-    pair: tuple[str, str],
-    places: tuple[int, int],
+@dataclass(frozen=True)
+class _TwoForm:
+    """A form of two numbers, as a weighted sum of them or of their logarithms."""
+
+    form: Form
+    first: float
+    second: float
+    logs: bool = False
+    factor: float = 1.0
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the two can be interchanged."""
+        return self.first == self.second
+
+
+_TWO_FORMS = (
+    _TwoForm("sum", 1, 1),
+    _TwoForm("sum", -1, -1, factor=-1.0),
+    _TwoForm("sum", 0.5, 0.5, factor=0.5),
+    _TwoForm("difference", 1, -1),
+    _TwoForm("ratio", 1, -1, logs=True),
+    _TwoForm("ratio to square", 1, -2, logs=True),
+    _TwoForm("product", 1, 1, logs=True),
+)
+
+
+def _fitted(
+    form: _TwoForm,
+    pair: tuple[int, int],
+    place: int,
     values: Floats,
     tolerance: Floats,
     names: Sequence[str],
-) -> Iterator[Formula]:
-    """Yield the formulas of two numbers that a few records suggest, for all other columns."""
-    a, b = values[places[0]], values[places[1]]
-    turned = (pair[1], pair[0])
-    sums: tuple[tuple[Form, tuple[str, str], Floats, float], ...] = (
-        ("sum", pair, a + b, 1.0),
-        ("sum", pair, -(a + b), -1.0),
-        ("sum", pair, (a + b) / 2, 0.5),
-        ("difference", pair, a - b, 1.0),
-        ("difference", turned, b - a, 1.0),
-    )
-    with np.errstate(all="ignore"):
-        shares: tuple[tuple[Form, tuple[str, str], Floats], ...] = (
-            ("product", pair, a * b),
-            ("ratio", pair, a / b),
-            ("ratio", turned, b / a),
-            ("ratio to square", pair, a / (b * b)),
-            ("ratio to square", turned, b / (a * a)),
-        )
-        for form, of, told, factor in sums:
-            off = values[:, :_GLANCE] - told[:_GLANCE]
-            # Differences are exact up to rounding, so the constant is a round number.
-            constant = np.round(_middle(off), 6)
-            near = np.abs(off - constant[:, None]) <= tolerance[:, :_GLANCE]
-            for place in _places(near, told[:_GLANCE], places):
-                agree = np.abs(values[place] - told - constant[place]) <= tolerance[place]
-                if _mostly(agree[~np.isnan(told)]):
-                    yield Formula(
-                        names[place], form, of, factor=factor, constant=float(constant[place])
-                    )
-        for form, of, told in shares:
-            told = np.where(np.isfinite(told), told, np.nan)
-            few = told[:_GLANCE]
-            ratio = np.where(few != 0, values[:, :_GLANCE] / few, np.nan)
-            middle = _middle(ratio)
-            room = 3 * tolerance[:, :_GLANCE] + 0.02 * np.abs(values[:, :_GLANCE])
-            near = np.abs(values[:, :_GLANCE] - middle[:, None] * few) <= room
-            for place in _places(near, few, places):
-                known = ~np.isnan(told)
-                for nice in _nice_numbers(float(middle[place])):
-                    agree = np.abs(values[place] - nice * told) <= tolerance[place]
-                    if nice and _mostly(agree[known]):
-                        yield Formula(names[place], form, of, factor=nice)
-                        break
+) -> Formula | None:
+    """Return the formula with its constant or factor, if more records agree with it."""
+    of = (names[pair[0]], names[pair[1]])
+    mine = values[place]
+    told = plain_formula(form.form, [values[one] for one in pair], form.factor, 0.0)
+    known = ~np.isnan(told) & ~np.isnan(mine)
+    if np.count_nonzero(known) < _FEWEST:
+        return None
+    mine, told, room = mine[known], told[known], tolerance[place][known]
+    if not form.logs:
+        # Differences are exact up to rounding, so the constant is a round number.
+        constant = float(np.round(np.median(mine - told), 6))
+        if not _mostly(np.abs(mine - told - constant) <= room):
+            return None
+        return Formula(names[place], form.form, of, factor=form.factor, constant=constant)
+    if not (told != 0).any():
+        return None
+    middle = float(np.median(mine[told != 0] / told[told != 0]))
+    if middle == 0:
+        middle = 1.0  # mostly zeros
+    for factor in _nice_numbers(middle):
+        if factor and _mostly(np.abs(mine - factor * told) <= room):
+            return Formula(names[place], form.form, of, factor=factor)
+    return None
 
 
-def _middle(values: Floats) -> Floats:
-    """Return the median of each row, of what is known; 0 where nothing is."""
-    ordered = np.sort(values, axis=1)  # what is not known comes last
-    known = np.count_nonzero(~np.isnan(values), axis=1)
-    found = ordered[np.arange(len(values)), np.maximum(known - 1, 0) // 2]
-    return np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
+def _correlations(values: Floats, others: Floats) -> Floats:
+    """Return the correlation of each row with each row of others, of the records with both."""
+    known, seen = (~np.isnan(values)).astype(float), (~np.isnan(others)).astype(float)
+    v, o = _standardized(values), _standardized(others)
+    count = np.maximum(known @ seen.T, 1)
+    mean_v, mean_o = v @ seen.T / count, known @ o.T / count
+    covariance = v @ o.T / count - mean_v * mean_o
+    squares = (v * v) @ seen.T / count - mean_v**2, known @ (o * o).T / count - mean_o**2
+    return covariance / np.sqrt(np.maximum(squares[0] * squares[1], 1e-300))
 
 
-def _places(agree: NDArray[np.bool_], told: Floats, taken: tuple[int, int]) -> list[int]:
-    known = ~np.isnan(told)
-    if np.count_nonzero(known) < _FEWEST // 2 or np.ptp(told[known]) == 0:
-        return []
-    share = agree[:, known].mean(axis=1)
-    found = np.flatnonzero(share >= _GLANCED)
-    return [int(place) for place in found if place not in taken]
+def _standardized(values: Floats) -> Floats:
+    """Return rows less their mean and over their spread, 0 where nothing is known."""
+    known = ~np.isnan(values)
+    count = np.maximum(known.sum(1, keepdims=True), 1)
+    zero = np.where(known, values, 0.0)
+    centred = np.where(known, zero - zero.sum(1, keepdims=True) / count, 0.0)
+    spread = np.sqrt((centred**2).sum(1, keepdims=True) / count)
+    return centred / np.where(spread > 0, spread, 1.0)
+
+
+def _shares(agree: NDArray[np.bool_], known: NDArray[np.bool_]) -> Floats:
+    """Return the share of agreement of each row, where something is known."""
+    count = int(np.count_nonzero(known))
+    return agree[:, known].mean(1) if count >= _FEWEST else np.zeros(len(agree))
 
 
 def _mostly(agree: NDArray[np.bool_]) -> bool:
     return len(agree) >= _FEWEST and bool(agree.mean() >= 1 - _SLACK * MOST_EXCEPTIONS)
-
-
-def _few_values(values: Floats) -> bool:
-    """Whether numbers are two at most: their square is a line."""
-    return len(np.unique(values)) <= 2
 
 
 def _unit(view: View) -> float:
@@ -366,7 +504,9 @@ def _nice(slope: float, height: float) -> Iterator[tuple[float, float]]:
     """Yield slopes and heights near those found, the roundest first."""
     for digits in (1, 2, 3, 4, 6, 9, 12):
         rounded = _significant(slope, digits)
-        for constant in dict.fromkeys((0.0, round(height), round(height, 2), round(height, 6), height)):
+        for constant in dict.fromkeys(
+            (0.0, round(height), round(height, 2), round(height, 6), height)
+        ):
             yield rounded, float(constant)
 
 

@@ -92,10 +92,13 @@ def plain_formula(form: Form, of: Sequence[Floats], factor: float, constant: flo
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def computed(formula: Formula, of: Sequence[pa.Array]) -> Floats:
+def computed(
+    formula: Formula, of: Sequence[pa.Array], plain: Sequence[Floats] | None = None
+) -> Floats:
     """Return what a formula gives for each record; NaN where a part is missing.
 
-    Dates are days, and other times the ticks of the column that they come from.
+    Dates are days, and other times the ticks of the column that they come from. `plain` are the
+    columns as numbers, if that is known.
     """
     a = of[0]
     timed = pa.types.is_temporal(a.type) and not pa.types.is_duration(a.type)
@@ -107,7 +110,8 @@ def computed(formula: Formula, of: Sequence[pa.Array]) -> Floats:
         ticks = [numbers(one, name) for one, name in zip(of, formula.of, strict=True)]
         seconds = seconds_between(ticks[0], ticks[1], a.type, of[1].type)
         return seconds / formula.factor + formula.constant
-    plain = [as_floats(one, name) for one, name in zip(of, formula.of, strict=True)]
+    if plain is None:
+        plain = [as_floats(one, name) for one, name in zip(of, formula.of, strict=True)]
     return plain_formula(formula.form, plain, formula.factor, formula.constant)
 
 

@@ -33,7 +33,12 @@ from what would be a list of people."""
 MOST_PAIRS = 2000
 """Pairs of columns that are tried, at most: those with the fewest combinations come first."""
 
+_DENSE = 4
+"""Combinations are counted in a table if it has no more cells than so many times the records."""
 _SAMPLE_OF_PAIRS = 10_000
+_FIRST_PAIRS = 500
+_ENOUGH = 60
+"""Neighbours that a sample must have to discard a candidate."""
 _SLACK = 4
 """In the sample, so many times the tolerated share of neighbours may differ."""
 
@@ -81,9 +86,7 @@ class Groups:
 
     def majorities(self, view: View) -> tuple[Codes, Codes]:
         """Return the most frequent code of a column in each group, and how many records have it."""
-        inside = self.codes >= 0
-        together = self.codes[inside] * (view.size + 1) + view.codes[inside]
-        cells, counts = np.unique(together, return_counts=True)
+        cells, counts = self._cells(view)
         groups = cells // (view.size + 1)
         # By group, and within it the most frequent first; of equally many, the first code.
         order = np.lexsort((cells, -counts, groups))
@@ -95,9 +98,24 @@ class Groups:
         often[groups[chosen]] = counts[chosen]
         return best, often
 
+    def _cells(self, view: View) -> tuple[Codes, Codes]:
+        """Return the combinations of group and code that occur, and how many records have each."""
+        together = self._inside(self.codes) * (view.size + 1) + self._inside(view.codes)
+        if len(self.counts) * (view.size + 1) <= _DENSE * max(len(together), 1000):
+            counted = np.bincount(together)
+            cells = np.flatnonzero(counted)
+            return cells, counted[cells]
+        return np.unique(together, return_counts=True)
+
+    def _inside(self, codes: Codes) -> Codes:
+        return codes if self.records == len(self.codes) else codes[self.codes >= 0]
+
     def exceptions(self, view: View) -> int:
         """Return how many records have another value than most of their group."""
-        return self.records - int(self.majorities(view)[1].sum())
+        cells, counts = self._cells(view)
+        groups = cells // (view.size + 1)
+        first = np.flatnonzero(np.diff(groups, prepend=-1))
+        return self.records - int(np.maximum.reduceat(counts, first).sum()) if len(cells) else 0
 
 
 def find_mappings(views: Views, taken: Collection[str]) -> Iterator[Determined]:
@@ -139,23 +157,27 @@ def _holds(groups: Groups, view: View, exceptions: int, tests: int) -> bool:
 
 def _candidates(views: Views, by: tuple[str, ...], others: list[str]) -> list[str]:
     """Return which columns may follow from others, as far as neighbours in a sample tell."""
-    rows = _sample_for(views, by)
-    key = views[by[0]].codes[rows]
-    for name in by[1:]:
-        key = key * (views[name].size + 1) + views[name].codes[rows]
-    order = np.argsort(key, kind="stable")
-    key, rows = key[order], rows[order]
-    same = key[1:] == key[:-1]
-    tries = int(np.count_nonzero(same))
-    if not tries:
-        return others
-    allowed = _SLACK * MOST_EXCEPTIONS * tries + _SLACK
-    found = []
-    for name in others:
-        codes = views[name].codes[rows]
-        if np.count_nonzero(same & (codes[1:] != codes[:-1])) <= allowed:
-            found.append(name)
-    return found
+    whole = _sample_for(views, by)
+    step = max(len(whole) // _FIRST_PAIRS, 1)
+    for rows in [whole[::step], whole] if step > 1 else [whole]:
+        key = views[by[0]].codes[rows]
+        for name in by[1:]:
+            key = key * (views[name].size + 1) + views[name].codes[rows]
+        order = np.argsort(key, kind="stable")
+        key, rows = key[order], rows[order]
+        same = np.flatnonzero(key[1:] == key[:-1])
+        if len(same) < _ENOUGH:
+            continue
+        before, after = rows[same], rows[same + 1]
+        allowed = _SLACK * MOST_EXCEPTIONS * len(same) + _SLACK
+        others = [
+            name
+            for name in others
+            if np.count_nonzero(views[name].codes[before] != views[name].codes[after]) <= allowed
+        ]
+        if not others:
+            break
+    return others
 
 
 def _sample_for(views: Views, by: tuple[str, ...]) -> NDArray[np.int64]:
@@ -231,8 +253,10 @@ def _find_pairs(
             continue
         for name in others:
             exceptions = groups.exceptions(views[name])
+            if not _holds(groups, views[name], exceptions, tests):
+                continue
             alone = min(Groups.of(views[one]).exceptions(views[name]) for one in pair)
-            if exceptions <= LEFT_OPEN * alone and _holds(groups, views[name], exceptions, tests):
+            if exceptions <= LEFT_OPEN * alone:
                 done.add(name)
                 yield Determined(name, pair, exceptions=exceptions / views.rows)
 

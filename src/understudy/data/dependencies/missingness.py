@@ -74,7 +74,7 @@ def level_of(view: View, code: int) -> str | int | float | bool:
     return value
 
 
-def where_level(view: View, level: str | int | float | bool) -> NDArray[np.bool_]:
+def where_level(view: View, level: str | float | bool) -> NDArray[np.bool_]:
     """Return which records have a level."""
     codes = {view.array[int(row)].as_py(): code for code, row in _examples(view).items()}
     return np.asarray(view.codes == codes.get(level, -1))

@@ -454,9 +454,7 @@ class _Learner:
         self, kept: list[Dependency], steps: Mapping[str, Step]
     ) -> tuple[tuple[Blank, ...], list[str]]:
         """Return where columns must be missing, and an order that goes with it."""
-        made = {
-            name: list(step.sources) for name, step in steps.items() if step.sources
-        }
+        made = {name: list(step.sources) for name, step in steps.items() if step.sources}
         told = {name for name, s in steps.items() if isinstance(s, Derive | Residue | Overrule)}
         places = {name: place for place, name in enumerate(derivation_order(made))}
         blanks: list[Blank] = []

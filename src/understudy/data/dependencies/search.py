@@ -61,7 +61,7 @@ _RANKS = {
 
 def _composites(views: Views) -> Iterator[tuple[str, Code]]:
     for name, view in views.columns.items():
-        if view.column.kind == "integer" and pa.types.is_integer(view.array.type) or (
+        if (view.column.kind == "integer" and pa.types.is_integer(view.array.type)) or (
             view.column.kind == "integer" and pa.types.is_floating(view.array.type)
         ):
             known = view.floats[~np.isnan(view.floats)]

@@ -237,7 +237,9 @@ class Difference:
         if not self._whole and self.decimals is not None:
             rounded = np.round(value, self.decimals)
             # Rounding down must not lead below the lower column.
-            value = np.where(rounded < base, np.round(rounded + 10.0**-self.decimals, self.decimals), rounded)
+            value = np.where(
+                rounded < base, np.round(rounded + 10.0**-self.decimals, self.decimals), rounded
+            )
         elif not self._whole:
             value = np.maximum(value, base)
         value = np.where(gap.missing, value.dtype.type(0), value)
@@ -270,9 +272,7 @@ class Count:
     def reduced(self, columns: Arrays) -> Reduced:
         """Return minutes or days."""
         found = as_count(columns[self.column], self.code, self.column)
-        return Reduced(
-            from_numpy(found.values, found.missing), found.missing | (found.values >= 0)
-        )
+        return Reduced(from_numpy(found.values, found.missing), found.missing | (found.values >= 0))
 
     def restored(self, drawn: pa.Array | None, columns: Arrays, drawing: Drawing) -> pa.Array:  # noqa: ARG002
         """Return the codes of minutes or days."""

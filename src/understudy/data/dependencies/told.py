@@ -52,9 +52,7 @@ class ByTable:
     def _keys(self) -> tuple[list[pa.Array], NDArray[np.int64], NDArray[np.int64]]:
         """The different values of each source, sorted keys of the entries, and their places."""
         known = [one.unique() for one in self.entries.by]
-        places = [
-            _place(one, values) for one, values in zip(self.entries.by, known, strict=True)
-        ]
+        places = [_place(one, values) for one, values in zip(self.entries.by, known, strict=True)]
         keys = places[0] if len(places) == 1 else places[0] * len(known[1]) + places[1]
         order = np.argsort(keys, kind="stable")
         return known, keys[order], order
