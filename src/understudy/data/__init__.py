@@ -4,6 +4,16 @@ from understudy.data.bundled import load, load_syntheses, simulate
 from understudy.data.codec import Codec, CodedStream
 from understudy.data.coded import Coded
 from understudy.data.decisions import Decisions, decisions
+from understudy.data.dependencies import (
+    Composite,
+    Dependency,
+    Determined,
+    Formula,
+    MissingTogether,
+    MissingWhen,
+    Ordered,
+)
+from understudy.data.dependencies.finding import find_dependencies
 from understudy.data.dialect import Dialect
 from understudy.data.files import detect, read, write
 from understudy.data.formats import ColumnFormat
@@ -18,14 +28,22 @@ __all__ = [
     "CodedStream",
     "Column",
     "ColumnFormat",
+    "Composite",
     "Decisions",
+    "Dependency",
+    "Determined",
     "Dialect",
     "FileStream",
+    "Formula",
+    "MissingTogether",
+    "MissingWhen",
+    "Ordered",
     "Parts",
     "Schema",
     "decisions",
     "detect",
     "fetch",
+    "find_dependencies",
     "hold_out",
     "load",
     "load_syntheses",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
@@ -21,6 +21,8 @@ from understudy.data.coders import (
     levels_of,
     restore_coder,
 )
+from understudy.data.dependencies.families import dependency_from_plain
+from understudy.data.dependencies.plan import Plan, learn_plan
 from understudy.data.frames import Frame, Layout, arrow_type, describe_arrow, to_arrow
 from understudy.data.inspection import (
     column_problems,
@@ -32,7 +34,7 @@ from understudy.data.inspection import (
 from understudy.data.made_up_identifiers import Pattern
 from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.data.schema_file import column_from_plain, column_to_plain
-from understudy.data.stream import FileStream, arrow_batches, columns_of, layout_of
+from understudy.data.stream import FileStream, arrow_batches, columns_of, layout_of, table_of
 from understudy.data.value_coder import ValueCoder, build_value_coder, restore_value_coder
 from understudy.errors import DataError, ParameterError, SchemaError
 from understudy.progress import track
@@ -44,7 +46,8 @@ class Codec:
 
     Made by `Codec.fit`. Categories are coded in the order of their levels; numbers by special
     values and bins, or each by itself (`exact`); missing values have the last code. Identifiers
-    are not coded, but made up when a table is decoded.
+    are not coded, but made up when a table is decoded. Nor are columns that others tell: `plan`
+    keeps the dependencies of the schema, and sets decoded columns right.
 
     Examples
     --------
@@ -63,6 +66,7 @@ class Codec:
     types: Mapping[str, pa.DataType]
     coders: Mapping[str, Coder]
     made_up: Mapping[str, Pattern] = field(default_factory=dict)
+    plan: Plan = field(default_factory=Plan)
 
     @classmethod
     def fit(
@@ -72,6 +76,7 @@ class Codec:
         *,
         exact: bool = False,
         ends: int = 1,
+        stay: Collection[str] = (),
     ) -> Codec:
         """Make the codec of a table, in memory or streamed.
 
@@ -86,11 +91,14 @@ class Codec:
         ends : int
             Records that the lowest and the highest number of a column rest on, at least: the few
             beyond become one (see `fold_ends`).
+        stay : collection of str
+            Columns that are coded as they are, whatever depends on what.
 
         Raises
         ------
         SchemaError
-            If the table does not fit the schema, or holds free text; with all problems.
+            If the table does not fit the schema, or holds free text; with all problems. Also if
+            dependencies contradict each other.
         DataError
             If `exact`, and fewer than `ends` records of a column have a number and none is
             missing. Otherwise such a column stays as it is.
@@ -98,6 +106,7 @@ class Codec:
         schema = schema or Schema.infer(data)
         layout = layout_of(data)
         problems = name_problems(schema, tuple(layout.types))
+        plan = Plan() if problems else _plan_of(data, schema, stay, ends)
         resolved: dict[str, Column] = {}
         types: dict[str, pa.DataType] = {}
         coders: dict[str, Coder] = {}
@@ -117,8 +126,12 @@ class Codec:
             present = len(array) - array.null_count
             if column.kind == "categorical" and len(column.levels) == present > 1:
                 alone.append(name)
-            if wrong:
+            if wrong or name in plan.dropped:
                 continue
+            if name in plan.coded:
+                column = plan.coded[name]
+                reduced, _ = plan.reduced(table_of(data, plan.reads(name)))
+                array = reduced[name].combine_chunks()
             if column.kind == "identifier":
                 made_up[name] = Pattern.learn(array, name)
             elif exact and column.kind in NUMERIC:
@@ -136,8 +149,9 @@ class Codec:
                 "ends = 1 to draw their numbers as they are."
             )
         _warn_of_own_values(alone)
-        ordered = Schema(resolved[name] for name in layout.types)
-        return cls(ordered, layout.forget_values(ordered.identifiers), types, coders, made_up)
+        ordered = Schema((resolved[name] for name in layout.types), schema.dependencies)
+        stored = layout.forget_values(ordered.identifiers)
+        return cls(ordered, stored, types, coders, made_up, plan)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -148,21 +162,35 @@ class Codec:
     def cardinalities(self) -> tuple[int, ...]:
         """The number of codes of each coded column; missing is one where it may occur."""
         return tuple(
-            coder.known + (self.schema[name].missing > 0) for name, coder in self.coders.items()
+            coder.known + (self.column(name).missing > 0) for name, coder in self.coders.items()
         )
+
+    def column(self, name: str) -> Column:
+        """Return the description of what is coded for a column, which others may partly tell."""
+        return self.plan.coded.get(name) or self.schema[name]
 
     def labels(self, name: str) -> list[str]:
         """Return what each code of a column stands for, in words."""
-        column = self.schema[name]
-        return self.coders[name].labels() + ["missing"] * (column.missing > 0)
+        labels = self.plan.labels(name) or self.coders[name].labels()
+        return labels + ["missing"] * (self.column(name).missing > 0)
 
     def select(self, names: Sequence[str]) -> Codec:
-        """Return the codec of some of the coded columns, in the order of `names`."""
+        """Return the codec of some of the coded columns, in the order of `names`.
+
+        It takes tables as `reduced` gives them.
+        """
         return replace(
             self,
-            schema=Schema(self.schema[name] for name in names),
+            schema=Schema(self.column(name) for name in names),
             coders={name: self.coders[name] for name in names},
+            plan=Plan(),
         )
+
+    def reduced(self, table: pa.Table) -> tuple[pa.Table, NDArray[np.bool_]]:
+        """Return a table as it is coded, and which of its records keep the dependencies."""
+        if not self.plan:
+            return table, np.ones(table.num_rows, bool)
+        return self.plan.reduced(table)
 
     def encode(self, frame: Frame | FileStream) -> Coded:
         """Return the codes of a table, all in memory.
@@ -181,14 +209,23 @@ class Codec:
         The other rows have arbitrary codes where they hold a level, a number or a gap that the
         codec does not know. Other columns or kinds of values are errors, as in `encode`.
         """
-        return self._assign(to_arrow(frame), strict=False)
+        reduced, possible = self.reduced(to_arrow(frame))
+        coded, seen = self._assign(reduced, strict=False)
+        return coded, seen & possible
 
     def stream(self, file: FileStream) -> CodedStream:
         """Return a file as batches of codes."""
         return CodedStream(self, file)
 
     def _encode(self, table: pa.Table) -> Coded:
-        coded, seen = self._assign(table, strict=True)
+        reduced, possible = self.reduced(table)
+        if not possible.all():
+            rows = np.count_nonzero(~possible)
+            raise SchemaError(
+                "The table cannot be coded:",
+                [f"{rows:,} rows break a dependency that holds for all other records."],
+            )
+        coded, seen = self._assign(reduced, strict=True)
         if not seen.all():
             rows = np.count_nonzero(~seen)
             raise SchemaError(
@@ -201,7 +238,7 @@ class Codec:
         return coded
 
     def _assign(self, table: pa.Table, *, strict: bool) -> tuple[Coded, NDArray[np.bool_]]:
-        modelled = Schema(self.schema[name] for name in self.names)
+        modelled = Schema(self.column(name) for name in self.names)
         present = [name for name in table.column_names if name not in self.schema.identifiers]
         problems = name_problems(modelled, present)
         if problems:
@@ -209,7 +246,7 @@ class Codec:
         columns = []
         seen = np.ones(table.num_rows, bool)
         for name, cardinality in zip(self.names, self.cardinalities, strict=True):
-            column, coder = self.schema[name], self.coders[name]
+            column, coder = self.column(name), self.coders[name]
             array = table.column(name).combine_chunks()
             wrong = form_problems(column, array)
             if wrong:
@@ -268,11 +305,11 @@ class Codec:
         for name in self.schema.names:
             if name in self.coders:
                 columns[name] = self.coders[name].build(coded[name].astype(np.int64), how, rng)
-            else:
+            elif name not in self.plan.dropped:
                 # Models of former versions know no pattern: they count.
                 pattern = self.made_up.get(name, Pattern())
                 columns[name] = pattern.make(name, self.types[name], len(coded), first_row)
-        return columns
+        return self.plan.restored(columns, how, rng) if self.plan else columns
 
     def with_identifiers_of(self, data: Frame) -> Codec:
         """Return a codec that makes up no identifier of a table, which has those of its own.
@@ -309,7 +346,10 @@ class Codec:
             for name, coder in self.coders.items()
             if isinstance(coder, FoldedCoder)
         }
-        return plain | ({"listed": listed} if listed else {})
+        plain |= {"listed": listed} if listed else {}
+        if self.schema.dependencies:
+            plain["dependencies"] = [one.to_plain() for one in self.schema.dependencies]
+        return plain | ({"plan": self.plan.to_plain()} if self.plan else {})
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return what `to_plain` leaves out: the numbers of an exact codec, by place of column."""
@@ -324,25 +364,28 @@ class Codec:
         cls, plain: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]] | None = None
     ) -> Codec:
         """Return the codec that `to_plain` and `to_arrays` took apart."""
-        schema = Schema(column_from_plain(column) for column in plain["columns"])
+        between = [dependency_from_plain(one) for one in plain.get("dependencies", ())]
+        schema = Schema((column_from_plain(column) for column in plain["columns"]), between)
         names = schema.names
         types = {
             name: arrow_type(stored) for name, stored in zip(names, plain["arrow"], strict=True)
         }
         exact = plain.get("exact", {})
+        plan = Plan.from_plain(plain["plan"], types) if "plan" in plain else Plan()
         coders: dict[str, Coder] = {}
         for name in names:
-            if schema[name].kind == "identifier":
+            if schema[name].kind == "identifier" or name in plan.dropped:
                 continue
+            column, kind = plan.coded.get(name) or schema[name], plan.kind(name) or types[name]
             if name in exact:
                 values = (arrays or {})[str(len(coders))]
-                coders[name] = restore_value_coder(schema[name], types[name], exact[name], values)
+                coders[name] = restore_value_coder(column, kind, exact[name], values)
             else:
                 bins, listed = plain["bins"].get(name), plain.get("listed", {}).get(name)
-                coders[name] = restore_coder(schema[name], types[name], bins, listed)
+                coders[name] = restore_coder(column, kind, bins, listed)
         layout = Layout(plain["backend"], dict(zip(names, plain["stored"], strict=True)))
         made_up = {name: Pattern.from_plain(one) for name, one in plain.get("made_up", {}).items()}
-        return cls(schema, layout, types, coders, made_up)
+        return cls(schema, layout, types, coders, made_up, plan)
 
 
 @dataclass(frozen=True)
@@ -366,6 +409,13 @@ class CodedStream:
         """Yield the file's rows as codes, in order."""
         for table in arrow_batches(self.file):
             yield self.codec._encode(table)  # noqa: SLF001  # the two classes are one idea
+
+
+def _plan_of(data: Frame | FileStream, schema: Schema, stay: Collection[str], ends: int) -> Plan:
+    """Return what keeps the dependencies of a schema, read from a table."""
+    if not schema.dependencies:
+        return Plan()
+    return learn_plan(lambda names: table_of(data, names), schema, stay, ends)
 
 
 def _plain_type(kind: pa.DataType) -> dict[str, Any]:

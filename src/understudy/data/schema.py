@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from understudy.arguments import as_names
+from understudy.data.dependencies.families import Dependency
 from understudy.data.frames import Frame
 from understudy.errors import SchemaError, did_you_mean, unknown_columns
 from understudy.showing import records_are_shown
@@ -229,6 +230,9 @@ class Schema:
     ----------
     columns : iterable of Column
         The columns in order.
+    dependencies : iterable of Dependency
+        What holds between columns, such as ``Ordered("start", "end")``: every synthesizer keeps
+        those that do not say otherwise.
 
     Raises
     ------
@@ -246,17 +250,24 @@ class Schema:
     """
 
     columns: tuple[Column, ...]
+    dependencies: tuple[Dependency, ...] = ()
     _places: Mapping[str, int] = field(init=False, repr=False, compare=False)
 
-    def __init__(self, columns: Iterable[Column]) -> None:
-        ordered = tuple(columns)
+    def __init__(self, columns: Iterable[Column], dependencies: Iterable[Dependency] = ()) -> None:
+        ordered, between = tuple(columns), tuple(dependencies)
         object.__setattr__(self, "columns", ordered)
+        object.__setattr__(self, "dependencies", between)
         object.__setattr__(self, "_places", {c.name: place for place, c in enumerate(ordered)})
         problems = [problem for column in ordered for problem in column.problems()]
         if len(self._places) < len(ordered):
             names = [column.name for column in ordered]
             repeated = sorted({name for name in names if names.count(name) > 1})
             problems.insert(0, f"columns are described twice: {', '.join(map(repr, repeated))}.")
+        problems += [
+            f"dependency {place} ({one.kind}): {problem}"
+            for place, one in enumerate(between, 1)
+            for problem in one.problems(self.names)
+        ]
         if problems:
             raise SchemaError("The schema has problems:", problems)
 
@@ -325,8 +336,9 @@ class Schema:
         binning: Literal["quantile", "width"] = "quantile",
         special_share: float = 0.05,
         kinds: Mapping[str, Kind] | None = None,
+        dependencies: bool = True,
     ) -> Schema:
-        """Describe the columns of a table by looking at its values.
+        """Describe the columns of a table, and what holds between them, by looking at its values.
 
         Parameters
         ----------
@@ -342,6 +354,8 @@ class Schema:
             it; 1 for none. Codes such as -9, 98 and 999 need fewer records, but must stand apart.
         kinds : mapping of str to str, optional
             The kinds of some columns, whatever they look like.
+        dependencies : bool
+            Look for dependencies between columns (see `find_dependencies`).
 
         Examples
         --------
@@ -352,7 +366,12 @@ class Schema:
         """
         from understudy.data.inspection import Grouping, infer_columns
 
-        return cls(infer_columns(frame, Grouping(bins, binning, special_share), kinds))
+        columns = tuple(infer_columns(frame, Grouping(bins, binning, special_share), kinds))
+        if not dependencies:
+            return cls(columns)
+        from understudy.data.dependencies.finding import find_dependencies
+
+        return cls(columns, find_dependencies(frame, columns))
 
     def read_anew(self, frame: Frame, kinds: Mapping[str, Kind]) -> Schema:
         """Return the schema with some columns read once more from a table, as other kinds.
@@ -369,7 +388,7 @@ class Schema:
             kept = new.role not in NAMING and column.role not in NAMING
             return replace(new, role=column.role) if kept else new
 
-        return Schema(map(changed, self))
+        return Schema(map(changed, self), self.dependencies)
 
     def edit(self, *names: str, **changes: Any) -> Schema:  # noqa: ANN401  # any field of Column
         """Return the schema with fields of the named columns changed."""
@@ -389,7 +408,8 @@ class Schema:
                 settings.setdefault("role", "ordinary")
             return replace(column, **settings)
 
-        return Schema(changed(column) if column.name in names else column for column in self)
+        columns = (changed(column) if column.name in names else column for column in self)
+        return Schema(columns, self.dependencies)
 
     def with_roles(
         self,
@@ -421,9 +441,39 @@ class Schema:
         return Schema(map(naming, found))
 
     def drop(self, *names: str) -> Schema:
-        """Return the schema without the named columns."""
+        """Return the schema without the named columns, and what depends on them."""
         self._require(names)
-        return Schema(column for column in self if column.name not in names)
+        left = (one for one in self.dependencies if not set(one.names) & set(names))
+        return Schema((column for column in self if column.name not in names), left)
+
+    def with_dependencies(self, *dependencies: Dependency, keep: bool | None = None) -> Schema:
+        """Return the schema with more dependencies, or with all of them switched on or off.
+
+        A new one takes the place of those that say how the same column comes about.
+
+        Parameters
+        ----------
+        *dependencies : Dependency
+            What holds between columns, as you know it.
+        keep : bool, optional
+            Whether synthesizers keep all that the schema had; each as it is if not given.
+
+        Examples
+        --------
+        >>> from understudy.data import Ordered
+        >>> schema = Schema([Column("start", "integer"), Column("end", "integer")])
+        >>> schema.with_dependencies(Ordered("start", "end")).dependencies[0].sentence
+        "'start' <= 'end'"
+        """
+        giving = ("determined", "formula", "composite")
+        given = {one.names[0] for one in dependencies if one.kind in giving}
+        former = [
+            one if keep is None else replace(one, keep=keep)
+            for one in self.dependencies
+            if one not in dependencies
+            and not (one.names[0] in given and one.kind in (*giving, "ordered"))
+        ]
+        return Schema(self.columns, (*former, *dependencies))
 
     def check(self, frame: Frame) -> None:
         """Raise with every way in which a table does not fit: columns, kinds, levels, ranges."""

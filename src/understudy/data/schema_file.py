@@ -9,6 +9,11 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from understudy.data.dependencies.families import (
+    Dependency,
+    dependency_from_plain,
+    plain_problems,
+)
 from understudy.data.schema import Column, Schema
 from understudy.errors import ParameterError, SchemaError, did_you_mean
 from understudy.showing import records_are_shown
@@ -35,7 +40,10 @@ edges     the limits of the groups, in increasing order, for binning = "edges"
 special   numbers that mean something of their own, such as 0 or -8: each is a group by itself
 range     smallest and largest number outside special
 decimals  decimals of real numbers; leave it out to keep all
-missing   share of records without a value; 0 means that every record must have one"""
+missing   share of records without a value; 0 means that every record must have one
+
+A [[dependency]] is something that holds between columns, and that synthetic records keep. Set
+keep = false to let the model draw the columns as it learns them; add those that you know of."""
 
 _TEXTS = ("name", "kind", "role", "binning")
 _LISTS = ("levels", "edges", "special", "range")
@@ -51,6 +59,11 @@ _REMARKS = {
     "range": "smallest and largest, outside special",
     "decimals": "decimals kept",
     "missing": "share of missing values",
+}
+
+_DEPENDENCY_REMARKS = {
+    "exceptions": "share of records for which it does not hold",
+    "keep": "whether synthetic records keep it",
 }
 
 
@@ -113,6 +126,18 @@ def schema_to_toml(schema: Schema) -> str:
             table.add(name, item)
         columns.append(table)
     document.add("column", columns)
+    if schema.dependencies:
+        found = tomlkit.aot()
+        for one in schema.dependencies:
+            table = tomlkit.table()
+            table.comment(one.sentence.replace("\n", " "))
+            for name, value in one.to_plain().items():
+                item = tomlkit.item(value)
+                if name in _DEPENDENCY_REMARKS:
+                    item.comment(_DEPENDENCY_REMARKS[name])
+                table.add(name, item)
+            found.append(table)
+        document.add("dependency", found)
     return tomlkit.dumps(document)
 
 
@@ -149,10 +174,20 @@ def _schema_of(document_of: Callable[[], dict[str, Any]], source: str) -> Schema
         problems += wrong
         if not wrong:
             columns.append(column_from_plain(plain))
+    between: list[Dependency] = []
+    listed = document.get("dependency", [])
+    if not isinstance(listed, list):
+        problems.append("dependency must be a list of [[dependency]] sections.")
+        listed = []
+    for place, plain in enumerate(listed, 1):
+        wrong = plain_problems(plain)
+        problems += [f"dependency {place}: {problem}" for problem in wrong]
+        if not wrong:
+            between.append(dependency_from_plain(plain))
     if problems:
         problems += [problem for column in columns for problem in column.problems()]
         raise SchemaError(f"{source} has problems:", problems)
-    return Schema(columns)
+    return Schema(columns, between)
 
 
 def _shown(name: str, value: object) -> str:

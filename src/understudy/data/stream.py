@@ -262,6 +262,13 @@ def columns_of(data: Frame | FileStream) -> Iterator[tuple[str, pa.Array]]:
             yield name, column.combine_chunks()
 
 
+def table_of(data: Frame | FileStream, names: Sequence[str]) -> pa.Table:
+    """Return some columns whole, from memory or from a file."""
+    if isinstance(data, FileStream):
+        return to_arrow(_collect(data.lazy().select(names)))
+    return to_arrow(data).select(list(names))
+
+
 def arrow_batches(data: Frame | FileStream) -> Iterator[pa.Table]:
     """Yield a frame as one Arrow table, or a stream as one table per batch."""
     if isinstance(data, FileStream):

@@ -19,6 +19,7 @@ from understudy.data.bins import Decoding
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.files import fitted, write_tables
 from understudy.data.frames import Frame, to_arrow
+from understudy.data.stream import layout_of
 from understudy.errors import (
     DataError,
     ModelFileError,
@@ -140,7 +141,8 @@ class Synthesizer(Parametrized, ABC):
         return self
 
     def _learn(self, data: Frame | FileStream, schema: Schema | None) -> None:
-        codec = Codec.fit(data, schema, exact=self.exact, ends=self._least_at_ends)
+        stay = self._named_columns(tuple(layout_of(data).types))
+        codec = Codec.fit(data, schema, exact=self.exact, ends=self._least_at_ends, stay=stay)
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
         source: Source
@@ -509,6 +511,13 @@ class Synthesizer(Parametrized, ABC):
         if not isinstance(params["random_state"], int):
             params["random_state"] = None  # a generator's state is not part of the model
         return params
+
+    def _named_columns(self, names: tuple[str, ...]) -> set[str]:  # noqa: ARG002  # of a subclass
+        """Return the columns that the settings name: they are drawn as the settings say.
+
+        Dependencies that would give their values otherwise are not kept.
+        """
+        return set()
 
     @property
     def _least_at_ends(self) -> int:

@@ -14,7 +14,7 @@ holds those that one column has for itself::
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
@@ -167,3 +167,22 @@ def settings_of(
         raise ParameterError(f"{argument}: {' '.join(problems)}")
     others = setting.get(OTHERS, standard)
     return {name: setting.get(name, others) for name in names}
+
+
+def columns_named(settings: Iterable[object], names: Collection[str]) -> set[str]:
+    """Return the columns that settings name, wherever these stand in them.
+
+    Examples
+    --------
+    >>> sorted(columns_named([{"age": "sex"}, [("job", "pay")], 3], ["age", "job", "pay", "sex"]))
+    ['age', 'job', 'pay', 'sex']
+    """
+    found: set[str] = set()
+    for setting in settings:
+        if isinstance(setting, str):
+            found |= {setting} & set(names)
+        elif isinstance(setting, Mapping):
+            found |= columns_named([*setting, *setting.values()], names)
+        elif isinstance(setting, Iterable):
+            found |= columns_named(setting, names)
+    return found

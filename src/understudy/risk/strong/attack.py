@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from numpy.typing import ArrayLike
 
 from understudy.arguments import check_choice, check_whole
+from understudy.data.codec import Codec
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame, Layout
 from understudy.errors import DataError, NoDensityError, ParameterError, UnderstudyError
@@ -157,13 +158,14 @@ def strong_attacker(  # noqa: C901, PLR0912, PLR0913  # the tables, the attacker
     if not hasattr(model, "codec_"):
         raise ParameterError(f"model: this {type(model).__name__} is not fitted yet.")
     codec = model.codec_
-    asked = read_unknown(unknown, codec.names, codec.schema.identifiers)
+    asked = read_unknown(unknown, codec.names, codec.schema.identifiers, codec.plan.derived)
     names = tuple(name for name in codec.names if name in asked)
     _check_draws(model, names)
     believed = prior_name(prior)
     tables = _tables_of(model, needed=mode != "refit")
     by_fits = mode == "refit" or (mode == "auto" and model.structure_varies and refits != 0)
-    notes: tuple[str, ...] = (NO_STRUCTURE,) * (mode == "auto" and not model.structure_varies)
+    notes = _of_dependencies(codec, names)
+    notes += (NO_STRUCTURE,) * (mode == "auto" and not model.structure_varies)
     releases: tuple[Release, ...] = ()
     if by_fits:
         try:
@@ -205,6 +207,24 @@ def strong_attacker(  # noqa: C901, PLR0912, PLR0913  # the tables, the attacker
     if mode == "refit":
         return by_new_fits(listed, worlds, notes)
     return by_both(listed, likelihood, worlds, _budget(refits, len(people)), notes)
+
+
+def _of_dependencies(codec: Codec, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what the attacker is not told, since it follows from what is asked for."""
+    told = [name for name in codec.plan.dropped if set(codec.plan.derived[name]) & set(names)]
+    notes: tuple[str, ...] = ()
+    if told:
+        notes += (
+            f"{quoted(sorted(told))} of the record follows from what is asked for, so the attacker "
+            "is not given it.",
+        )
+    apart = [high for high, lows in codec.plan.differences.items() if set(lows) & set(names)]
+    if apart:
+        notes += (
+            f"Of {quoted(apart)}, the attacker is given how far it lies above what is asked for, "
+            "which is what the model draws.",
+        )
+    return notes
 
 
 def _check_draws(model: Synthesizer, names: tuple[str, ...]) -> None:

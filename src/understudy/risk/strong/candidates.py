@@ -26,9 +26,14 @@ WHOLE = "*"
 
 
 def read_unknown(
-    unknown: str | Iterable[str], columns: Sequence[str], identifiers: Sequence[str] = ()
+    unknown: str | Iterable[str],
+    columns: Sequence[str],
+    identifiers: Sequence[str] = (),
+    derived: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[str, ...]:
     """Return the names of the unknown attributes, in the order in which they were given.
+
+    `derived` are those that others tell, and which others.
 
     Examples
     --------
@@ -48,6 +53,13 @@ def read_unknown(
             raise ParameterError(
                 f"unknown: {name!r} is an identifier. The release makes up new identifiers, so "
                 "there is nothing to learn."
+            )
+        if derived and name in derived:
+            raise ParameterError(
+                f"unknown: the model draws no {name!r} of its own, but derives it from "
+                f"{quoted(derived[name])}. So whoever knows the rest of a record knows it, with "
+                f"the release or without. Ask for {quoted(derived[name])}, or fit a model that "
+                "does not keep this dependency."
             )
     if WHOLE in names and WHOLE not in columns:
         raise ParameterError('unknown: write "*" alone, for the whole record.')

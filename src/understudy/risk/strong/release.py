@@ -155,14 +155,31 @@ def _check_smoothing(codec: Codec) -> None:
 
 def _coded(model: Synthesizer, codec: Codec, table: Frame | Coded, which: str) -> Coded:
     """Return the codes of the codec's columns, which may be some of the model's."""
-    if not isinstance(table, Coded):
-        return codec.encode(_selected(table, codec.names))
     own = model.codec_
+    if not isinstance(table, Coded):
+        return codec.encode(_selected(_reduced(own, table), codec.names))
     if (table.names, table.cardinalities) != (own.names, own.cardinalities):
         raise ParameterError(
             f"{which}: these codes are not this model's: columns or cardinalities differ."
         )
     return table.select(codec.names)
+
+
+def _reduced(whole: Codec, table: Frame) -> Frame:
+    """Return a table as it is coded: without what others tell, if the model keeps dependencies."""
+    if not whole.plan:
+        return table
+    shown = to_narwhals(table)
+    wanted = [name for name in whole.schema.names if name in shown.columns]
+    reduced, possible = whole.reduced(to_arrow(shown[wanted].to_native()))
+    broken = int(np.count_nonzero(~possible))
+    if broken:
+        raise DataError(
+            f"The table has {counted(broken, 'row')} that break a dependency which the model "
+            "keeps. Give the model that made the release, or attack it as a black box "
+            "(black_box_attacker)."
+        )
+    return reduced
 
 
 def _selected(table: Frame, names: Sequence[str]) -> pa.Table:
@@ -180,7 +197,7 @@ def _read_release(whole: Codec, codec: Codec, synthetic: Frame) -> tuple[Coded, 
     frame = to_narwhals(synthetic)
     if not set(whole.names) & set(frame.columns):
         raise DataError(f"The release shows none of the model's columns {quoted(whole.names)}.")
-    table = _selected(synthetic, codec.names)
+    table = _selected(_reduced(whole, synthetic), codec.names)
     shown = [
         name
         for name in codec.names

@@ -35,7 +35,7 @@ from understudy.synthesis.bayes.smoothing import (
 )
 from understudy.synthesis.blocks import Block, RandomState
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
-from understudy.synthesis.settings import PerColumn, settings_of
+from understudy.synthesis.settings import PerColumn, columns_named, settings_of
 from understudy.synthesis.tables import ConditionalTable
 
 if TYPE_CHECKING:
@@ -208,6 +208,18 @@ class BayesNet(Synthesizer):
             also = ", a list of edges, a mapping or a networkx.DiGraph"
             check_choice("structure", self.structure, get_args(Search), also)
 
+    def _named_columns(self, names: tuple[str, ...]) -> set[str]:
+        own = () if isinstance(self.structure, str) else (self.structure,)
+        given = (self.required, self.forbidden, self.protect, self.root, *own)
+        by_column = [one for one in (self.smoothing,) if isinstance(one, Mapping)]
+        return columns_named([*given, *by_column], names)
+
+    @property
+    def _drawn_order(self) -> list[str] | None:
+        """The order that was asked for, of the columns that are drawn."""
+        dropped = self.codec_.plan.dropped
+        return None if self.order is None else [name for name in self.order if name not in dropped]
+
     @property
     def _least_at_ends(self) -> int:
         if self.ends is not None:
@@ -222,14 +234,14 @@ class BayesNet(Synthesizer):
         constraints = build_constraints(
             names,
             parents=self.parents,
-            order=self.order,
+            order=self._drawn_order,
             required=self.required,
             forbidden=self.forbidden,
             protect=self.protect,
             root=self.root,
         )
         if not isinstance(self.structure, str):
-            constraints.check(read_graph(self.structure, names, order=self.order))
+            constraints.check(read_graph(self.structure, names, order=self._drawn_order))
         elif self.structure in _NEED_MEMORY and not isinstance(source, Coded):
             raise ParameterError(self._memory_needed())
         self.information_ = pairwise_information(source, engine=self._engine())
@@ -269,7 +281,7 @@ class BayesNet(Synthesizer):
         self, source: Source, constraints: Constraints, rng: np.random.Generator
     ) -> Network:
         if not isinstance(self.structure, str):
-            return read_graph(self.structure, constraints.names, order=self.order)
+            return read_graph(self.structure, constraints.names, order=self._drawn_order)
         if self.structure == "greedy" and isinstance(source, Coded):
             from understudy.synthesis.bayes.greedy import greedy_search
 

@@ -35,7 +35,7 @@ from understudy.synthesis.cart.rules import RuleBook, read_rules, rules_to_plain
 from understudy.synthesis.cart.sampling_tables import tree_tables
 from understudy.synthesis.cart.smoothing import LeafSmoothing
 from understudy.synthesis.sampler import SamplingTable
-from understudy.synthesis.settings import PerColumn, settings_of
+from understudy.synthesis.settings import PerColumn, columns_named, settings_of
 from understudy.wording import quoted
 
 
@@ -202,6 +202,17 @@ class Cart(Synthesizer):
         if not isinstance(self.proper, bool | np.bool_):
             raise ParameterError(f"proper must be true or false; got {self.proper!r}.")
 
+    def _named_columns(self, names: tuple[str, ...]) -> set[str]:
+        matrix = self.predictors is not None and not isinstance(self.predictors, Mapping)
+        rules = read_rules(self.rules, names)
+        if matrix or any(rule.columns is None for rule in rules):
+            return set(names)  # it cannot be seen which columns matter
+        ruled = {name for rule in rules for name in (rule.column, *(rule.columns or ()))}
+        given = [self.predictors, self.keep, self.strata, self.protect]
+        settings = (self.minbucket, self.cp, self.smoothing, self.smoothing_leaves)
+        given += [one for one in settings if isinstance(one, Mapping)]
+        return ruled | columns_named(given, names)
+
     def _fit(self, source: Source, rng: np.random.Generator) -> None:
         # Trees need all records at once.
         coded = (
@@ -227,6 +238,14 @@ class Cart(Synthesizer):
         self._recipe = Recipe(features, plan, strata, RuleBook.of(self.codec_, rules))
         self._later_copies: dict[int, Trees] = {}
 
+    @property
+    def _drawn_sequence(self) -> Sequence[str] | None:
+        """The sequence that was asked for, of the columns that are drawn."""
+        dropped = self.codec_.plan.dropped
+        if not dropped or self.visit_sequence is None or isinstance(self.visit_sequence, str):
+            return self.visit_sequence
+        return [name for name in self.visit_sequence if name not in dropped]
+
     def _make_plan(self) -> Plan:
         names = self.codec_.names
         for argument in ("keep", "strata", "visit_sequence"):
@@ -241,7 +260,7 @@ class Cart(Synthesizer):
         wishes = Wishes(
             self.minbucket,
             self.cp,
-            self.visit_sequence,
+            self._drawn_sequence,
             self.predictors,
             self.keep,
             self.strata,
@@ -400,7 +419,12 @@ class Cart(Synthesizer):
     @property
     def kept_columns(self) -> tuple[str, ...]:
         """The columns that a release takes from the original as they are."""
-        return tuple(self.codec_.names[place] for place in self.plan_.kept)
+        kept = [self.codec_.names[place] for place in self.plan_.kept]
+        told = self.codec_.plan.derived
+        for name in self.codec_.plan.order:
+            if name in told and kept and set(told[name]) <= set(kept):
+                kept.append(name)  # who has the others has it as well
+        return tuple(kept)
 
     @property
     def columns_set_by_rules(self) -> frozenset[str]:

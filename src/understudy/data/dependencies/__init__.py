@@ -1,0 +1,21 @@
+"""Dependencies between columns: found in a table, kept by every synthesizer, checked in a release."""
+
+from understudy.data.dependencies.families import (
+    Composite,
+    Dependency,
+    Determined,
+    Formula,
+    MissingTogether,
+    MissingWhen,
+    Ordered,
+)
+
+__all__ = [
+    "Composite",
+    "Dependency",
+    "Determined",
+    "Formula",
+    "MissingTogether",
+    "MissingWhen",
+    "Ordered",
+]

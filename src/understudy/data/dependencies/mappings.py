@@ -1,0 +1,297 @@
+"""Which columns follow from one other column, or from two: codes and names, cities and states.
+
+Records are sorted by the column that may determine; the others must not change inside a group.
+This is tried on a sample first, for all other columns at once, and what is left is counted exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from understudy.data.dependencies.evidence import (
+    LEFT_OPEN,
+    LIKELY_MAPPING,
+    MOST_EXCEPTIONS,
+    beyond_chance,
+)
+from understudy.data.dependencies.families import Determined
+from understudy.data.dependencies.views import Codes, View, Views
+
+FEW = 5
+"""An entry of a table of codes and names that rests on fewer records tells of few people."""
+
+IN_GROUPS = 0.5
+"""Share of the records that must be in groups of `FEW` or more: otherwise the table of what follows
+from what would be a list of people."""
+
+MOST_PAIRS = 2000
+"""Pairs of columns that are tried, at most: those with the fewest combinations come first."""
+
+_DENSE = 4
+"""Combinations are counted in a table if it has no more cells than so many times the records."""
+_SAMPLE_OF_PAIRS = 10_000
+_FIRST_PAIRS = 500
+_ENOUGH = 60
+"""Neighbours that a sample must have to discard a candidate."""
+_SLACK = 4
+"""In the sample, so many times the tolerated share of neighbours may differ."""
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Records that agree in one column, or in two, where these have values."""
+
+    codes: Codes
+    """A number for each group, -1 for records that are in none."""
+    counts: Codes
+
+    @classmethod
+    def of(cls, *views: View) -> Groups:
+        """Return the groups of one column, or of two."""
+        first = views[0]
+        codes, missing = first.codes, first.codes == first.size
+        for other in views[1:]:
+            missing = missing | (other.codes == other.size)
+            codes = codes * (other.size + 1) + other.codes
+        if len(views) == 1:
+            counts = first.counts[:-1]
+            return cls(np.where(missing, -1, codes), counts)
+        _, dense = np.unique(codes[~missing], return_inverse=True)
+        found = np.full(len(codes), -1, np.int64)
+        found[~missing] = dense
+        return cls(found, np.bincount(dense) if len(dense) else np.zeros(0, np.int64))
+
+    @property
+    def records(self) -> int:
+        """Records that are in a group."""
+        return int(self.counts.sum())
+
+    @property
+    def number(self) -> int:
+        """How many groups have a record."""
+        return int(np.count_nonzero(self.counts))
+
+    @property
+    def repeat(self) -> bool:
+        """Whether enough records are in groups that are large enough to tell of nobody."""
+        large = int(self.counts[self.counts >= FEW].sum())
+        rows = len(self.codes)
+        return self.number > 1 and large >= IN_GROUPS * self.records and 2 * self.records >= rows
+
+    def majorities(self, view: View) -> tuple[Codes, Codes]:
+        """Return the most frequent code of a column in each group, and how many records have it."""
+        cells, counts = self._cells(view)
+        groups = cells // (view.size + 1)
+        # By group, and within it the most frequent first; of equally many, the first code.
+        order = np.lexsort((cells, -counts, groups))
+        first = np.unique(groups[order], return_index=True)[1]
+        chosen = order[first]
+        best = np.full(len(self.counts), view.size, np.int64)
+        often = np.zeros(len(self.counts), np.int64)
+        best[groups[chosen]] = cells[chosen] % (view.size + 1)
+        often[groups[chosen]] = counts[chosen]
+        return best, often
+
+    def _cells(self, view: View) -> tuple[Codes, Codes]:
+        """Return the combinations of group and code that occur, and how many records have each."""
+        together = self._inside(self.codes) * (view.size + 1) + self._inside(view.codes)
+        if len(self.counts) * (view.size + 1) <= _DENSE * max(len(together), 1000):
+            counted = np.bincount(together)
+            cells = np.flatnonzero(counted)
+            return cells, counted[cells]
+        return np.unique(together, return_counts=True)
+
+    def _inside(self, codes: Codes) -> Codes:
+        return codes if self.records == len(self.codes) else codes[self.codes >= 0]
+
+    def exceptions(self, view: View) -> int:
+        """Return how many records have another value than most of their group."""
+        cells, counts = self._cells(view)
+        groups = cells // (view.size + 1)
+        first = np.flatnonzero(np.diff(groups, prepend=-1))
+        return self.records - int(np.maximum.reduceat(counts, first).sum()) if len(cells) else 0
+
+
+def find_mappings(views: Views, taken: Collection[str]) -> Iterator[Determined]:
+    """Yield the columns that follow from another, then those that follow from two.
+
+    `taken` are columns that are known to be computed from others.
+    """
+    names = list(views.columns)
+    varied = [name for name in names if views[name].levels > 1]
+    telling = [name for name in varied if _may_tell(views[name])]
+    tests = len(telling) * max(len(varied) - 1, 1)
+    follows: dict[tuple[str, str], int] = {}
+    for name in telling:
+        groups = Groups.of(views[name])
+        for other in _candidates(views, (name,), [one for one in varied if one != name]):
+            exceptions = groups.exceptions(views[other])
+            if _holds(groups, views[other], exceptions, tests):
+                follows[name, other] = exceptions
+    singles = list(_simplest(views, follows, taken))
+    yield from singles
+    told = {one.column for one in singles} | set(taken)
+    yield from _find_pairs(views, follows, [n for n in telling if n not in told], told)
+
+
+def _may_tell(view: View) -> bool:
+    """Return whether a column may be one that others follow from: no measurement, and it repeats."""
+    measured = view.column.kind == "real" and view.column.binned
+    return not measured and Groups.of(view).repeat
+
+
+def _holds(groups: Groups, view: View, exceptions: int, tests: int) -> bool:
+    """Return whether a column follows from what made the groups, beyond chance."""
+    inside = groups.codes >= 0
+    most = int(np.bincount(view.codes[inside], minlength=1).max())
+    chance = 1 - most / max(groups.records, 1)
+    tries = groups.records - groups.number
+    return beyond_chance(exceptions, tries, chance, tests, LIKELY_MAPPING)
+
+
+def _candidates(views: Views, by: tuple[str, ...], others: list[str]) -> list[str]:
+    """Return which columns may follow from others, as far as neighbours in a sample tell."""
+    whole = _sample_for(views, by)
+    step = max(len(whole) // _FIRST_PAIRS, 1)
+    for rows in [whole[::step], whole] if step > 1 else [whole]:
+        key = views[by[0]].codes[rows]
+        for name in by[1:]:
+            key = key * (views[name].size + 1) + views[name].codes[rows]
+        order = np.argsort(key, kind="stable")
+        key, rows = key[order], rows[order]
+        same = np.flatnonzero(key[1:] == key[:-1])
+        if len(same) < _ENOUGH:
+            continue
+        before, after = rows[same], rows[same + 1]
+        allowed = _SLACK * MOST_EXCEPTIONS * len(same) + _SLACK
+        others = [
+            name
+            for name in others
+            if np.count_nonzero(views[name].codes[before] != views[name].codes[after]) <= allowed
+        ]
+        if not others:
+            break
+    return others
+
+
+def _sample_for(views: Views, by: tuple[str, ...]) -> NDArray[np.int64]:
+    """Return records of a few whole groups, so that also small ones have neighbours."""
+    if views.rows <= _SAMPLE_OF_PAIRS:
+        return np.arange(views.rows)
+    view = max((views[name] for name in by), key=lambda one: one.levels)
+    every = -(-views.rows // _SAMPLE_OF_PAIRS)
+    if view.levels < 20 * every:
+        return np.arange(0, views.rows, every)
+    return np.flatnonzero(view.codes % every == 0)
+
+
+def _simplest(
+    views: Views, follows: dict[tuple[str, str], int], taken: Collection[str]
+) -> Iterator[Determined]:
+    """Yield one determination for each column, of those that hold.
+
+    Of columns that follow from each other, one stays; the others follow from it.
+    """
+    places = {name: place for place, name in enumerate(views.columns)}
+
+    def first(name: str) -> tuple[int, int]:
+        column = views[name].column
+        # The order of numbers helps a model; a number in groups loses what it stands for.
+        rank = 2 if column.binned else 1 if column.kind == "categorical" else 0
+        return (name in taken) * 3 + rank, places[name]
+
+    stays: dict[str, str] = {}
+    for name in sorted(places, key=first):
+        alike = [one for one in stays.values() if (one, name) in follows and (name, one) in follows]
+        stays[name] = alike[0] if alike else name
+    for name in places:
+        if name in taken:
+            continue
+        if stays[name] != name:
+            by = stays[name]
+        else:
+            found = [one for one in places if (one, name) in follows and stays[one] == one]
+            if not found:
+                continue
+            by = min(found, key=lambda one: (views[one].levels, places[one]))
+        share = follows[by, name] / views.rows
+        yield Determined(name, (by,), exceptions=share)
+
+
+def _find_pairs(
+    views: Views,
+    follows: dict[tuple[str, str], int],
+    telling: list[str],
+    told: Collection[str],
+) -> Iterator[Determined]:
+    """Yield the columns that follow from two others, and from none alone."""
+    left = [name for name, view in views.columns.items() if name not in told and view.levels > 1]
+    pairs = [
+        (a, b)
+        for a, b in combinations(telling, 2)
+        if (a, b) not in follows
+        and (b, a) not in follows
+        and views[a].levels * views[b].levels < views.rows
+    ]
+    pairs.sort(key=lambda pair: views[pair[0]].levels * views[pair[1]].levels)
+    pairs = pairs[:MOST_PAIRS]
+    tests = len(pairs) * max(len(left) - 2, 1)
+    done: set[str] = set()
+    for pair in pairs:
+        others = [name for name in left if name not in pair and name not in done]
+        others = _candidates(views, pair, others) if others else []
+        if not others:
+            continue
+        groups = Groups.of(*(views[name] for name in pair))
+        if not groups.repeat:
+            continue
+        for name in others:
+            exceptions = groups.exceptions(views[name])
+            if not _holds(groups, views[name], exceptions, tests):
+                continue
+            alone = min(Groups.of(views[one]).exceptions(views[name]) for one in pair)
+            if exceptions <= LEFT_OPEN * alone:
+                done.add(name)
+                yield Determined(name, pair, exceptions=exceptions / views.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """What follows from what: the values of one column, or two, and the value that goes with them.
+
+    `few` is how many entries rest on fewer than `FEW` records.
+    """
+
+    by: tuple[pa.Array, ...]
+    told: pa.Array
+    few: int = 0
+
+    @classmethod
+    def learn(cls, by: tuple[View, ...], view: View) -> Entries:
+        """Read the entries from a table: in each group, what most records have."""
+        groups = Groups.of(*by)
+        best, _ = groups.majorities(view)
+        used = np.flatnonzero(groups.counts)
+        inside = np.flatnonzero(groups.codes >= 0)
+        first = np.full(len(groups.counts), -1, np.int64)
+        first[groups.codes[inside][::-1]] = inside[::-1]
+        rows = pa.array(first[used])
+        # A record that has the value, for each code of it.
+        example = np.full(view.size + 1, -1, np.int64)
+        example[view.codes[::-1]] = np.arange(len(view.codes))[::-1]
+        return cls(
+            tuple(plain_array(one.array.take(rows)) for one in by),
+            plain_array(view.array.take(pa.array(example[best[used]]))),
+            int(np.count_nonzero(groups.counts[used] < FEW)),
+        )
+
+
+def plain_array(array: pa.Array) -> pa.Array:
+    """Return categories as their values."""
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array

@@ -1,0 +1,138 @@
+"""The columns of a table as searches need them: codes of the different values, numbers, gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from understudy.data.dependencies.formulas import Floats, as_floats, half_a_unit
+from understudy.data.schema import NUMERIC, Column
+from understudy.data.values import to_numpy
+
+Codes = NDArray[np.int64]
+SEARCHED = 2000
+"""Records of the sample on which most candidates are discarded."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One column: its description, its values, and what searches need of them."""
+
+    column: Column
+    array: pa.Array
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.column.name
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it holds numbers that one can reckon with: no labels, no times."""
+        kind = self.array.type
+        timed = pa.types.is_temporal(kind) and not pa.types.is_duration(kind)
+        return self.column.kind in NUMERIC and not timed
+
+    @property
+    def timed(self) -> bool:
+        """Whether it holds dates or times."""
+        return self.column.kind == "datetime"
+
+    @cached_property
+    def _encoded(self) -> tuple[Codes, int]:
+        plain = self.array
+        if not pa.types.is_dictionary(plain.type):
+            plain = plain.dictionary_encode()
+        known = len(plain.dictionary)
+        codes = to_numpy(plain.indices.cast(pa.int64()), missing=known)
+        gaps = to_numpy(pc.is_null(plain.dictionary, nan_is_null=True))
+        if gaps.any():
+            codes = np.append(np.where(gaps, known, np.arange(known)), known)[codes]
+        return codes, known
+
+    @property
+    def codes(self) -> Codes:
+        """A number for each different value, in no order; `size` where it is missing."""
+        return self._encoded[0]
+
+    @property
+    def size(self) -> int:
+        """How many different values there may be."""
+        return self._encoded[1]
+
+    @cached_property
+    def counts(self) -> Codes:
+        """Records with each code; the last are those without a value."""
+        return np.bincount(self.codes, minlength=self.size + 1)
+
+    @cached_property
+    def levels(self) -> int:
+        """How many different values occur."""
+        return int(np.count_nonzero(self.counts[:-1]))
+
+    @cached_property
+    def missing(self) -> NDArray[np.bool_]:
+        """Where there is no value."""
+        return to_numpy(pc.is_null(self.array, nan_is_null=True)).astype(bool)
+
+    @cached_property
+    def gaps(self) -> int:
+        """Records without a value."""
+        return int(np.count_nonzero(self.missing))
+
+    @cached_property
+    def floats(self) -> Floats:
+        """The numbers, NaN where one is missing; ticks for times."""
+        return as_floats(self.array, self.name)
+
+    @cached_property
+    def special(self) -> NDArray[np.bool_]:
+        """Where a number stands for something of its own, such as -9 for "no answer"."""
+        if not self.column.special or not self.numeric:
+            return np.zeros(len(self.array), bool)
+        return np.isin(self.floats, np.array(self.column.special, np.float64))
+
+    @cached_property
+    def tolerance(self) -> Floats:
+        """How far each number may lie from what it was computed as."""
+        return half_a_unit(self.array.type, self.column.decimals, self.floats)
+
+    def take(self, rows: NDArray[Any]) -> View:
+        """Return the column of some records."""
+        return View(self.column, self.array.take(pa.array(rows)))
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """The columns of a table that may depend on each other, and a sample of its records."""
+
+    columns: Mapping[str, View]
+    rows: int
+
+    @classmethod
+    def of(cls, table: pa.Table, columns: Iterable[Column]) -> Views:
+        """Return the columns that have a description, but for identifiers and free text."""
+        found = {
+            column.name: View(column, table[column.name].combine_chunks())
+            for column in columns
+            if column.kind not in ("identifier", "text") and column.name in table.column_names
+        }
+        return cls(found, table.num_rows)
+
+    def __getitem__(self, name: str) -> View:
+        return self.columns[name]
+
+    @cached_property
+    def sample(self) -> Views:
+        """The same columns of a few records, always the same ones."""
+        if self.rows <= SEARCHED:
+            return self
+        rows = np.sort(np.random.default_rng(0).choice(self.rows, SEARCHED, replace=False))
+        return Views({name: view.take(rows) for name, view in self.columns.items()}, SEARCHED)
