@@ -86,10 +86,12 @@ def build_constraints(  # the constraining arguments of BayesNet
     protect: Mapping[str, str | None] | None = None,
     root: str | None = None,
     given: Sequence[str] = (),
+    following: Mapping[str, str] | None = None,
 ) -> Constraints:
     """Return the rules that the arguments of `BayesNet` stand for, or say which cannot be met.
 
-    Columns that are `given` come first, and have no parents.
+    Columns that are `given` come first, and have no parents. Those `following` another one have
+    that one as their only parent.
     """
     names = tuple(names)
     wanted = read_edges(required or (), "required")
@@ -124,6 +126,11 @@ def build_constraints(  # the constraining arguments of BayesNet
     known = [places[name] for name in given]
     allowed[known] = False
     most[known] = 0
+    for follower, leader in (following or {}).items():
+        row = places[follower]
+        allowed[row] = False
+        allowed[row, places[leader]] = True
+        must[row], most[row] = [places[leader]], 1
     _check_required(names, must, most)
     needed = tuple(tuple(sorted(parents)) for parents in must.values())
     first = _first(places, order, protected, root)

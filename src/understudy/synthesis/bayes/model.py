@@ -36,7 +36,7 @@ from understudy.synthesis.bayes.smoothing import (
 )
 from understudy.synthesis.blocks import Block, RandomState
 from understudy.synthesis.panel.parts import Part
-from understudy.synthesis.panel.synthesizer import PanelSynthesizer
+from understudy.synthesis.panel.synthesizer import Follow, PanelSynthesizer
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 from understudy.synthesis.settings import PerColumn, settings_of
 from understudy.synthesis.tables import ConditionalTable
@@ -239,6 +239,7 @@ class BayesNet(PanelSynthesizer):
             protect=self.protect,
             root=self.root,
             given=self._given,
+            following=self._changes,
         )
         if not isinstance(self.structure, str):
             constraints.check(read_graph(self.structure, names, order=self.order))
@@ -326,8 +327,8 @@ class BayesNet(PanelSynthesizer):
         }
 
     def _draws(self, name: str) -> bool:
-        """Whether a column is drawn, and not given."""
-        return name not in self._given
+        """Whether a column is drawn: it is not given, and does not follow from another."""
+        return name not in self._given and name not in self._changes
 
     def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
         drawn = self.draw_given({}, block.rows, rng)
@@ -340,13 +341,16 @@ class BayesNet(PanelSynthesizer):
         rows: int,
         rng: np.random.Generator,
         copy: int = 0,  # noqa: ARG002  # all copies are drawn from the same tables
+        follow: Follow | None = None,
     ) -> dict[str, Codes]:
         """Draw the other columns of so many records, of which some columns are known."""
         drawn: dict[str, Codes] = {}
         for child, parents in self.network_.parents.items():
+            codes = [drawn[name] if name in drawn else known[name] for name in parents]
             if self._draws(child):
-                codes = [drawn[name] if name in drawn else known[name] for name in parents]
                 drawn[child] = self.tables_[child].draw(codes, rows, rng)
+            elif child in self._changes and follow is not None:
+                drawn[child] = follow(child, codes[0], np.arange(rows))
         return drawn
 
     def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:

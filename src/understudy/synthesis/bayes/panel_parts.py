@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from understudy.synthesis.bayes.network import Edge, read_edges, read_graph
@@ -24,30 +25,45 @@ def network_params(model: BayesNet, part: Part) -> BayesNet:
     own.root = model.root if part.is_first else None
     own.order = None
     if model.order is not None:
-        drawn = [name for name in model.order if name in part.drawn]
-        rest = [name for name in part.drawn if name not in drawn]
-        own.order = [*part.given, *drawn, *rest]
+        wanted = [name for name in model.order if part.drawing(name)]
+        own.order = [*part.given, *_in_order(part, wanted)]
     edges = read_edges(model.required or (), "required")
-    own.required = [edge for edge in edges if edge[0] in part.names and edge[1] in part.drawn]
-    own.forbidden = _forbidden(model, part)
+    own.required = _edges(part, edges)
+    unwanted = read_edges(model.forbidden or (), "forbidden")
+    own.forbidden = _edges(part, unwanted)
+    for names in (part.before, part.changes):
+        further = [(names[parent], child) for parent, child in unwanted if parent in names]
+        own.forbidden += _edges(part, further)
     if not isinstance(model.structure, str):
-        own.structure = _structure(model, part)
-        own.parents = max((len(parents) for parents in own.structure.values()), default=0)
+        structure = _structure(model, part)
+        own.structure = structure
+        own.parents = max((len(parents) for parents in structure.values()), default=0)
     return own
 
 
-def _forbidden(model: BayesNet, part: Part) -> list[Edge]:
-    edges = read_edges(model.forbidden or (), "forbidden")
-    edges += [(part.before[parent], child) for parent, child in edges if parent in part.before]
-    return [edge for edge in edges if edge[0] in part.names and edge[1] in part.drawn]
+def _in_order(part: Part, wanted: Sequence[str]) -> list[str]:
+    """Return what a part draws, first what is wanted, and what follows after its changes."""
+    found: list[str] = []
+    for name in (*wanted, *part.changes, *part.drawn):
+        found += [one for one in (part.drawing(name), name) if one is not None]
+    return list(dict.fromkeys(found))
+
+
+def _edges(part: Part, edges: Sequence[Edge]) -> list[Edge]:
+    """Return edges between the columns of a part, to those that it draws."""
+    found = [(parent, part.drawing(child)) for parent, child in edges if parent in part.names]
+    return [(parent, child) for parent, child in found if child is not None and parent != child]
 
 
 def _structure(model: BayesNet, part: Part) -> dict[str, list[str]]:
     found = read_graph(model.structure, model.codec_.names, order=model.order)
     parents: dict[str, list[str]] = {name: [] for name in part.given}
     for name in (*found.names, *part.drawn):
-        if name in part.drawn and name not in parents:
-            before = [part.before[name]] if name in part.before else []
-            own = [parent for parent in found.parents.get(name, ()) if parent in part.names]
-            parents[name] = [*before, *own]
+        drawn = part.drawing(name)
+        if drawn is None or drawn in parents:
+            continue
+        before = [part.before[name]] if name in part.before else []
+        parents[drawn] = [*before, *(p for p in found.parents.get(name, ()) if p in part.names)]
+        if drawn != name:
+            parents[name] = [drawn]
     return parents

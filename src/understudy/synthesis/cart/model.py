@@ -36,7 +36,7 @@ from understudy.synthesis.cart.sampling_tables import tree_tables
 from understudy.synthesis.cart.smoothing import LeafSmoothing
 from understudy.synthesis.panel.outline import Outline
 from understudy.synthesis.panel.parts import Part
-from understudy.synthesis.panel.synthesizer import PanelSynthesizer
+from understudy.synthesis.panel.synthesizer import Follow, PanelSynthesizer
 from understudy.synthesis.sampler import SamplingTable
 from understudy.synthesis.settings import PerColumn, settings_of
 from understudy.wording import quoted
@@ -295,6 +295,7 @@ class Cart(PanelSynthesizer):
             read_rules(self.rules, names),
             self.protect,
             self.smoothing_leaves,
+            self._changes,
         )
         return wishes.plan(names)
 
@@ -393,12 +394,25 @@ class Cart(PanelSynthesizer):
         return Coded(self.codec_.names, columns, self.codec_.cardinalities)
 
     def draw_given(
-        self, known: Mapping[str, Codes], rows: int, rng: np.random.Generator, copy: int = 0
+        self,
+        known: Mapping[str, Codes],
+        rows: int,
+        rng: np.random.Generator,
+        copy: int = 0,
+        follow: Follow | None = None,
     ) -> dict[str, Codes]:
         """Draw the other columns of so many records, of which some columns are known."""
         names = self.codec_.names
+        followers = {names.index(change): name for name, change in self._changes.items()}
+
+        def following(own: NDArray[np.int64], column: int, codes: Codes) -> dict[int, Codes]:
+            if follow is None or column not in followers:
+                return {}
+            name = followers[column]
+            return {names.index(name): follow(name, codes, own)}
+
         kept = {place: known[names[place]] for place in self.plan_.kept}
-        columns = self._recipe.draw(self._trees_of(copy), kept, rows, rng)
+        columns = self._recipe.draw(self._trees_of(copy), kept, rows, rng, following)
         return {
             name: codes
             for name, codes in zip(names, columns, strict=True)

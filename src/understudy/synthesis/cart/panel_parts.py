@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -33,8 +33,9 @@ def tree_params(model: Cart, part: Part) -> Cart:
     own.smoothing = None  # numbers are moved when the whole table is written
     own.keep = part.given
     visited = read_names(model.visit_sequence, names, "visit_sequence")
-    own.visit_sequence = [name for name in visited if name in part.drawn]
+    own.visit_sequence = _visited(visited, part)
     own.predictors = _predictors(model, part)
+    # Columns that rules set are never drawn by their changes.
     rules = [rule for rule in read_rules(model.rules, names) if rule.column in part.drawn]
     own.rules = [_as_given(rule) for rule in rules] or None
     own.protect = protection_for(model.protect, part)
@@ -55,11 +56,22 @@ def _predictors(model: Cart, part: Part) -> dict[str, list[str]] | None:
     for step in model.plan_.steps:
         name = names[step.column]
         restricted = not isinstance(model.predictors, Mapping) or name in model.predictors
-        if name in part.drawn and restricted:
+        drawn = part.drawing(name)
+        if drawn is not None and restricted:
             own = [names[place] for place in step.predictors]
             before = [part.before[other] for other in (name, *own) if other in part.before]
-            found[name] = [*before, *(other for other in own if other in part.names)]
+            found[drawn] = [*before, *(other for other in own if other in part.names)]
     return found
+
+
+def _visited(wanted: Sequence[str], part: Part) -> list[str]:
+    """Return the columns to visit, each that follows from its changes after these."""
+    found: list[str] = []
+    for name in wanted:
+        drawn = part.drawing(name)
+        if drawn is not None:
+            found += [drawn, name]
+    return list(dict.fromkeys(found))
 
 
 def check_panel_params(model: Cart, outline: Outline) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -59,8 +59,8 @@ class Units:
 class PanelBlock(Block):
     """A piece of a panel to draw: some whole units, of which the first has a number."""
 
-    units: Units | None = None
-    first_unit: int = 0
+    units: Units = field(kw_only=True)
+    first_unit: int = field(kw_only=True)
 
 
 def whole_units(counts: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
@@ -118,8 +118,8 @@ def blocks_of(units: Units, seed: np.random.SeedSequence, copy: int) -> list[Blo
                 int(own.counts.sum()),
                 np.random.SeedSequence(seed.entropy, spawn_key=key),
                 copy,
-                own,
-                first,
+                units=own,
+                first_unit=first,
             )
         )
     return found

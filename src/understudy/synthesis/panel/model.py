@@ -13,22 +13,18 @@ from numpy.typing import NDArray
 
 from understudy.data.bins import Decoding
 from understudy.data.codec import Codec
-from understudy.data.coded import Coded, Codes, code_dtype
+from understudy.data.coded import Coded, code_dtype
 from understudy.data.coders import BinCoder
 from understudy.data.made_up_identifiers import Pattern
-from understudy.data.schema import NUMERIC
 from understudy.data.values import Numbers, numbers, numbers_to_arrow
 from understudy.synthesis.blocks import Block, plan_blocks
-from understudy.synthesis.panel.carrying import Carry, places_of
+from understudy.synthesis.panel.changes import Change
 from understudy.synthesis.panel.drawing import PanelBlock, Series, Units, blocks_of, whole_units
-from understudy.synthesis.panel.outline import (
-    Outline,
-    order_records,
-    outline_of,
-    time_of,
-)
-from understudy.synthesis.panel.parts import Part, Parts, codec_of_numbers
-from understudy.synthesis.panel.records import Records, Values
+from understudy.synthesis.panel.outline import Outline, order_records, outline_of, time_of
+from understudy.synthesis.panel.parts import Part, Parts
+from understudy.synthesis.panel.reading import Reading
+from understudy.synthesis.panel.records import Records
+from understudy.synthesis.panel.walk import Walk
 from understudy.wording import quoted
 
 if TYPE_CHECKING:
@@ -54,8 +50,8 @@ class Panel:
         Draws the steps of counters given the record before; None if all steps are the same.
     following : PanelSynthesizer or None
         Draws a record given the one before it.
-    carries : dict
-        How numbers move within a bin.
+    changes : dict
+        How numbers become changes, by column.
     n_units : int
         Units that the models were fitted to.
     """
@@ -64,7 +60,7 @@ class Panel:
     first: PanelSynthesizer
     moves: PanelSynthesizer | None
     following: PanelSynthesizer | None
-    carries: dict[str, Carry]
+    changes: dict[str, Change]
     n_units: int
 
     @classmethod
@@ -85,17 +81,19 @@ class Panel:
         )
         owner.check_panel(outline)
         _tell_of_large(records)
-        read = _Read.of(codec, outline, columns, coded, records)
-        parts = _make_parts(owner, codec, outline, read)
-        tables = read.tables(parts)
+        how = owner.decode
+        read = Reading.of(codec, outline, columns, coded, records)
+        changes = read.find_changes(frozenset(owner.columns_never_counted), how)
+        settings = {"exact": owner.exact, "ends": owner.least_at_ends, "how": how}
+        parts = read.parts(changes, owner.hidden_columns, **settings)
+        tables = read.tables(parts, changes, how)
         seeds = rng.spawn(len(_PARTS))
         models = {
             name: None if part is None else owner.fit_part(part, part.coded(tables[name]), own)
             for (name, part), own in zip(_each(parts), seeds, strict=True)
         }
         assert models["first"] is not None  # noqa: S101  # of any panel
-        carries = _fit_carries(codec, outline, columns, coded, records, owner.decode)
-        return cls(parts, carries=carries, n_units=len(records), **models)  # type: ignore[arg-type]
+        return cls(parts, changes=changes, n_units=len(records), **models)  # type: ignore[arg-type]
 
     @property
     def outline(self) -> Outline:
@@ -145,12 +143,12 @@ class Panel:
 
     def series(self, block: Block, rng: np.random.Generator, how: Decoding) -> Series:
         """Draw all records of a block's units."""
-        assert isinstance(block, PanelBlock) and block.units is not None  # noqa: S101, PT018
-        return _Walk(self, block, rng, how).series()
+        assert isinstance(block, PanelBlock)  # noqa: S101  # of a panel
+        return Walk(self, block, rng, how).series()
 
     def coded(self, block: Block, rng: np.random.Generator, how: Decoding) -> Coded:
         """Draw the records of a block as codes of the whole table."""
-        assert isinstance(block, PanelBlock) and block.units is not None  # noqa: S101, PT018
+        assert isinstance(block, PanelBlock)  # noqa: S101  # of a panel
         found, codec = self.series(block, rng, how), self.parts.codec
         codes: dict[str, NDArray[Any]] = dict(found.codes)
         for name in self.outline.constant:
@@ -171,7 +169,7 @@ class Panel:
         made_up: Mapping[str, Pattern],
     ) -> dict[str, pa.Array]:
         """Draw the records of a block as values; `made_up` is how identifiers are made up."""
-        assert isinstance(block, PanelBlock) and block.units is not None  # noqa: S101, PT018
+        assert isinstance(block, PanelBlock)  # noqa: S101  # of a panel
         found, codec = self.series(block, rng, how), self.parts.codec
         counters = {one.name: one for one in self.outline.counters}
         columns: dict[str, pa.Array] = {}
@@ -192,11 +190,11 @@ class Panel:
                 columns[name] = numbers_to_arrow(Numbers(stored, present), kind)
             elif name in counters:
                 codes = counters[name].codes(codec, found.numbers[name])
-                columns[name] = coder.build(codes, how, rng)
+                columns[name] = coder.build(codes.astype(np.int64), how, rng)
             elif name in self.outline.constant:
                 built = coder.build(block.units.codes[name].astype(np.int64), how, rng)
                 columns[name] = built.take(pa.array(found.unit))
-            elif isinstance(coder, BinCoder):
+            elif isinstance(coder, BinCoder) and name in found.shares:
                 codes = found.codes[name].astype(np.int64)
                 columns[name] = coder.build_at(codes, how, found.shares[name], rng)
             else:
@@ -214,8 +212,8 @@ class Panel:
         codec, outline = self.parts.codec, self.outline
         codes = dict(zip(coded.names, coded.columns, strict=True))
         records = order_records(codec, columns, outline.time, codes.get(outline.time or ""))
-        read = _Read.of(codec, outline, columns, coded, records)
-        tables = read.tables(self.parts)
+        read = Reading.of(codec, outline, columns, coded, records)
+        tables = read.tables(self.parts, self.changes, self.first.decode)
         found = np.zeros(len(coded))
         for name, model in self.models.items():
             part = getattr(self.parts, name)
@@ -245,14 +243,17 @@ class Panel:
         for name, codec in self._codecs():
             found |= {f"codec_{name}_{key}": array for key, array in codec.to_arrays().items()}
         places = {name: place for place, name in enumerate(self.parts.codec.names)}
-        for name, carry in self.carries.items():
-            found |= {f"carry_{places[name]}_{key}": own for key, own in carry.to_arrays().items()}
+        for name, change in self.changes.items():
+            own = change.to_arrays().items()
+            found |= {f"change_{places[name]}_{key}": array for key, array in own}
         return found
 
     def _codecs(self) -> Iterator[tuple[str, Codec]]:
         yield "units", self.parts.units
         if self.parts.steps is not None:
             yield "steps", self.parts.steps
+        if self.parts.changes is not None:
+            yield "changes", self.parts.changes
 
     @classmethod
     def restore(
@@ -265,23 +266,24 @@ class Panel:
             name: Codec.from_plain(own, _with_prefix(arrays, f"codec_{name}_"))
             for name, own in plain["codecs"].items()
         }
-        parts = Parts(codec, outline, codecs["units"], codecs.get("steps"), owner.hidden_columns)
+        others = codecs.get("steps"), codecs.get("changes")
+        parts = Parts(codec, outline, codecs["units"], *others, owner.hidden_columns)
         models = {
             name: None
             if part is None
             else owner.restore_part(part, int(plain["rows"][name]), _with_prefix(arrays, f"{name}_"))
             for name, part in _each(parts)
         }
-        carries = {}
-        for name in _carried(codec, outline):
-            own = _with_prefix(arrays, f"carry_{codec.names.index(name)}_")
-            coder = codec.coders[name]
-            assert isinstance(coder, BinCoder)  # noqa: S101  # those are carried
-            carries[name] = Carry.from_arrays(own, len(coder.bins))
+        coded_changes = () if parts.changes is None else parts.changes.names
+        changes = {}
+        for place, name in enumerate(codec.names):
+            if parts.names.change(name) in coded_changes:
+                own = _with_prefix(arrays, f"change_{place}_")
+                changes[name] = Change.from_arrays(name, codec, own)
         units = int(plain["units"])
         if not 0 < units <= owner.n_rows_:
             raise ValueError("more units than records")
-        return cls(parts, carries=carries, n_units=units, **models)  # type: ignore[arg-type]
+        return cls(parts, changes=changes, n_units=units, **models)  # type: ignore[arg-type]
 
     def in_words(self) -> list[str]:
         """Return what the panel is, in sentences."""
@@ -326,272 +328,3 @@ def _tell_of_large(records: Records) -> None:
             "records is about this unit.",
             100 * share,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class _Read:
-    """The records of a panel in order, as its models see them."""
-
-    codes: dict[str, NDArray[Any]]
-    numbers: dict[str, NDArray[Any]]
-    steps: dict[str, NDArray[Any]]
-    records: Records
-    possible: NDArray[np.bool_]
-
-    @classmethod
-    def of(
-        cls,
-        codec: Codec,
-        outline: Outline,
-        columns: Mapping[str, pa.Array],
-        coded: Coded,
-        records: Records,
-    ) -> _Read:
-        order, later = records.order, records.later
-        codes = {name: own[order] for name, own in zip(coded.names, coded.columns, strict=True)}
-        found, steps = {}, {}
-        possible = np.ones(len(order), bool)
-        for counter in outline.counters:
-            numeric = codec.schema[counter.name].kind in NUMERIC
-            values = Values.of(columns[counter.name], counter.name, numeric=numeric).take(order)
-            own = counter.read(values, codes[counter.name])
-            found[counter.name] = own
-            steps[counter.name] = counter.rounded(own[later] - own[later - 1])
-            possible &= ~values.missing
-            if counter.step is not None:
-                possible[later] &= steps[counter.name] == counter.step
-        for name in outline.constant:
-            values = Values.of(columns[name], name, numeric=codec.schema[name].kind in NUMERIC)
-            possible[later] &= values.same(order[later], order[later - 1])
-        return cls(codes, found, steps, records, possible)
-
-    def units(self, parts: Parts) -> dict[str, NDArray[Any]]:
-        """Return the numbers that are coded beside the table's own columns."""
-        names, records = parts.names, self.records
-        found: dict[str, NDArray[Any]] = {names.count: records.counts}
-        if parts.outline.numbered and len(records.later):
-            found[names.number] = records.number[records.later] + 1
-        return found | {name: own[records.firsts] for name, own in self.numbers.items()}
-
-    def moves(self, parts: Parts) -> dict[str, NDArray[Any]]:
-        """Return the steps that differ."""
-        return {parts.names.step(one.name): self.steps[one.name] for one in parts.outline.moving}
-
-    def tables(self, parts: Parts) -> dict[str, dict[str, NDArray[Any]]]:
-        """Return the codes of each part; marks records that cannot be drawn."""
-        records, outline, names = self.records, parts.outline, parts.names
-        later, firsts = records.later, records.firsts
-        beside = self._assign(parts.units, self.units(parts), {names.number: later})
-        counts = beside.pop(names.count)
-        number = beside.pop(names.number, None)
-        first = {name: own[firsts] for name, own in self.codes.items()} | beside
-        first[names.count] = counts
-        known = {name: self.codes[name][later] for name in outline.constant}
-        known |= {names.before(name): self.codes[name][later - 1] for name in outline.varying}
-        known[names.count] = counts[records.unit[later]]
-        if number is not None:
-            known[names.number] = number
-        steps: dict[str, NDArray[Any]] = {}
-        if parts.steps is not None:
-            rows = dict.fromkeys(parts.steps.names, later)
-            steps = self._assign(parts.steps, self.moves(parts), rows)
-        now: dict[str, NDArray[Any]] = {name: self.codes[name][later] for name in outline.varying}
-        before = {}
-        for counter in outline.counters:
-            codes = counter.codes(parts.codec, self.numbers[counter.name])
-            before[names.before(counter.name)] = codes[later - 1]
-            now[counter.name] = codes[later]
-        return {"first": first, "moves": known | before | steps, "following": known | steps | now}
-
-    def _assign(
-        self,
-        codec: Codec,
-        found: Mapping[str, NDArray[Any]],
-        rows: Mapping[str, NDArray[np.int64]],
-    ) -> dict[str, NDArray[Any]]:
-        """Return codes of numbers; where there is none, the record is not possible.
-
-        `rows` are the records of some numbers; of others they are the first of each unit.
-        """
-        codes = {}
-        for name, own in found.items():
-            assigned, missing = codec.coders[name].assign(pa.array(own))
-            self.possible[rows.get(name, self.records.firsts)] &= (assigned >= 0) & ~missing
-            codes[name] = np.maximum(assigned, 0)
-        return codes
-
-
-def _make_parts(
-    owner: PanelSynthesizer, codec: Codec, outline: Outline, read: _Read
-) -> Parts:
-    """Return the parts of a panel with the codings of numbers that the table does not hold."""
-    hidden = owner.hidden_columns
-    blank = Parts(codec, outline, codec, None, hidden)
-    settings = {"exact": owner.exact, "ends": owner.least_at_ends}
-    steps = read.moves(blank)
-    return Parts(
-        codec,
-        outline,
-        codec_of_numbers(read.units(blank), **settings),
-        codec_of_numbers(steps, **settings) if steps else None,
-        hidden,
-    )
-
-
-def _carried(codec: Codec, outline: Outline) -> list[str]:
-    """Return the columns whose numbers lie in bins, and vary."""
-    return [name for name in outline.varying if isinstance(codec.coders[name], BinCoder)]
-
-
-def _fit_carries(
-    codec: Codec,
-    outline: Outline,
-    columns: Mapping[str, pa.Array],
-    coded: Coded,
-    records: Records,
-    how: Decoding,
-) -> dict[str, Carry]:
-    """Learn how numbers move within their bins, from records that stay in one."""
-    found = {}
-    now, before = records.order[records.later], records.order[records.later - 1]
-    for name in _carried(codec, outline):
-        coder = codec.coders[name]
-        assert isinstance(coder, BinCoder)  # noqa: S101  # those are carried
-        codes = coded[name].astype(np.int64)
-        stayed = (codes[now] == codes[before]) & (codes[now] >= len(coder.special))
-        stayed &= codes[now] < coder.known
-        rows, others = now[stayed], before[stayed]
-        bins = codes[rows] - len(coder.special)
-        stored = numbers(columns[name], name).values
-        places = (
-            places_of(coder, stored[others], bins, how),
-            places_of(coder, stored[rows], bins, how),
-        )
-        same = stored[rows] == stored[others]
-        found[name] = Carry.fit(places, bins, same, len(coder.bins))
-    return found
-
-
-class _Walk:
-    """Draws the records of some units, one step after the other, all units at a time."""
-
-    def __init__(
-        self, panel: Panel, block: PanelBlock, rng: np.random.Generator, how: Decoding
-    ) -> None:
-        assert block.units is not None  # noqa: S101  # of every block of a panel
-        self.panel, self.outline = panel, panel.outline
-        self.codec, self.names = panel.parts.codec, panel.parts.names
-        self.rng, self.how, self.copy = rng, how, block.copy
-        # Units with many records first: those that go on are then always the first ones.
-        self.order = np.argsort(-block.units.counts, kind="stable")
-        self.units = block.units.take(self.order)
-        starts = np.cumsum(block.units.counts) - block.units.counts
-        self.rows = starts[self.order]
-        self.total = int(block.units.counts.sum())
-        self.unit = np.repeat(np.arange(len(block.units)), block.units.counts)
-        self.limits = {one.name: one.limits(self.codec) for one in self.outline.counters}
-
-    def series(self) -> Series:
-        """Return all records."""
-        found = Series(self.unit, {}, {}, {})
-        self.codes = {name: self.units.codes[name].copy() for name in self.outline.varying}
-        self.numbers = {name: own.copy() for name, own in self.units.starts.items()}
-        self.shares = {name: self.rng.random(len(self.units)) for name in self.panel.carries}
-        for held, kept in self._held(found):
-            for name, own in held.items():
-                kept[name] = np.empty(self.total, own.dtype)
-        self._keep(found, len(self.units), 0)
-        for step in range(1, int(self.units.counts.max(initial=0))):
-            active = int(np.searchsorted(-self.units.counts, -step, side="left"))
-            self._step(active, step)
-            self._keep(found, active, step)
-        self._back_in_time(found)
-        return found
-
-    def _held(self, found: Series) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        return [
-            (self.codes, found.codes),
-            (self.numbers, found.numbers),
-            (self.shares, found.shares),
-        ]
-
-    def _keep(self, found: Series, active: int, step: int) -> None:
-        rows = self.rows[:active] + step
-        for held, kept in self._held(found):
-            for name, own in held.items():
-                kept[name][rows] = own[:active]
-
-    def _step(self, active: int, step: int) -> None:
-        """Go on to the next record of the first `active` units."""
-        panel, names = self.panel, self.names
-        known = {name: self.units.codes[name][:active] for name in self.outline.constant}
-        known |= {names.before(name): own[:active] for name, own in self.codes.items()}
-        known[names.count] = self.units.codes[names.count][:active]
-        if self.outline.numbered:
-            known[names.number] = self._number(active, step + 1)
-        known |= self._move(active, known)
-        if panel.following is None:
-            return
-        for counter in self.outline.counters:
-            known[counter.name] = counter.codes(self.codec, self.numbers[counter.name][:active])
-        drawn = panel.following.draw_given(known, active, self.rng, self.copy)
-        for name in self.outline.varying:
-            before = self.codes[name][:active].copy()
-            self.codes[name][:active] = drawn[name]
-            if name in self.shares:
-                self._carry(name, before, active)
-
-    def _number(self, active: int, number: int) -> Codes:
-        coder = self.panel.parts.units.coders[self.names.number]
-        code, _ = coder.assign(pa.array([number]))
-        if code[0] < 0:  # units may have more records than any had
-            code = np.array([coder.known - 1])
-        return np.full(active, code[0], np.uint32)
-
-    def _move(self, active: int, known: Mapping[str, Codes]) -> dict[str, Codes]:
-        """Let counters go on, and return the steps that were drawn."""
-        panel, drawn = self.panel, {}
-        if panel.moves is not None:
-            before = {
-                self.names.before(one.name): one.codes(self.codec, self.numbers[one.name][:active])
-                for one in self.outline.counters
-            }
-            drawn = panel.moves.draw_given({**known, **before}, active, self.rng, self.copy)
-        for counter in self.outline.counters:
-            own = self.numbers[counter.name]
-            by: Any = counter.step
-            if counter.step is None:
-                assert panel.parts.steps is not None  # noqa: S101  # steps differ
-                name = self.names.step(counter.name)
-                coder = panel.parts.steps.coders[name]
-                built = coder.build(drawn[name].astype(np.int64), self.how, self.rng)
-                by = numbers(built, name).values
-            moved = counter.rounded(own[:active] + by)
-            if counter.name != self.outline.time:
-                moved = np.clip(moved, *self.limits[counter.name])
-            own[:active] = moved
-        return drawn
-
-    def _carry(self, name: str, before: Codes, active: int) -> None:
-        coder = self.codec.coders[name]
-        assert isinstance(coder, BinCoder)  # noqa: S101  # those are carried
-        codes = self.codes[name][:active].astype(np.int64)
-        in_bin = (codes >= len(coder.special)) & (codes < coder.known)
-        bins = np.where(in_bin, codes - len(coder.special), 0)
-        shares = self.shares[name]
-        shares[:active] = self.panel.carries[name].draw(
-            bins, shares[:active], in_bin & (codes == before), self.rng
-        )
-
-    def _back_in_time(self, found: Series) -> None:
-        """Let units whose irregular steps led beyond the last time begin so much earlier."""
-        clock = self.outline.clock
-        if clock is None or clock.step is not None:
-            return
-        low, high = self.limits[clock.name]
-        own = found.numbers[clock.name]
-        counts = np.bincount(self.unit)
-        firsts = np.cumsum(counts) - counts
-        over = np.maximum(own[firsts + counts - 1] - high, 0)
-        back = np.minimum(over, np.maximum(own[firsts] - low, 0))
-        found.numbers[clock.name] = clock.rounded(own - back[self.unit])

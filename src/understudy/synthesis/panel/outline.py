@@ -12,7 +12,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from understudy.data.codec import Codec
-from understudy.data.coders import BinCoder, LevelCoder, NumberLevelCoder
+from understudy.data.coded import Codes
+from understudy.data.coders import BinCoder, Coder, LevelCoder, NumberLevelCoder
 from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.synthesis.panel.records import Records, Values, find_time, unit_numbers
 from understudy.synthesis.panel.scales import Plain, Scale, scale_from_plain, scale_of
@@ -67,9 +68,11 @@ class Counter:
             low, high = self.scale.read(np.array([finite.min(), finite.max()]))
         return low, high
 
-    def codes(self, codec: Codec, numbers: NDArray[Any]) -> NDArray[np.int64]:
+    def codes(self, codec: Codec, numbers: NDArray[Any]) -> Codes:
         """Return the codes nearest to some numbers, in the coding of the whole table."""
-        coder = codec.coders[self.name]
+        return self._codes(codec.coders[self.name], numbers).astype(np.uint32)
+
+    def _codes(self, coder: Coder, numbers: NDArray[Any]) -> NDArray[np.int64]:
         if self.ranked:
             return np.clip(numbers, 0, coder.known - 1)
         stored = self.scale.write(numbers)

@@ -32,6 +32,8 @@ class Part:
         Columns that are known when the others are drawn.
     before : mapping of str to str
         For a column, the given one with its value in the record before.
+    changes : mapping of str to str
+        For a column that is not drawn itself, the one of its changes, which is.
     is_first : bool
         Whether it draws the first record of each unit.
     """
@@ -39,6 +41,7 @@ class Part:
     codec: Codec
     given: tuple[str, ...] = ()
     before: Mapping[str, str] = field(default_factory=dict)
+    changes: Mapping[str, str] = field(default_factory=dict)
     is_first: bool = False
 
     @property
@@ -49,7 +52,13 @@ class Part:
     @property
     def drawn(self) -> tuple[str, ...]:
         """The columns that it draws."""
-        return tuple(name for name in self.names if name not in self.given)
+        known = {*self.given, *self.changes}
+        return tuple(name for name in self.names if name not in known)
+
+    def drawing(self, name: str) -> str | None:
+        """Return the column that is drawn for one of the table; None if none is."""
+        found = self.changes.get(name, name)
+        return found if found in self.drawn else None
 
     def coded(self, codes: Mapping[str, NDArray[np.integer]]) -> Coded:
         """Return a table of this part from the codes of its columns."""
@@ -73,6 +82,10 @@ class Names:
     def step(self, name: str) -> str:
         """Return the name of a counter's step."""
         return self._free(f"{name} (step)")
+
+    def change(self, name: str) -> str:
+        """Return the name of a number's change."""
+        return self._free(f"{name} (change)")
 
     @property
     def count(self) -> str:
@@ -142,6 +155,8 @@ class Parts:
         its counters begin, and the number of a record.
     steps : Codec or None
         The coding of steps that differ; None if there are none.
+    changes : Codec or None
+        The coding of numbers' changes; None if there are none.
     hidden : frozenset of str
         Columns that no other may depend on.
     """
@@ -150,6 +165,7 @@ class Parts:
     outline: Outline
     units: Codec
     steps: Codec | None
+    changes: Codec | None
     hidden: frozenset[str]
 
     @property
@@ -199,9 +215,14 @@ class Parts:
                 step = self.names.step(counter.name)
                 given.append(step)
                 table.add(step, self.steps, step)
+        changes = {}
         for name in self.outline.varying:
+            change = self.names.change(name)
+            if self.changes is not None and change in self.changes.coders:
+                changes[name] = change
+                table.add(change, self.changes, change)
             table.add(name, self.codec, name)
-        return Part(table.codec(), tuple(given), before)
+        return Part(table.codec(), tuple(given), before, changes)
 
     def _known(self, table: Codings) -> tuple[list[str], dict[str, str]]:
         """Return what is known of any further record: of its unit, and of the record before."""

@@ -24,7 +24,12 @@ def settings_for(setting: PerColumn[Setting], part: Part) -> PerColumn[Setting]:
     """
     if not isinstance(setting, Mapping):
         return setting
-    return {name: own for name, own in setting.items() if name == OTHERS or name in part.drawn}
+    found = {}
+    for name, own in setting.items():
+        drawn = name if name == OTHERS else part.drawing(name)
+        if drawn is not None:
+            found[drawn] = own
+    return found
 
 
 def protection_for(

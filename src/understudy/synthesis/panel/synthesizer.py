@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
-from typing import Any, Self
+from collections.abc import Callable, Collection, Mapping
+from types import MappingProxyType
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +23,9 @@ from understudy.synthesis.panel.model import Panel
 from understudy.synthesis.panel.outline import Outline
 from understudy.synthesis.panel.parts import Part
 from understudy.wording import quoted
+
+Follow: TypeAlias = Callable[[str, Codes, NDArray[np.int64]], Codes]
+"""Returns the codes of a column given its changes, of some of the records that are drawn."""
 
 NOT_MEASURED = (
     "This model draws the records of a unit together, each given the one before. The attack knows "
@@ -48,6 +52,9 @@ class PanelSynthesizer(Synthesizer):
 
     _given: tuple[str, ...] = ()
     """Columns that are known when the others are drawn, of a model that is part of a panel."""
+
+    _changes: Mapping[str, str] = MappingProxyType({})
+    """Columns that follow from others, their changes, once these are drawn."""
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -107,7 +114,7 @@ class PanelSynthesizer(Synthesizer):
     def _for_part(self, part: Part, rows: int) -> Self:
         model = self._with_params_for(part)
         model.codec_, model.schema_, model.n_rows_ = part.codec, part.codec.schema, rows
-        model._given = part.given  # noqa: SLF001  # of this class
+        model._given, model._changes = part.given, part.changes  # noqa: SLF001  # of this class
         model._fit_seed = self._fit_seed  # noqa: SLF001
         return model
 
@@ -117,9 +124,17 @@ class PanelSynthesizer(Synthesizer):
 
     @abstractmethod
     def draw_given(
-        self, known: Mapping[str, Codes], rows: int, rng: np.random.Generator, copy: int = 0
+        self,
+        known: Mapping[str, Codes],
+        rows: int,
+        rng: np.random.Generator,
+        copy: int = 0,
+        follow: Follow | None = None,
     ) -> dict[str, Codes]:
-        """Draw the other columns of so many records, of which some columns are known."""
+        """Draw the other columns of so many records, of which some columns are known.
+
+        Columns that are not drawn themselves follow from their changes.
+        """
 
     def log_probability_given(self, coded: Coded) -> NDArray[np.float64]:
         """Return the log probability of the columns that are drawn, given the others."""
