@@ -22,7 +22,7 @@ def network_params(model: BayesNet, part: Part) -> BayesNet:
     own = model.clone()
     own.smoothing = settings_for(model.smoothing, part)
     own.protect = protection_for(model.protect, part)
-    own.root = model.root if part.is_first else None
+    own.root = model.root if not part.given and model.root in part.drawn else None
     own.order = None
     if model.order is not None:
         wanted = [name for name in model.order if part.drawing(name)]

@@ -239,11 +239,6 @@ class Cart(PanelSynthesizer):
         """The columns that no other may depend on."""
         return frozenset(self.protect or ())
 
-    @property
-    def columns_never_counted(self) -> frozenset[str]:
-        """The columns that are not drawn by steps: those that rules set, or that are protected."""
-        return self.hidden_columns | self.columns_set_by_rules
-
     def check_panel(self, outline: Outline) -> None:
         """Raise if a parameter cannot be met by a panel of this outline."""
         check_panel_params(self, outline)

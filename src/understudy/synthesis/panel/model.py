@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 LARGE_SHARE = 0.1
 """A unit with more than this share of the records is told: the model is largely about it."""
 
-_PARTS = ("first", "moves", "following")
+_PARTS = ("unit", "start", "moves", "following")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +44,10 @@ class Panel:
     ----------
     parts : Parts
         What they draw, and how it is coded.
-    first : PanelSynthesizer
-        Draws the first record of a unit, the number of its records, and where its counters begin.
+    unit : PanelSynthesizer
+        Draws what a unit has once: constants, the number of its records, where counters begin.
+    start : PanelSynthesizer or None
+        Draws the other columns of its first record.
     moves : PanelSynthesizer or None
         Draws the steps of counters given the record before; None if all steps are the same.
     following : PanelSynthesizer or None
@@ -57,7 +59,8 @@ class Panel:
     """
 
     parts: Parts
-    first: PanelSynthesizer
+    unit: PanelSynthesizer
+    start: PanelSynthesizer | None
     moves: PanelSynthesizer | None
     following: PanelSynthesizer | None
     changes: dict[str, Change]
@@ -77,13 +80,19 @@ class Panel:
         codes = dict(zip(coded.names, coded.columns, strict=True))
         records = order_records(codec, columns, time, codes.get(time or ""))
         outline = outline_of(
-            codec, columns, codes, records, time, never_counted=owner.columns_never_counted
+            codec,
+            columns,
+            codes,
+            records,
+            time,
+            set_by_rules=owner.columns_set_by_rules,
+            hidden=owner.hidden_columns,
         )
         owner.check_panel(outline)
         _tell_of_large(records)
         how = owner.decode
         read = Reading.of(codec, outline, columns, coded, records)
-        changes = read.find_changes(frozenset(owner.columns_never_counted), how)
+        changes = read.find_changes(owner.columns_set_by_rules | owner.hidden_columns, how)
         settings = {"exact": owner.exact, "ends": owner.least_at_ends, "how": how}
         parts = read.parts(changes, owner.hidden_columns, **settings)
         tables = read.tables(parts, changes, how)
@@ -92,7 +101,6 @@ class Panel:
             name: None if part is None else owner.fit_part(part, part.coded(tables[name]), own)
             for (name, part), own in zip(_each(parts), seeds, strict=True)
         }
-        assert models["first"] is not None  # noqa: S101  # of any panel
         return cls(parts, changes=changes, n_units=len(records), **models)  # type: ignore[arg-type]
 
     @property
@@ -122,14 +130,14 @@ class Panel:
 
     def _draw_units(self, block: Block, how: Decoding) -> Units:
         rng = block.generator()
-        codes = self.first.draw_given({}, block.rows, rng, block.copy)
-        coding = self.parts.units
+        codes = self.unit.draw_given({}, block.rows, rng, block.copy)
+        coding, names = self.parts.units, self.parts.names
 
         def decoded(name: str) -> NDArray[Any]:
             built = coding.coders[name].build(codes[name].astype(np.int64), how, rng)
             return numbers(built, name).values
 
-        counts = np.maximum(decoded(self.parts.names.count), 1)
+        counts = np.maximum(decoded(names.count), 1)
         starts = {one.name: one.rounded(decoded(one.name)) for one in self.outline.counters}
         clock = self.outline.clock
         if clock is not None and clock.step:
@@ -139,6 +147,14 @@ class Panel:
             starts[clock.name] = np.minimum(
                 starts[clock.name], high - (counts - 1) * clock.step
             ).astype(starts[clock.name].dtype)
+        if self.start is not None:
+            known = codes | {
+                one.name: one.codes(self.parts.codec, starts[one.name])
+                for one in self.outline.counters
+            }
+            begins, _ = coding.coders[names.begins].assign(pa.array([1]))
+            known[names.begins] = np.full(block.rows, begins[0], np.uint32)
+            codes |= self.start.draw_given(known, block.rows, rng, block.copy)
         return Units(codes, counts, starts)
 
     def series(self, block: Block, rng: np.random.Generator, how: Decoding) -> Series:
@@ -213,12 +229,16 @@ class Panel:
         codes = dict(zip(coded.names, coded.columns, strict=True))
         records = order_records(codec, columns, outline.time, codes.get(outline.time or ""))
         read = Reading.of(codec, outline, columns, coded, records)
-        tables = read.tables(self.parts, self.changes, self.first.decode)
+        tables = read.tables(self.parts, self.changes, self.unit.decode)
         found = np.zeros(len(coded))
         for name, model in self.models.items():
             part = getattr(self.parts, name)
-            rows = records.firsts if name == "first" else records.later
-            found[rows] += model.log_probability_given(part.coded(tables[name]))
+            table = part.coded(tables[name])
+            rows = records.firsts if name in ("unit", "start") else records.later
+            # First records are learnt from all.
+            found[rows] += model.log_probability_given(
+                table.take(rows) if name == "start" else table
+            )
         found[~(read.possible & possible[records.order])] = -np.inf
         ordered = np.empty(len(found))
         ordered[records.order] = found

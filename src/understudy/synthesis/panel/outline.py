@@ -210,22 +210,27 @@ def outline_of(
     records: Records,
     time: str | None,
     *,
-    never_counted: Collection[str] = (),
+    set_by_rules: Collection[str] = (),
+    hidden: Collection[str] = (),
 ) -> Outline:
     """Find out how the columns of a panel are drawn.
 
-    `codes` are those of the table; `never_counted` columns are not drawn by steps.
+    `codes` are those of the table. Columns that are `set_by_rules` are drawn in each record, and
+    `hidden` ones, which nothing depends on, not by steps.
     """
     constant, counters, varying = [], [], []
     now, before = records.order[records.later], records.order[records.later - 1]
     for name in codec.names:
         column = codec.schema[name]
         values = Values.of(columns[name], name, numeric=column.kind in NUMERIC)
+        if name in set_by_rules:
+            varying.append(name)
+            continue
         if values.same(now, before).all():
             constant.append(name)
             continue
         found = None
-        if name not in never_counted:
+        if name not in hidden:
             found = _counter(column, columns[name].type, values, codes[name], (now, before), time)
         if found is None:
             varying.append(name)

@@ -1,4 +1,4 @@
-"""The tables that the models of a panel learn: first records, steps, and records given the last."""
+"""What the models of a panel draw: units, first records, steps, and records given the last."""
 
 from __future__ import annotations
 
@@ -34,15 +34,12 @@ class Part:
         For a column, the given one with its value in the record before.
     changes : mapping of str to str
         For a column that is not drawn itself, the one of its changes, which is.
-    is_first : bool
-        Whether it draws the first record of each unit.
     """
 
     codec: Codec
     given: tuple[str, ...] = ()
     before: Mapping[str, str] = field(default_factory=dict)
     changes: Mapping[str, str] = field(default_factory=dict)
-    is_first: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,6 +88,11 @@ class Names:
     def count(self) -> str:
         """The number of a unit's records."""
         return self._free("(records of the unit)")
+
+    @property
+    def begins(self) -> str:
+        """Whether a record is the first of its unit."""
+        return self._free("(first of the unit)")
 
     @property
     def number(self) -> str:
@@ -174,14 +176,43 @@ class Parts:
         return Names(self.codec.schema.names)
 
     @property
-    def first(self) -> Part:
-        """The part that draws the first record of each unit, and the number of its records."""
-        counted = {counter.name for counter in self.outline.counters}
+    def unit(self) -> Part:
+        """The part that draws what a unit has once: constants, its size, where counters begin."""
         table = Codings()
-        for name in self.codec.names:
-            table.add(name, self.units if name in counted else self.codec, name)
+        for name in self.outline.constant:
+            if name not in self.hidden:
+                table.add(name, self.codec, name)
+        for counter in self.outline.counters:
+            table.add(counter.name, self.units, counter.name)
         table.add(self.names.count, self.units, self.names.count)
-        return Part(table.codec(), is_first=True)
+        return Part(table.codec())
+
+    @property
+    def start(self) -> Part | None:
+        """The part that draws the other columns of the first record, learnt from all records.
+
+        Whether a record is the first is given. Columns that nothing depends on may depend on these
+        columns, so they are drawn here, too.
+        """
+        drawn = [n for n in self.codec.names if n in {*self.outline.varying, *self._alone}]
+        if not drawn:
+            return None
+        table = Codings()
+        given = self._of_unit(table)
+        for counter in self.outline.counters:
+            if counter.name not in self.hidden:
+                given.append(counter.name)
+                table.add(counter.name, self.codec, counter.name)
+        given.append(self.names.begins)
+        table.add(self.names.begins, self.units, self.names.begins)
+        for name in drawn:
+            table.add(name, self.codec, name)
+        return Part(table.codec(), tuple(given))
+
+    @property
+    def _alone(self) -> list[str]:
+        """The constants that nothing may depend on."""
+        return [name for name in self.outline.constant if name in self.hidden]
 
     @property
     def moves(self) -> Part | None:
@@ -224,18 +255,24 @@ class Parts:
             table.add(name, self.codec, name)
         return Part(table.codec(), tuple(given), before, changes)
 
-    def _known(self, table: Codings) -> tuple[list[str], dict[str, str]]:
-        """Return what is known of any further record: of its unit, and of the record before."""
+    def _of_unit(self, table: Codings) -> list[str]:
+        """Return what is known of a unit."""
         given = [name for name in self.outline.constant if name not in self.hidden]
         for name in given:
             table.add(name, self.codec, name)
+        table.add(self.names.count, self.units, self.names.count)
+        return [*given, self.names.count]
+
+    def _known(self, table: Codings) -> tuple[list[str], dict[str, str]]:
+        """Return what is known of any further record: of its unit, and of the record before."""
+        given = self._of_unit(table)
         before: dict[str, str] = {}
         for name in self.outline.varying:
             if name not in self.hidden:
                 before[name] = self.names.before(name)
                 table.add(before[name], self.codec, name)
         given += before.values()
-        further = [self.names.count, *([self.names.number] if self.outline.numbered else [])]
-        for name in further:
-            table.add(name, self.units, name)
-        return [*given, *further], before
+        if self.outline.numbered:
+            given.append(self.names.number)
+            table.add(self.names.number, self.units, self.names.number)
+        return given, before

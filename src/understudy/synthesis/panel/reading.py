@@ -96,7 +96,8 @@ class Reading:
     def beside(self, names: Names) -> dict[str, NDArray[Any]]:
         """Return the numbers that no column of the table holds, and where counters begin."""
         records = self.records
-        found: dict[str, NDArray[Any]] = {names.count: records.counts}
+        begins = (records.number == 0).astype(np.int64)
+        found: dict[str, NDArray[Any]] = {names.count: records.counts, names.begins: begins}
         if self.outline.numbered and len(records.later):
             found[names.number] = records.number[records.later] + 1
         firsts = {one.name: self.numbers(one.name)[records.firsts] for one in self.outline.counters}
@@ -162,15 +163,18 @@ class Reading:
         records, outline, names = self.records, self.outline, parts.names
         later, order = records.later, records.order
         codes = {name: own[order] for name, own in self.codes.items()}
+        rows = {names.number: later, names.begins: np.arange(len(order))}
         beside = {
-            name: self._assign(
-                parts.units, name, pa.array(own), later if name == names.number else records.firsts
-            )
+            name: self._assign(parts.units, name, pa.array(own), rows.get(name, records.firsts))
             for name, own in self.beside(names).items()
         }
-        counts, number = beside.pop(names.count), beside.pop(names.number, None)
-        first = {name: own[records.firsts] for name, own in codes.items()} | beside
-        first[names.count] = counts
+        counts, begins = beside[names.count], beside.pop(names.begins)
+        number = beside.pop(names.number, None)
+        unit = {name: codes[name][records.firsts] for name in outline.constant} | beside
+        counted = {
+            one.name: one.codes(self.codec, self.numbers(one.name)) for one in outline.counters
+        }
+        start = codes | counted | {names.count: counts[records.unit], names.begins: begins}
         known = {name: codes[name][later] for name in outline.constant}
         known |= {names.before(name): codes[name][later - 1] for name in outline.varying}
         known[names.count] = counts[records.unit[later]]
@@ -187,12 +191,10 @@ class Reading:
                 now[names.change(name)] = self._assign(
                     parts.changes, names.change(name), own, later
                 )
-        before = {}
-        for counter in outline.counters:
-            found = counter.codes(self.codec, self.numbers(counter.name))
-            before[names.before(counter.name)] = found[later - 1]
-            now[counter.name] = found[later]
-        return {"first": first, "moves": known | before | steps, "following": known | steps | now}
+        before = {names.before(name): own[later - 1] for name, own in counted.items()}
+        now |= {name: own[later] for name, own in counted.items()}
+        moves, following = known | before | steps, known | steps | now
+        return {"unit": unit, "start": start, "moves": moves, "following": following}
 
     def _assign(
         self, codec: Codec, name: str, values: pa.Array, rows: NDArray[np.int64]

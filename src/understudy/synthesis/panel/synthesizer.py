@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Self, TypeAlias
 
@@ -85,11 +85,6 @@ class PanelSynthesizer(Synthesizer):
     def hidden_columns(self) -> frozenset[str]:
         """The columns that no other may depend on."""
         return frozenset()
-
-    @property
-    def columns_never_counted(self) -> Collection[str]:
-        """The columns that are not drawn by steps, whatever they look like."""
-        return self.hidden_columns
 
     def check_panel(self, outline: Outline) -> None:
         """Raise if a parameter cannot be met by a panel of this outline."""
