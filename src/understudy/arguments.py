@@ -52,6 +52,19 @@ def check_whole(name: str, value: Any, least: int, most: int | None = None) -> i
     return int(value)
 
 
+def check_flag(name: str, value: object) -> bool:
+    """Return a truth value, or raise.
+
+    Examples
+    --------
+    >>> check_flag("proper", True)
+    True
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(f"{name} must be true or false; got {value!r}.")
+    return bool(value)
+
+
 def check_seed(value: object, name: str = "random_state") -> int:
     """Return a seed that scikit-learn takes too, or raise."""
     if not is_whole(value) or not 0 <= int(value) < 2**32:  # type: ignore[call-overload]

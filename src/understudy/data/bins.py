@@ -219,11 +219,21 @@ class Bins:
 
     def draw(self, bins: NDArray[np.integer], how: Decoding, rng: np.random.Generator) -> Numeric:
         """Draw a number inside each given bin, evenly between its quartiles or its ends."""
-        knots = self.knots if how == "interpolate" else self.bounds
+        return self.at(bins, how, rng.random(len(bins)))
+
+    def at(
+        self, bins: NDArray[np.integer], how: Decoding, shares: NDArray[np.float64]
+    ) -> Numeric:
+        """Return the number that lies a given share of the way through each bin."""
+        knots = self.knots_for(how)
         pieces = knots.shape[1] - 1
-        place = rng.random(len(bins)) * pieces
+        place = shares * pieces
         piece = np.minimum(place.astype(np.int64), pieces - 1)
         return self.grid.between(knots[bins, piece], knots[bins, piece + 1], place - piece)
+
+    def knots_for(self, how: Decoding) -> Numeric:
+        """Return the numbers between which those of a bin are drawn evenly, a row for each bin."""
+        return self.knots if how == "interpolate" else self.bounds
 
 
 def _place_among(cuts: Numeric, values: Numeric) -> NDArray[np.int64]:

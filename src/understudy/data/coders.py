@@ -175,10 +175,23 @@ class BinCoder:
 
     def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:
         """Return values for codes; a code of `known` or more stands for missing."""
+        return self.build_at(codes, how, rng.random(len(codes)), rng)
+
+    def build_at(
+        self,
+        codes: IntCodes,
+        how: Decoding,
+        shares: NDArray[np.float64],
+        rng: np.random.Generator,
+    ) -> pa.Array:
+        """Return values for codes, each number a given share of the way through its bin.
+
+        Where a special value stands there, which is none of the bin's, another is drawn.
+        """
         missing = codes >= self.known
         specials = len(self.special)
         bins = np.clip(codes - specials, 0, len(self.bins) - 1)
-        values = self.bins.draw(bins, how, rng)
+        values = self.bins.at(bins, how, shares)
         if specials:
             lowest = self.bins.bounds[bins, 0]  # never a special value
             values = off_special(

@@ -145,17 +145,25 @@ class Synthesizer(Parametrized, ABC):
         codec = Codec.fit(data, schema, exact=self.exact, ends=self._least_at_ends, stay=stay)
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
+        self._learn_from(data, codec)
+
+    def _learn_from(self, data: Frame | FileStream, codec: Codec) -> None:
+        """Learn from a table whose coding is known."""
         source: Source
         if isinstance(data, FileStream) and not data.codes_in_memory:
             source, rows = codec.stream(data), data.rows
         else:
             source = codec.encode(data)
             rows = len(source)
+        self._start(codec, rows)
+        self._fit(source, np.random.default_rng(self._fit_seed))
+
+    def _start(self, codec: Codec, rows: int) -> None:
+        """Begin to learn from so many records."""
         if rows == 0:
             raise DataError("The table has no rows, so there is nothing to learn from.")
         self.codec_, self.schema_, self.n_rows_ = codec, codec.schema, rows
         self._fit_seed = seed_of(self.random_state)
-        self._fit(source, np.random.default_rng(self._fit_seed))
 
     def sample(
         self, n: int | None = None, copies: int = 1, random_state: RandomState = None
@@ -193,7 +201,7 @@ class Synthesizer(Parametrized, ABC):
     def sample_coded(self, n: int | None = None, random_state: RandomState = None) -> Coded:
         """Draw synthetic records as codes: those that `sample` would turn into values."""
         blocks = self._blocks(n, self._draw_seed(random_state), 0)
-        return Coded.concatenate([self._draw(block, block.generator()) for block in blocks])
+        return Coded.concatenate([self._draw_codes(block, block.generator()) for block in blocks])
 
     def sample_to(
         self,
@@ -234,6 +242,15 @@ class Synthesizer(Parametrized, ABC):
 
     def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
         return plan_blocks(self.n_rows_ if n is None else check_whole("n", n, 1), seed, copy)
+
+    def rows_to_draw(
+        self, n: int | None = None, *, copy: int = 0, random_state: RandomState = None
+    ) -> int:
+        """Return how many rows `sample` gives: `n`, or so many as whole units have."""
+        return sum(block.rows for block in self._blocks(n, self._draw_seed(random_state), copy))
+
+    def _draw_codes(self, block: Block, rng: np.random.Generator) -> Coded:
+        return self._draw(block, rng)
 
     def _draw_table(self, block: Block) -> dict[str, pa.Array]:
         generator = block.generator()
@@ -433,11 +450,28 @@ class Synthesizer(Parametrized, ABC):
             "rows": self.n_rows_,
             "rare_cells": {"below": RARE_BELOW, "cells": rare, "of": cells},
             "codec": self.codec_.to_plain(),
+            **self._description(),
         }
         if isinstance(self.dialect_, Dialect):
             description["dialect"] = self.dialect_.to_plain()
         coding = {f"{_CODEC}{name}": array for name, array in self.codec_.to_arrays().items()}
-        return write_model(description, self._state() | coding, path, overwrite=overwrite)
+        return write_model(description, self._learnt() | coding, path, overwrite=overwrite)
+
+    def _description(self) -> dict[str, Any]:
+        """Return what else a model file says, in values that JSON can hold."""
+        return {}
+
+    def _learnt(self) -> dict[str, NDArray[Any]]:
+        """Return all arrays of a model file, but for those of the codec."""
+        return self._state()
+
+    def _take_back(
+        self,
+        header: Mapping[str, Any],  # noqa: ARG002  # for those that have a description
+        arrays: Mapping[str, NDArray[Any]],
+    ) -> None:
+        """Take back what `_description` and `_learnt` gave."""
+        self._restore(arrays)
 
     def cells(self) -> tuple[int, int]:
         """Return how many cells with records the model rests on, and how many hold fewer than 5."""
@@ -472,7 +506,7 @@ class Synthesizer(Parametrized, ABC):
             model.n_rows_ = int(header["rows"])
             if "dialect" in header:
                 model.dialect_ = Dialect.from_plain(header["dialect"])
-            model._restore(own)  # noqa: SLF001  # a subclass of this class
+            model._take_back(header, own)  # noqa: SLF001  # a subclass of this class
             model._check_arrays(arrays)  # noqa: SLF001
             model._check_types()  # noqa: SLF001
         except MemoryError as error:
@@ -483,7 +517,7 @@ class Synthesizer(Parametrized, ABC):
 
     def _check_arrays(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Raise ValueError if a model file holds arrays that this model has no place for."""
-        known = {*self._state(), *(f"{_CODEC}{name}" for name in self.codec_.to_arrays())}
+        known = {*self._learnt(), *(f"{_CODEC}{name}" for name in self.codec_.to_arrays())}
         unknown = [name for name, array in arrays.items() if name not in known and array.size]
         if unknown:
             raise ValueError(f"{counted(len(unknown), 'array')} that no such model has")

@@ -85,8 +85,14 @@ def build_constraints(  # the constraining arguments of BayesNet
     forbidden: Sequence[Edge] | None = None,
     protect: Mapping[str, str | None] | None = None,
     root: str | None = None,
+    given: Sequence[str] = (),
+    following: Mapping[str, str] | None = None,
 ) -> Constraints:
-    """Return the rules that the arguments of `BayesNet` stand for, or say which cannot be met."""
+    """Return the rules that the arguments of `BayesNet` stand for, or say which cannot be met.
+
+    Columns that are `given` come first, and have no parents. Those `following` another one have
+    that one as their only parent.
+    """
     names = tuple(names)
     wanted = read_edges(required or (), "required")
     unwanted = read_edges(forbidden or (), "forbidden")
@@ -117,9 +123,18 @@ def build_constraints(  # the constraining arguments of BayesNet
             raise ParameterError(f"required: {parent!r} may not be a parent of {child!r}.")
         if places[parent] not in must[places[child]]:
             must[places[child]].append(places[parent])
+    known = [places[name] for name in given]
+    allowed[known] = False
+    most[known] = 0
+    for follower, leader in (following or {}).items():
+        row = places[follower]
+        allowed[row] = False
+        allowed[row, places[leader]] = True
+        must[row], most[row] = [places[leader]], 1
     _check_required(names, must, most)
     needed = tuple(tuple(sorted(parents)) for parents in must.values())
     first = _first(places, order, protected, root)
+    first = (*known, *(place for place in first if place not in known))
     constraints = Constraints(names, most, allowed, needed, first)
     _check_order(constraints)
     return constraints

@@ -20,12 +20,13 @@ from understudy.counting import (
 )
 from understudy.data import Coded
 from understudy.data.bins import Decoding
+from understudy.data.coded import Codes
 from understudy.data.ends import FEWEST_AT_ENDS
 from understudy.errors import ParameterError
 from understudy.progress import track
-from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
 from understudy.synthesis.bayes.network import Edge, Network, read_graph, residual_paths
+from understudy.synthesis.bayes.panel_parts import network_params
 from understudy.synthesis.bayes.smoothing import (
     AUTO,
     Smoothing,
@@ -34,6 +35,8 @@ from understudy.synthesis.bayes.smoothing import (
     smooth,
 )
 from understudy.synthesis.blocks import Block, RandomState
+from understudy.synthesis.panel.parts import Part
+from understudy.synthesis.panel.synthesizer import Follow, PanelSynthesizer
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 from understudy.synthesis.settings import PerColumn, columns_named, settings_of
 from understudy.synthesis.tables import ConditionalTable
@@ -47,7 +50,7 @@ _NEED_MEMORY = ("greedy", "predictive")
 """Searches that go through the records for each set of parents."""
 
 
-class BayesNet(Synthesizer):
+class BayesNet(PanelSynthesizer):
     r"""Draws each column given a few others, along a network that it learns or is given.
 
     Parameters
@@ -85,6 +88,9 @@ class BayesNet(Synthesizer):
         few beyond become one, about their mean. With 1 they are drawn as they are, up to the
         largest, which is a person's. Not given, it is 5 if anything is smoothed, and else 1. A
         column with fewer numbers stays as it is.
+    panel : bool
+        Whether the records of a unit are drawn in their order, each given the one before, if the
+        schema says which column names the unit. If not, each record is drawn by itself.
     threads : int
         Threads for counting and sampling; the result does not depend on it.
     decode : {"interpolate", "uniform"}
@@ -94,6 +100,9 @@ class BayesNet(Synthesizer):
 
     Attributes
     ----------
+    panel_ : Panel or None
+        The networks of a panel, which has none of the other attributes; None if records are drawn
+        by themselves.
     network_ : Network
         The columns in the order of drawing, and their parents, the most informative first (in the
         order in which they were chosen, if the search is predictive).
@@ -168,6 +177,7 @@ class BayesNet(Synthesizer):
         mutation_rate: float | None = None,
         generations: int = 400,
         ends: int | None = None,
+        panel: bool = True,
         threads: int = 1,
         decode: Decoding = "interpolate",
         random_state: RandomState = None,
@@ -186,6 +196,7 @@ class BayesNet(Synthesizer):
         self.mutation_rate = mutation_rate
         self.generations = generations
         self.ends = ends
+        self.panel = panel
         self.threads = threads
         self.decode = decode
         self.random_state = random_state
@@ -239,6 +250,8 @@ class BayesNet(Synthesizer):
             forbidden=self.forbidden,
             protect=self.protect,
             root=self.root,
+            given=self._given,
+            following=self._changes,
         )
         if not isinstance(self.structure, str):
             constraints.check(read_graph(self.structure, names, order=self._drawn_order))
@@ -251,8 +264,7 @@ class BayesNet(Synthesizer):
             self.network_ = self._most_telling_first(self.network_)
         self.tables_ = self._count_tables(source)
         settings = self._smoothing_by_column()
-        for name in track(self.network_.names, "Smoothing tables"):
-            table = self.tables_[name]
+        for name, table in track(list(self.tables_.items()), "Smoothing tables"):
             self.tables_[name] = smooth(table, settings[name], self.min_count, name)
 
     def _smoothing_by_column(self) -> dict[str, Smoothing]:
@@ -313,7 +325,7 @@ class BayesNet(Synthesizer):
         return structure.to_network(constraints.names)
 
     def _count_tables(self, source: Source) -> dict[str, ConditionalTable]:
-        nodes = list(self.network_.parents.items())
+        nodes = [(child, own) for child, own in self.network_.parents.items() if self._draws(child)]
         if isinstance(source, Coded):
             counted = track(nodes, "Counting tables")
             return {
@@ -326,27 +338,70 @@ class BayesNet(Synthesizer):
             for (child, _), table in zip(nodes, counts.tables, strict=True)
         }
 
+    def _draws(self, name: str) -> bool:
+        """Whether a column is drawn: it is not given, and does not follow from another."""
+        return name not in self._given and name not in self._changes
+
     def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
-        drawn: dict[str, Any] = {}
-        for child, parents in self.network_.parents.items():
-            drawn[child] = self.tables_[child].draw([drawn[p] for p in parents], block.rows, rng)
+        drawn = self.draw_given({}, block.rows, rng)
         names = self.codec_.names
         return Coded(names, tuple(drawn[name] for name in names), self.codec_.cardinalities)
+
+    def draw_given(
+        self,
+        known: Mapping[str, Codes],
+        rows: int,
+        rng: np.random.Generator,
+        copy: int = 0,  # noqa: ARG002  # all copies are drawn from the same tables
+        follow: Follow | None = None,
+    ) -> dict[str, Codes]:
+        """Draw the other columns of so many records, of which some columns are known."""
+        drawn: dict[str, Codes] = {}
+        for child, parents in self.network_.parents.items():
+            codes = [drawn[name] if name in drawn else known[name] for name in parents]
+            if self._draws(child):
+                drawn[child] = self.tables_[child].draw(codes, rows, rng)
+            elif child in self._changes and follow is not None:
+                drawn[child] = follow(child, codes[0], np.arange(rows))
+        return drawn
 
     def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:
         total = np.zeros(len(coded))
         with np.errstate(divide="ignore"):
-            for child, parents in self.network_.parents.items():
-                codes = [coded[parent] for parent in parents]
-                total += np.log(self.tables_[child].probability(coded[child], codes))
+            for child, table in self.tables_.items():
+                codes = [coded[parent] for parent in self.network_.parents[child]]
+                total += np.log(table.probability(coded[child], codes))
         return total
+
+    @property
+    def hidden_columns(self) -> frozenset[str]:
+        """The columns that no other may depend on."""
+        return frozenset(self.protect or ())
+
+    def _prepare_panel(self, coded: Coded) -> None:  # noqa: ARG002  # networks have no more in common
+        names = self.codec_.names
+        rules = build_constraints(
+            names,
+            parents=self.parents,
+            order=self.order,
+            required=self.required,
+            forbidden=self.forbidden,
+            protect=self.protect,
+            root=self.root,
+        )
+        if not isinstance(self.structure, str):
+            rules.check(read_graph(self.structure, names, order=self.order))
+        self._smoothing_by_column()
+
+    def _with_params_for(self, part: Part) -> Self:
+        return network_params(self, part)
 
     def refit(self, coded: Coded) -> Self:
         """Return a synthesizer with the same parameters and coding, fitted to other records.
 
         A search that draws its root, of which nothing else is known, begins at least at the same.
         """
-        self._require_fit()
+        self._require_single()
         free = self.structure == "greedy" and not self.protect and self.order is None
         if self.fit_is_known or not free:
             return super().refit(coded)
@@ -360,7 +415,7 @@ class BayesNet(Synthesizer):
 
         Of several parents, what each tells decides which is dropped first.
         """
-        self._require_fit()
+        self._require_single()
         automatic = any(isinstance(one, str) for one in self._smoothing_by_column().values())
         if automatic or isinstance(self.structure, str):
             return True
@@ -379,7 +434,7 @@ class BayesNet(Synthesizer):
         >>> model.smoothing_
         {'age': array([5.]), 'children': array([5., 5.])}
         """
-        self._require_fit()
+        self._require_single()
         found = {}
         for name, table in self.tables_.items():
             none = np.zeros(len(table.ranges.sizes) + 1)
@@ -393,7 +448,7 @@ class BayesNet(Synthesizer):
 
     def sampling_tables(self) -> list[SamplingTable]:
         """Return the table of each column given its parents, in the order of drawing."""
-        self._require_fit()
+        self._require_single()
         found: list[SamplingTable] = []
         for child, parents in self.network_.parents.items():
             table = self.tables_[child]
@@ -412,7 +467,7 @@ class BayesNet(Synthesizer):
         >>> [(parent, child, round(bits, 3)) for parent, child, bits in model.edge_information()]
         [('age', 'children', 0.395)]
         """
-        self._require_fit()
+        self._require_single()
         places = {name: place for place, name in enumerate(self.codec_.names)}
         return [
             (parent, child, float(self.information_[places[parent], places[child]]))
@@ -434,7 +489,7 @@ class BayesNet(Synthesizer):
         {'husband_education': [('husband_education', 'method'),
                                ('husband_education', 'method', 'age')]}
         """
-        self._require_fit()
+        self._require_single()
         return residual_paths(self.network_, read_protect(self.protect or {}, self.codec_.names))
 
     def _plain_params(self) -> dict[str, Any]:
@@ -488,6 +543,8 @@ class BayesNet(Synthesizer):
         cardinality = dict(zip(names, sizes, strict=True))
         self.tables_ = {}
         for name, parents in self.network_.parents.items():
+            if not self._draws(name):
+                continue
             prefix = f"table_{names.index(name)}_"
             parts = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
             own = tuple(cardinality[parent] for parent in parents)

@@ -11,18 +11,18 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import check_whole
+from understudy.arguments import check_flag, check_whole
 from understudy.counting import Source, marginal_counts
 from understudy.data import Codec, Coded
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.value_coder import Smoothing, ValueCoder
 from understudy.errors import NoDensityError, ParameterError
 from understudy.showing import may_name
-from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.bayes.smoothing import AUTO
 from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState
 from understudy.synthesis.cart import packing
 from understudy.synthesis.cart.features import Feature, read_features
+from understudy.synthesis.cart.panel_parts import check_panel_params, tree_params
 from understudy.synthesis.cart.plan import (
     Plan,
     Predictors,
@@ -34,12 +34,15 @@ from understudy.synthesis.cart.recipe import Recipe, Strata, Trees, TreeSummary,
 from understudy.synthesis.cart.rules import RuleBook, read_rules, rules_to_plain
 from understudy.synthesis.cart.sampling_tables import tree_tables
 from understudy.synthesis.cart.smoothing import LeafSmoothing
+from understudy.synthesis.panel.outline import Outline
+from understudy.synthesis.panel.parts import Part
+from understudy.synthesis.panel.synthesizer import Follow, PanelSynthesizer
 from understudy.synthesis.sampler import SamplingTable
 from understudy.synthesis.settings import PerColumn, columns_named, settings_of
 from understudy.wording import quoted
 
 
-class Cart(Synthesizer):
+class Cart(PanelSynthesizer):
     r"""Draws each column from the leaves of a tree on the columns before it.
 
     The first column is drawn from its own shares. For each later one a tree is grown on the
@@ -89,11 +92,16 @@ class Cart(Synthesizer):
         number of records that the node above is worth; 0 draws from the records of the leaf alone.
         ``"auto"`` finds the number for each tree and depth with which records are described best
         that are left out. For all columns, or by column (``"*"`` stands for the others).
+    panel : bool
+        Whether the records of a unit are drawn in their order, each given the one before, if the
+        schema says which column names the unit. If not, each record is drawn by itself.
     random_state : int or numpy Generator, optional
         Decides the draws, and the bootstrap samples. Trees do not depend on it otherwise.
 
     Attributes
     ----------
+    panel_ : Panel or None
+        The models of a panel, which has no other trees; None if records are drawn by themselves.
     plan_ : Plan
         The columns in their order, with predictors and settings.
     strata_ : Strata
@@ -178,6 +186,7 @@ class Cart(Synthesizer):
         *,
         max_predictors: int | None = None,
         smoothing_leaves: PerColumn[LeafSmoothing] = AUTO,
+        panel: bool = True,
         random_state: RandomState = None,
     ) -> None:
         self.minbucket = minbucket
@@ -192,6 +201,7 @@ class Cart(Synthesizer):
         self.protect = protect
         self.max_predictors = max_predictors
         self.smoothing_leaves = smoothing_leaves
+        self.panel = panel
         self.random_state = random_state
 
     def _check_params(self) -> None:
@@ -199,8 +209,7 @@ class Cart(Synthesizer):
         check_settings(self.minbucket, self.cp, self.smoothing, self.smoothing_leaves)
         if self.max_predictors is not None:
             check_whole("max_predictors", self.max_predictors, 1)
-        if not isinstance(self.proper, bool | np.bool_):
-            raise ParameterError(f"proper must be true or false; got {self.proper!r}.")
+        check_flag("proper", self.proper)
 
     def _named_columns(self, names: tuple[str, ...]) -> set[str]:
         matrix = self.predictors is not None and not isinstance(self.predictors, Mapping)
@@ -225,12 +234,45 @@ class Cart(Synthesizer):
         strata = Strata.of(coded, [coded.names[place] for place in plan.strata])
         self._prepare(features, plan, strata)
         self._check_strata()
-        self.codec_ = self._with_smoothing(coded)
-        self.violations_ = self._count_violations(coded)
-        self._kept = {place: coded.columns[place] for place in plan.kept}
+        if self._given:
+            # The whole panel has counted, and what is given comes with each draw.
+            self.violations_, self._kept = {}, {}
+        else:
+            self.codec_ = self._with_smoothing(coded)
+            self.violations_ = self._count_violations(coded)
+            self._kept = {place: coded.columns[place] for place in plan.kept}
         self._records = coded if self.proper else None
         self._seed = int(rng.integers(2**63))
         self.sequences_ = self._recipe.grow(coded, [self._seed, 0] if self.proper else None)
+
+    @property
+    def hidden_columns(self) -> frozenset[str]:
+        """The columns that no other may depend on."""
+        return frozenset(self.protect or ())
+
+    def check_panel(self, outline: Outline) -> None:
+        """Raise if a parameter cannot be met by a panel of this outline."""
+        check_panel_params(self, outline)
+
+    def _prepare_panel(self, coded: Coded) -> None:
+        self._plan_panel()
+        self.codec_ = self._with_smoothing(coded)
+        self.violations_ = self._count_violations(coded)
+
+    def _plan_panel(self) -> None:
+        """Plan as for single records, which says what of the parameters cannot be met."""
+        everything = Strata((), np.zeros((1, 0), np.int64), np.array([self.n_rows_]))
+        self._prepare(read_features(self.codec_), self._make_plan(), everything)
+
+    def _panel_state(self) -> dict[str, NDArray[Any]]:
+        return {"violations": self._violations()}
+
+    def _restore_panel(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        self._plan_panel()
+        self.violations_ = self._read_violations(arrays["violations"])
+
+    def _with_params_for(self, part: Part) -> Self:
+        return tree_params(self, part)
 
     def _prepare(self, features: tuple[Feature, ...], plan: Plan, strata: Strata) -> None:
         self.plan_, self.strata_ = plan, strata
@@ -267,6 +309,7 @@ class Cart(Synthesizer):
             read_rules(self.rules, names),
             self.protect,
             self.smoothing_leaves,
+            self._changes,
         )
         return wishes.plan(names)
 
@@ -364,6 +407,32 @@ class Cart(Synthesizer):
         columns = self._recipe.draw(self._trees_of(block.copy), kept, block.rows, rng)
         return Coded(self.codec_.names, columns, self.codec_.cardinalities)
 
+    def draw_given(
+        self,
+        known: Mapping[str, Codes],
+        rows: int,
+        rng: np.random.Generator,
+        copy: int = 0,
+        follow: Follow | None = None,
+    ) -> dict[str, Codes]:
+        """Draw the other columns of so many records, of which some columns are known."""
+        names = self.codec_.names
+        followers = {names.index(change): name for name, change in self._changes.items()}
+
+        def following(own: NDArray[np.int64], column: int, codes: Codes) -> dict[int, Codes]:
+            if follow is None or column not in followers:
+                return {}
+            name = followers[column]
+            return {names.index(name): follow(name, codes, own)}
+
+        kept = {place: known[names[place]] for place in self.plan_.kept}
+        columns = self._recipe.draw(self._trees_of(copy), kept, rows, rng, following)
+        return {
+            name: codes
+            for name, codes in zip(names, columns, strict=True)
+            if name not in self._given
+        }
+
     def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:
         batches = coded.batches(BLOCK_ROWS)
         found = [self._recipe.log_probability(self.sequences_, batch) for batch in batches]
@@ -378,7 +447,7 @@ class Cart(Synthesizer):
             If `proper` is set: the trees then rest on a random sample of the records, and their
             counts are not those of the original.
         """
-        self._require_fit()
+        self._require_single()
         if self.proper:
             raise NoDensityError(
                 "With proper=True trees are grown on a random sample of the records, so their "
@@ -391,6 +460,7 @@ class Cart(Synthesizer):
 
         Trees that never look at these columns are not grown again.
         """
+        self._require_single()
         self._check_codes(coded)
         strata = {self.codec_.names[place] for place in self.strata_.columns}
         everything = self.proper or self.max_predictors is not None or self.smoothing is not None
@@ -405,7 +475,7 @@ class Cart(Synthesizer):
     @property
     def structure_varies(self) -> bool:
         """Whether other records may give other trees or smoothing, or strata that are refused."""
-        self._require_fit()
+        self._require_single()
         return bool(self.strata_.columns) or any(
             step.may_split(self.n_rows_) or step.smoothing_leaves == AUTO
             for step in self.plan_.steps
@@ -465,6 +535,8 @@ class Cart(Synthesizer):
         [('education', 1, 1473), ('children', 3, 410)]
         """
         self._require_fit()
+        if self.panel_ is not None:
+            return [one for model in self.panel_.models.values() for one in model.trees()]
         return [
             summary
             for number, sequence in enumerate(self.sequences_)
@@ -495,12 +567,19 @@ class Cart(Synthesizer):
         state = packing.pack(self.sequences_) | {"seed": np.array([self._seed], np.uint64)}
         state["predictors"] = packing.pack_predictors(self.plan_)
         state |= {"strata": self.strata_.codes, "strata_counts": self.strata_.counts}
-        broken = [self.violations_[rule.text] for step in self.plan_.steps for rule in step.rules]
-        state["violations"] = np.array(broken, np.int64)
+        state["violations"] = self._violations()
         state |= {f"kept_{place}": codes for place, codes in self._kept.items()}
         if self._records is not None:
             state |= {f"record_{n}": codes for n, codes in enumerate(self._records.columns)}
         return state
+
+    def _violations(self) -> NDArray[np.int64]:
+        rules = [rule.text for step in self.plan_.steps for rule in step.rules]
+        return np.array([self.violations_.get(text, 0) for text in rules], np.int64)
+
+    def _read_violations(self, broken: NDArray[Any]) -> dict[str, int]:
+        rules = [rule.text for step in self.plan_.steps for rule in step.rules]
+        return dict(zip(rules, broken.tolist(), strict=True))
 
     def _restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         self._check_params()
@@ -509,11 +588,9 @@ class Cart(Synthesizer):
         plan = packing.unpack_predictors(arrays["predictors"], self._make_plan())
         strata = packing.unpack_strata(arrays, plan, sizes, self.n_rows_)
         self._prepare(features, plan, strata)
-        rules = [rule.text for step in plan.steps for rule in step.rules]
-        self.violations_ = dict(zip(rules, arrays["violations"].tolist(), strict=True))
-        self._kept = {
-            place: self._column(arrays[f"kept_{place}"], sizes[place]) for place in plan.kept
-        }
+        self.violations_ = self._read_violations(arrays["violations"])
+        kept = () if self._given else plan.kept
+        self._kept = {place: self._column(arrays[f"kept_{place}"], sizes[place]) for place in kept}
         self._records = None
         if self.proper:
             columns = [self._column(arrays[f"record_{n}"], size) for n, size in enumerate(sizes)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, TypeAlias, get_args
 
@@ -88,6 +88,8 @@ class Wishes:
     rules: tuple[Rule, ...]
     protect: Mapping[str, str | None] | None
     smoothing_leaves: PerColumn[LeafSmoothing] = 0
+    following: Mapping[str, str] = field(default_factory=dict)
+    """Columns that are not drawn, but follow from others once these are."""
 
     def plan(self, names: Sequence[str]) -> Plan:
         """Return the plan for a table's columns, or say which wishes cannot be met."""
@@ -117,8 +119,9 @@ class Wishes:
         steps = []
         # Within a stratum its own columns are constant, and so predict nothing.
         earlier = [name for name in given if name not in strata]
+        followers = {leader: name for name, leader in self.following.items()}
         for name in order:
-            if name in given:
+            if name in given or name in self.following:
                 continue
             if name in protected:
                 found = [target] if (target := protected[name]) in earlier else []
@@ -129,7 +132,7 @@ class Wishes:
             _check_rules(rules, [*strata, *earlier], protected)
             settings = minbucket[name], cp[name], rules, smoothing[name]
             steps.append(Step(places[name], at(found), *settings))
-            earlier.append(name)
+            earlier += [one for one in (name, followers.get(name)) if one is not None]
         return Plan(at(kept), at(strata), tuple(steps))
 
     def _order(

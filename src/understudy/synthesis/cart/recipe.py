@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +90,13 @@ class Strata:
         }
 
 
+Follow: TypeAlias = Callable[[int, Codes], Mapping[int, Codes]]
+"""Returns the codes of columns that follow from those of one that was drawn, by their places."""
+
+FollowRows: TypeAlias = Callable[[NDArray[np.int64], int, Codes], Mapping[int, Codes]]
+"""The same, of some rows."""
+
+
 @dataclass(frozen=True, eq=False)
 class TreeSequence:
     """The models of the columns, one for each step, in the order in which they are drawn."""
@@ -97,7 +106,12 @@ class TreeSequence:
     columns: Sequence[ColumnModel]
 
     def draw(
-        self, drawn: dict[int, Codes], rows: int, book: RuleBook, rng: np.random.Generator
+        self,
+        drawn: dict[int, Codes],
+        rows: int,
+        book: RuleBook,
+        rng: np.random.Generator,
+        follow: Follow | None = None,
     ) -> None:
         """Draw all columns; `drawn` holds the codes of those that are given, and then of all."""
         places = np.zeros((rows, len(self.features)), np.int32, order="F")
@@ -109,7 +123,10 @@ class TreeSequence:
             if given is not None:
                 codes = np.where(given >= 0, given, codes).astype(codes.dtype)
             drawn[step.column] = codes
-            places[:, step.column] = self.features[step.column].places(codes)
+            further = {} if follow is None else follow(step.column, codes)
+            drawn.update(further)
+            for column, own in ((step.column, codes), *further.items()):
+                places[:, column] = self.features[column].places(own)
 
     def log_probability(
         self, places: Places, codes: Sequence[Codes], book: RuleBook
@@ -275,9 +292,17 @@ class Recipe:
         return tuple(regrown)
 
     def draw(
-        self, trees: Trees, kept: Mapping[int, Codes], rows: int, rng: np.random.Generator
+        self,
+        trees: Trees,
+        kept: Mapping[int, Codes],
+        rows: int,
+        rng: np.random.Generator,
+        follow: FollowRows | None = None,
     ) -> tuple[Codes, ...]:
-        """Return the codes of `rows` synthetic records; `kept` gives those that are not drawn."""
+        """Return the codes of `rows` synthetic records; `kept` gives those that are not drawn.
+
+        `follow` returns the columns that follow from one that was drawn, in some of the rows.
+        """
         given = dict(kept)
         if self.draws_strata:
             stratum = self.strata.draw(rows, rng)
@@ -287,7 +312,8 @@ class Recipe:
         columns = [np.empty(rows, code_dtype(feature.cardinality)) for feature in self.features]
         for sequence, own in zip(trees, self.strata.split(stratum), strict=True):
             drawn = {place: codes[own] for place, codes in given.items()}
-            sequence.draw(drawn, len(own), self.book, rng)
+            following = None if follow is None else partial(follow, own)
+            sequence.draw(drawn, len(own), self.book, rng, following)
             for place, codes in drawn.items():
                 columns[place][own] = codes
         return tuple(columns)

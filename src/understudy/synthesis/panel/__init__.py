@@ -1,0 +1,1 @@
+"""Panels: tables in which people, households or firms have several records each."""
