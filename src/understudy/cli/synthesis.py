@@ -230,11 +230,11 @@ class MethodOptions:
         ),
     ] = None
     decode: Annotated[
-        Literal["interpolate", "uniform"] | None,
+        Literal["dependent", "interpolate", "uniform"] | None,
         option(
-            "How to draw numbers inside a group: between its quartiles, or evenly (not with cart "
-            "and copula).",
-            default="interpolate",
+            "How to draw numbers inside a group: where linked numbers make them likely (bayes), "
+            "between its quartiles, or evenly (not with cart and copula).",
+            default="dependent for bayes with smoothing, else interpolate",
         ),
     ] = None
 

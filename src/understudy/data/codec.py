@@ -39,6 +39,9 @@ from understudy.data.value_coder import ValueCoder, build_value_coder, restore_v
 from understudy.errors import DataError, ParameterError, SchemaError
 from understudy.progress import track
 
+_ROWS_AT_ONCE = 2**16
+"""Rows whose positions are held at a time."""
+
 
 @dataclass(frozen=True)
 class Codec:
@@ -77,6 +80,7 @@ class Codec:
         exact: bool = False,
         ends: int = 1,
         stay: Collection[str] = (),
+        positions: bool = False,
     ) -> Codec:
         """Make the codec of a table, in memory or streamed.
 
@@ -93,6 +97,8 @@ class Codec:
             beyond become one (see `fold_ends`).
         stay : collection of str
             Columns that are coded as they are, whatever depends on what.
+        positions : bool
+            Learn how numbers lie inside bins, which `positions` needs.
 
         Raises
         ------
@@ -139,7 +145,7 @@ class Codec:
                 few += [name] if coder.withheld and not column.missing else []
                 coders[name] = coder
             else:
-                coders[name] = build_coder(column, array, ends)
+                coders[name] = build_coder(column, array, ends, positions=positions)
         if problems:
             raise SchemaError("The table does not fit the schema:", problems)
         if few:
@@ -212,6 +218,41 @@ class Codec:
         reduced, possible = self.reduced(to_arrow(frame))
         coded, seen = self._assign(reduced, strict=False)
         return coded, seen & possible
+
+    def with_positions(
+        self, data: Frame | FileStream, names: Collection[str], coded: Coded | None = None
+    ) -> Iterator[tuple[Coded, dict[str, NDArray[np.float64]]]]:
+        """Yield a table's codes, and where in their bins the numbers of some columns lie.
+
+        A position is the share of the bin's records with a smaller number; that of a value in no
+        bin means nothing. A column that is not cut into bins has no positions.
+
+        Parameters
+        ----------
+        data : frame or FileStream
+            The table that the codec was made of, with `positions`. Some rows come at a time.
+        names : collection of str
+            The columns.
+        coded : Coded, optional
+            The codes of all rows, if they are in memory.
+        """
+        binned = [name for name in names if isinstance(self.coders[name], BinCoder)]
+        first = 0
+        for table in arrow_batches(data):
+            for start in range(0, table.num_rows, _ROWS_AT_ONCE):
+                part = table.slice(start, _ROWS_AT_ONCE)
+                rows = slice(first, first + part.num_rows)
+                own = self._encode(part) if coded is None else coded.take(rows)
+                reduced, _ = self.reduced(part)
+                yield own, {name: self._positions(reduced, own, name) for name in binned}
+                first = rows.stop
+
+    def _positions(self, table: pa.Table, coded: Coded, name: str) -> NDArray[np.float64]:
+        coder = self.coders[name]
+        if not isinstance(coder, BinCoder):
+            raise TypeError(f"{name!r} is not cut into bins")
+        array = table.column(name).combine_chunks()
+        return coder.positions(array, coded[name].astype(np.int64))
 
     def stream(self, file: FileStream) -> CodedStream:
         """Return a file as batches of codes."""
@@ -292,9 +333,17 @@ class Codec:
         )
 
     def decode_arrow(
-        self, coded: Coded, how: Decoding, rng: np.random.Generator, first_row: int = 0
+        self,
+        coded: Coded,
+        how: Decoding,
+        rng: np.random.Generator,
+        first_row: int = 0,
+        positions: Mapping[str, NDArray[np.float64]] | None = None,
     ) -> dict[str, pa.Array]:
-        """Return Arrow values for codes; `first_row` numbers the identifiers of a later batch."""
+        """Return Arrow values for codes; `first_row` numbers the identifiers of a later batch.
+
+        Columns in `positions` have their numbers at these positions in their bins.
+        """
         if how not in get_args(Decoding):
             raise ParameterError(f"decode must be 'interpolate' or 'uniform'; got {how!r}.")
         if coded.names != self.names or coded.cardinalities != self.cardinalities:
@@ -304,12 +353,24 @@ class Codec:
         columns: dict[str, pa.Array] = {}
         for name in self.schema.names:
             if name in self.coders:
-                columns[name] = self.coders[name].build(coded[name].astype(np.int64), how, rng)
+                coder, codes = self.coders[name], coded[name].astype(np.int64)
+                if positions and name in positions and isinstance(coder, BinCoder):
+                    columns[name] = coder.build(codes, how, rng, positions[name])
+                else:
+                    columns[name] = coder.build(codes, how, rng)
             elif name not in self.plan.dropped:
                 # Models of former versions know no pattern: they count.
                 pattern = self.made_up.get(name, Pattern())
                 columns[name] = pattern.make(name, self.types[name], len(coded), first_row)
         return self.plan.restored(columns, how, rng) if self.plan else columns
+
+    def without_positions(self) -> Codec:
+        """Return a codec that does not know how numbers lie inside bins."""
+        coders = {
+            name: replace(coder, spread=None) if isinstance(coder, BinCoder) else coder
+            for name, coder in self.coders.items()
+        }
+        return replace(self, coders=coders)
 
     def with_identifiers_of(self, data: Frame) -> Codec:
         """Return a codec that makes up no identifier of a table, which has those of its own.

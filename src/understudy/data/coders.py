@@ -25,6 +25,7 @@ from understudy.data.bins import (
     width_edges,
 )
 from understudy.data.ends import Number, fold_ends
+from understudy.data.quantiles import Quantiles
 from understudy.data.schema import NUMERIC, Column
 from understudy.data.values import (
     Numbers,
@@ -136,7 +137,8 @@ class BinCoder:
     """Codes numbers and times: special values first, then bins.
 
     Where the few lowest numbers became one (see `fold_ends`), numbers up to `bottom` are in the
-    first bin; likewise numbers from `top` on in the last.
+    first bin; likewise numbers from `top` on in the last. `spread` is how the numbers lie inside
+    the bins, if positions there are of use.
     """
 
     special: NDArray[Any]
@@ -145,6 +147,7 @@ class BinCoder:
     name: str
     bottom: Number | None = None
     top: Number | None = None
+    spread: Quantiles | None = None
 
     @property
     def known(self) -> int:
@@ -161,21 +164,54 @@ class BinCoder:
 
     def assign(self, array: pa.Array) -> tuple[IntCodes, NDArray[np.bool_]]:
         """Return the code of each value (-1: unknown), and where values are missing."""
-        found = as_type(numbers(in_unit(array, self.kind), self.name), self.bins.edges)
-        binned = self.bins.assign(
-            folded(found.values, self.bins.edges[[0, -1]], self.bottom, self.top)
-        )
+        found = self._found(array)
+        binned = self.bins.assign(self._folded(found.values))
         codes = np.where(binned >= 0, binned + len(self.special), -1)
         return special_first(self.special, found.values, codes), found.missing
+
+    def _found(self, array: pa.Array) -> Numbers:
+        return as_type(numbers(in_unit(array, self.kind), self.name), self.bins.edges)
+
+    def _folded(self, found: NDArray[Any]) -> NDArray[Any]:
+        return folded(found, self.bins.edges[[0, -1]], self.bottom, self.top)
+
+    def positions(self, array: pa.Array, codes: IntCodes) -> NDArray[np.float64]:
+        """Return where in its bin each value lies, from 0 to 1; `codes` are those of the values.
+
+        Where a value is in no bin, being special or missing, the position means nothing.
+        """
+        if self.spread is None:
+            raise TypeError("a coder without quantiles knows no positions")
+        values = self._folded(self._found(array).values)
+        return self.spread.positions(self._bins_of(codes), values)
+
+    def _bins_of(self, codes: IntCodes) -> IntCodes:
+        """Return the bin of each code, any for a code that stands for something else."""
+        return np.clip(codes - len(self.special), 0, len(self.bins) - 1)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the bins and the ends in values that JSON can hold exactly."""
         ends = {"bottom": self.bottom, "top": self.top}
-        return self.bins.to_plain() | {side: at for side, at in ends.items() if at is not None}
+        plain = self.bins.to_plain() | {side: at for side, at in ends.items() if at is not None}
+        return plain if self.spread is None else plain | {"spread": self.spread.to_plain()}
 
-    def build(self, codes: IntCodes, how: Decoding, rng: np.random.Generator) -> pa.Array:
-        """Return values for codes; a code of `known` or more stands for missing."""
-        return self.build_at(codes, how, rng.random(len(codes)), rng)
+    def build(
+        self,
+        codes: IntCodes,
+        how: Decoding,
+        rng: np.random.Generator,
+        positions: NDArray[np.float64] | None = None,
+    ) -> pa.Array:
+        """Return values for codes; a code of `known` or more stands for missing.
+
+        With `positions`, these say where in its bin each number lies, in place of chance.
+        """
+        bins = self._bins_of(codes)
+        if positions is not None and self.spread is not None:
+            values = self.spread.at(bins, positions, self.bins.grid)
+        else:
+            values = self.bins.draw(bins, how, rng)
+        return self._built(codes, bins, values, how, rng)
 
     def build_at(
         self,
@@ -188,10 +224,20 @@ class BinCoder:
 
         Where a special value stands there, which is none of the bin's, another is drawn.
         """
+        bins = self._bins_of(codes)
+        return self._built(codes, bins, self.bins.at(bins, how, shares), how, rng)
+
+    def _built(
+        self,
+        codes: IntCodes,
+        bins: IntCodes,
+        values: NDArray[Any],
+        how: Decoding,
+        rng: np.random.Generator,
+    ) -> pa.Array:
+        """Return numbers in their bins, or what else their codes stand for."""
         missing = codes >= self.known
         specials = len(self.special)
-        bins = np.clip(codes - specials, 0, len(self.bins) - 1)
-        values = self.bins.at(bins, how, shares)
         if specials:
             lowest = self.bins.bounds[bins, 0]  # never a special value
             values = off_special(
@@ -296,11 +342,13 @@ def in_unit(array: pa.Array, kind: pa.DataType) -> pa.Array:
     return array.cast(kind, safe=False)
 
 
-def build_coder(column: Column, array: pa.Array, ends: int = 1) -> Coder:
+def build_coder(
+    column: Column, array: pa.Array, ends: int = 1, *, positions: bool = False
+) -> Coder:
     """Return the coder of a column, with what its schema leaves open read from the data.
 
     The lowest and the highest number rest on at least `ends` records each (see `fold_ends`), if
-    the column has so many numbers.
+    the column has so many numbers. With `positions`, it knows how numbers lie inside bins.
     """
     kind = array.type
     if column.kind == "boolean":
@@ -311,7 +359,7 @@ def build_coder(column: Column, array: pa.Array, ends: int = 1) -> Coder:
     if column.levels:
         listed = NumberLevelCoder(as_numbers(column.levels, column, kind), kind, column.name)
         return _fold_listed(listed, array, ends) if ends > 1 else listed
-    return _bin_coder(column, array, ends)
+    return _bin_coder(column, array, ends, positions=positions)
 
 
 def _fold_listed(listed: NumberLevelCoder, array: pa.Array, least: int) -> NumberLevelCoder:
@@ -344,7 +392,7 @@ def as_numbers(values: tuple[Any, ...], column: Column, kind: pa.DataType) -> ND
     return np.array(values, dtype=np.int64 if column.kind == "integer" else np.float64)
 
 
-def _bin_coder(column: Column, array: pa.Array, least: int) -> Coder:
+def _bin_coder(column: Column, array: pa.Array, least: int, *, positions: bool) -> Coder:
     kind = array.type
     special = as_numbers(column.special, column, kind)
     found = numbers(array, column.name)
@@ -382,7 +430,8 @@ def _bin_coder(column: Column, array: pa.Array, least: int) -> Coder:
         edges = np.unique(np.append(edges, high)) if len(edges) == 1 else edges
     edges = _cut_off(edges, low if bottom is not None else None, high if top is not None else None)
     bins = build_bins(edges, ordered, grid, special)
-    return BinCoder(special, bins, kind, column.name, bottom, top)
+    spread = Quantiles.of(bins, ordered) if positions else None
+    return BinCoder(special, bins, kind, column.name, bottom, top, spread)
 
 
 def _cut_off(edges: NDArray[Any], low: Number | None, high: Number | None) -> NDArray[Any]:
@@ -421,4 +470,5 @@ def restore_coder(
     own = int if found.edges.dtype.kind == "i" else float
     if not all(end is None or type(end) is own for end in (bottom, top)):
         raise ValueError(f"ends of {column.name!r} that are not numbers of the column")
-    return BinCoder(special, found, kind, column.name, bottom, top)
+    spread = Quantiles.from_plain(bins["spread"], found) if "spread" in bins else None
+    return BinCoder(special, found, kind, column.name, bottom, top, spread)

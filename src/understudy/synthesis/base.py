@@ -75,7 +75,10 @@ class Synthesizer(Parametrized, ABC):
     former_params: ClassVar[Mapping[str, Any]] = {}
     """What a model file means that does not name some parameters, since it is older than these."""
 
-    decode: Decoding = "interpolate"
+    decode: Decoding | Literal["dependent"] | None = "interpolate"
+
+    decodings: ClassVar[tuple[str, ...]] = get_args(Decoding)
+    """What `decode` may be."""
 
     codec_: Codec
     schema_: Schema
@@ -141,8 +144,14 @@ class Synthesizer(Parametrized, ABC):
         return self
 
     def _learn(self, data: Frame | FileStream, schema: Schema | None) -> None:
-        stay = self._named_columns(tuple(layout_of(data).types))
-        codec = Codec.fit(data, schema, exact=self.exact, ends=self._least_at_ends, stay=stay)
+        codec = Codec.fit(
+            data,
+            schema,
+            exact=self.exact,
+            ends=self._least_at_ends,
+            stay=self._named_columns(tuple(layout_of(data).types)),
+            positions=self._follows_numbers,
+        )
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
         self._learn_from(data, codec)
@@ -157,6 +166,8 @@ class Synthesizer(Parametrized, ABC):
             rows = len(source)
         self._start(codec, rows)
         self._fit(source, np.random.default_rng(self._fit_seed))
+        if self._follows_numbers:
+            self._learn_positions(data, source if isinstance(source, Coded) else None)
 
     def _start(self, codec: Codec, rows: int) -> None:
         """Begin to learn from so many records."""
@@ -255,7 +266,10 @@ class Synthesizer(Parametrized, ABC):
     def _draw_table(self, block: Block) -> dict[str, pa.Array]:
         generator = block.generator()
         coded = self._draw(block, generator)
-        return self.codec_.decode_arrow(coded, self.decode, generator, block.first_row)
+        positions = self._draw_positions(coded, generator) if self._follows_numbers else None
+        return self.codec_.decode_arrow(
+            coded, self._decoding, generator, block.first_row, positions
+        )
 
     def _draw_frame(self, block: Block) -> pa.Table:
         return to_arrow(self.codec_.layout.restore(self._draw_table(block)))
@@ -558,13 +572,34 @@ class Synthesizer(Parametrized, ABC):
         """How many records an end of a column rests on; a parameter may leave it open."""
         return self.ends or 1
 
+    @property
+    def _decoding(self) -> Decoding:
+        """How a number is drawn inside its bin, unless a position says where it lies."""
+        return "uniform" if self.decode == "uniform" else "interpolate"
+
+    @property
+    def _follows_numbers(self) -> bool:
+        """Whether the position of a number in its bin follows the numbers of other columns."""
+        return False
+
+    def _learn_positions(self, data: Frame | FileStream, coded: Coded | None) -> None:
+        """Learn how positions follow numbers, after `_fit`; the codes are given if in memory."""
+
+    def _draw_positions(
+        self,
+        coded: Coded,  # noqa: ARG002  # for those that follow numbers
+        rng: np.random.Generator,  # noqa: ARG002
+    ) -> Mapping[str, NDArray[np.float64]]:
+        """Return where in their bins the numbers of some columns lie, from 0 to 1."""
+        return {}
+
     def _require_fit(self) -> None:
         if not hasattr(self, "codec_"):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
 
     def _check_params(self) -> None:
         """Raise if a parameter has a value that cannot be used."""
-        check_choice("decode", self.decode, get_args(Decoding))
+        check_choice("decode", self.decode, self.decodings)
         seed_of(self.random_state)
 
     @abstractmethod

@@ -18,15 +18,18 @@ from understudy.counting import (
     joint_counts,
     pairwise_information,
 )
-from understudy.data import Coded
+from understudy.data import Coded, FileStream
 from understudy.data.bins import Decoding
 from understudy.data.coded import Codes
+from understudy.data.coders import BinCoder
 from understudy.data.ends import FEWEST_AT_ENDS
+from understudy.data.frames import Frame
 from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
 from understudy.synthesis.bayes.network import Edge, Network, read_graph, residual_paths
 from understudy.synthesis.bayes.panel_parts import network_params
+from understudy.synthesis.bayes.positions import Columns, Linked
 from understudy.synthesis.bayes.smoothing import (
     AUTO,
     Smoothing,
@@ -37,6 +40,7 @@ from understudy.synthesis.bayes.smoothing import (
 from understudy.synthesis.blocks import Block, RandomState
 from understudy.synthesis.panel.parts import Part
 from understudy.synthesis.panel.synthesizer import Follow, PanelSynthesizer
+from understudy.synthesis.blocks import Block, RandomState, seed_of
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 from understudy.synthesis.settings import PerColumn, columns_named, settings_of
 from understudy.synthesis.tables import ConditionalTable
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Search = Literal["predictive", "greedy", "genetic", "optimal"]
+NetworkDecoding = Literal["dependent", Decoding]
 
 _NEED_MEMORY = ("greedy", "predictive")
 """Searches that go through the records for each set of parents."""
@@ -93,8 +98,10 @@ class BayesNet(PanelSynthesizer):
         schema says which column names the unit. If not, each record is drawn by itself.
     threads : int
         Threads for counting and sampling; the result does not depend on it.
-    decode : {"interpolate", "uniform"}
-        How a number is drawn inside its bin.
+    decode : {"dependent", "interpolate", "uniform"}, optional
+        How a number is drawn inside its bin: where the numbers of its parents, and the bins of its
+        children, make it likely; between the quartiles of the data there; or evenly between the
+        bin's ends. Not given, it is dependent if anything is smoothed, and else interpolate.
     random_state : int or numpy Generator, optional
         Decides the search and the draws.
 
@@ -116,6 +123,8 @@ class BayesNet(PanelSynthesizer):
         The distribution of each column given its parents.
     smoothing_ : dict from str to ndarray
         The strength of smoothing of each column, for each number of parents from none on.
+    positions_ : Linked or None
+        How numbers lie in their bins, if that depends on others.
 
     Notes
     -----
@@ -134,6 +143,11 @@ class BayesNet(PanelSynthesizer):
     likelihood of all records, each under the counts of the others, for no parent first, and then
     for one parent after the other. They are at least half a record.
 
+    Positions inside bins are normal scores. With ``decode="dependent"`` the score of a column's
+    position is a linear function of the scores of its parents' numbers and of its children's bins,
+    plus normal noise. There is one such regression for each bin, drawn towards that of all bins.
+    The columns keep their correlations so, also in long tails. Probabilities are those of bins.
+
     References
     ----------
     .. [1] Zhang, Cormode, Procopiuc, Srivastava, Xiao (2017). PrivBayes: private data release via
@@ -150,13 +164,20 @@ class BayesNet(PanelSynthesizer):
 
     method: ClassVar[str] = "bayes"
     per_column: ClassVar[tuple[str, ...]] = ("smoothing",)
-    former_params: ClassVar[Mapping[str, Any]] = {"smoothing": 0, "min_count": 1, "ends": 1}
+    former_params: ClassVar[Mapping[str, Any]] = {
+        "smoothing": 0,
+        "min_count": 1,
+        "ends": 1,
+        "decode": "interpolate",
+    }
+    decodings: ClassVar[tuple[str, ...]] = get_args(NetworkDecoding)
 
     network_: Network
     information_: NDArray[np.float64]
     history_: SearchHistory | None
     bound_: float | None
     tables_: dict[str, ConditionalTable]
+    positions_: Linked | None = None
 
     def __init__(  # noqa: PLR0913  # each part of the method can be given by the user
         self,
@@ -179,7 +200,7 @@ class BayesNet(PanelSynthesizer):
         ends: int | None = None,
         panel: bool = True,
         threads: int = 1,
-        decode: Decoding = "interpolate",
+        decode: NetworkDecoding | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.parents = parents
@@ -202,7 +223,9 @@ class BayesNet(PanelSynthesizer):
         self.random_state = random_state
 
     def _check_params(self) -> None:
-        super()._check_params()
+        if self.decode is not None:
+            check_choice("decode", self.decode, self.decodings)
+        seed_of(self.random_state)
         least = {"parents": 0, "min_count": 1, "population": 1, "elite": 1, "generations": 0}
         for name, fewest in least.items():
             check_whole(name, getattr(self, name), fewest)
@@ -236,6 +259,35 @@ class BayesNet(PanelSynthesizer):
         if self.ends is not None:
             return self.ends
         return FEWEST_AT_ENDS if is_smoothed(self.smoothing) else 1
+
+    @property
+    def _follows_numbers(self) -> bool:
+        if self.decode is not None:
+            return self.decode == "dependent"
+        return is_smoothed(self.smoothing)
+
+    def _number_columns(self) -> Columns:
+        cardinality = dict(zip(self.codec_.names, self.codec_.cardinalities, strict=True))
+        counts = {
+            name: np.bincount(table.donors, minlength=cardinality[name])
+            for name, table in self.tables_.items()
+        }
+        return Columns.of(self.codec_, self.network_, counts, self.information_, self.protect or ())
+
+    def _learn_positions(self, data: Frame | FileStream, coded: Coded | None) -> None:
+        columns = self._number_columns()
+        tables = self.codec_.with_positions(data, columns.binned, coded)
+        self.positions_ = columns.learn(tables, self.threads)
+
+    def _draw_positions(
+        self, coded: Coded, rng: np.random.Generator
+    ) -> Mapping[str, NDArray[np.float64]]:
+        if self.positions_ is None:
+            raise ParameterError(
+                "This model was fitted without positions of numbers in their bins, so it cannot "
+                "draw with decode='dependent'. Fit it again, or choose 'interpolate'."
+            )
+        return self.positions_.draw(coded, rng)
 
     def _engine(self) -> LocalEngine:
         return LocalEngine(self.threads)
@@ -404,10 +456,14 @@ class BayesNet(PanelSynthesizer):
         self._require_single()
         free = self.structure == "greedy" and not self.protect and self.order is None
         if self.fit_is_known or not free:
-            return super().refit(coded)
-        rooted = copy(self)
-        rooted.root = self.network_.names[0]
-        return super(BayesNet, rooted).refit(coded)
+            model = super().refit(coded)
+        else:
+            rooted = copy(self)
+            rooted.root = self.network_.names[0]
+            model = super(BayesNet, rooted).refit(coded)
+        # Codes do not tell where in their bins numbers lie: like the bins, that stays as it is.
+        model.positions_ = self.positions_
+        return model
 
     @property
     def structure_varies(self) -> bool:
@@ -521,6 +577,8 @@ class BayesNet(PanelSynthesizer):
             if table.shrinkage is not None:
                 state[f"table_{places[name]}_strengths"] = table.shrinkage.strengths
                 state["min_count"] = np.array([table.shrinkage.min_count])
+        if self.positions_ is not None:
+            state |= self.positions_.to_arrays(places)
         return state
 
     def _restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -552,6 +610,12 @@ class BayesNet(PanelSynthesizer):
             if "strengths" in parts:
                 table = table.shrunk(parts["strengths"], int(arrays["min_count"][0]))
             self.tables_[name] = table
+        if all(
+            coder.spread is not None
+            for coder in self.codec_.coders.values()
+            if isinstance(coder, BinCoder)
+        ):
+            self.positions_ = self._number_columns().linked(arrays, names)
 
     def _cells(self) -> list[NDArray[np.int64]]:
         return [table.cell_counts() for table in self.tables_.values()]

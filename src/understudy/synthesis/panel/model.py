@@ -90,7 +90,7 @@ class Panel:
         )
         owner.check_panel(outline)
         _tell_of_large(records)
-        how = owner.decode
+        how = owner.decoding
         read = Reading.of(codec, outline, columns, coded, records)
         changes = read.find_changes(owner.columns_set_by_rules | owner.hidden_columns, how)
         settings = {"exact": owner.exact, "ends": owner.least_at_ends, "how": how}
@@ -229,7 +229,7 @@ class Panel:
         codes = dict(zip(coded.names, coded.columns, strict=True))
         records = order_records(codec, columns, outline.time, codes.get(outline.time or ""))
         read = Reading.of(codec, outline, columns, coded, records)
-        tables = read.tables(self.parts, self.changes, self.unit.decode)
+        tables = read.tables(self.parts, self.changes, self.unit.decoding)
         found = np.zeros(len(coded))
         for name, model in self.models.items():
             part = getattr(self.parts, name)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from understudy.arguments import check_flag
 from understudy.data import Codec, Coded, FileStream, Schema
+from understudy.data.bins import Decoding
 from understudy.data.coded import Codes
 from understudy.data.frames import Frame, to_arrow
 from understudy.data.stream import columns_of
@@ -68,6 +69,7 @@ class PanelSynthesizer(Synthesizer):
             self.panel_ = None
             super()._learn_from(data, codec)
             return
+        codec = codec.without_positions()  # those of a record follow the one before
         coded = codec.encode(data)
         for name in [name for name in self.__dict__ if name.endswith("_")]:
             del self.__dict__[name]  # of a model of single records, if it was one
@@ -75,6 +77,11 @@ class PanelSynthesizer(Synthesizer):
         rng = np.random.default_rng(self._fit_seed)
         self._prepare_panel(coded)
         self.panel_ = Panel.fit(self, dict(columns_of(data)), coded, rng)
+
+    @property
+    def decoding(self) -> Decoding:
+        """How a number is drawn inside its bin."""
+        return self._decoding
 
     @property
     def least_at_ends(self) -> int:
@@ -144,17 +151,17 @@ class PanelSynthesizer(Synthesizer):
         if self.panel_ is None:
             return blocks
         rows = blocks[-1].first_row + blocks[-1].rows
-        return self.panel_.blocks(rows, seed, copy, self.decode)
+        return self.panel_.blocks(rows, seed, copy, self._decoding)
 
     def _draw_codes(self, block: Block, rng: np.random.Generator) -> Coded:
         if self.panel_ is None:
             return super()._draw_codes(block, rng)
-        return self.panel_.coded(block, rng, self.decode)
+        return self.panel_.coded(block, rng, self._decoding)
 
     def _draw_table(self, block: Block) -> dict[str, pa.Array]:
         if self.panel_ is None:
             return super()._draw_table(block)
-        return self.panel_.table(block, block.generator(), self.decode, self.codec_.made_up)
+        return self.panel_.table(block, block.generator(), self._decoding, self.codec_.made_up)
 
     def log_likelihood(self, data: Frame | Coded) -> NDArray[np.float64]:
         """Return the log probability of each record under the sampler, in nats.
