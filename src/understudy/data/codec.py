@@ -192,6 +192,19 @@ class Codec:
             plan=Plan(),
         )
 
+    @property
+    def inner(self) -> Codec:
+        """The codec of tables as `reduced` gives them, of which no column depends on others."""
+        if not self.plan:
+            return self
+        names = [name for name in self.schema.names if name not in self.plan.dropped]
+        return replace(
+            self,
+            schema=Schema(self.column(name) for name in names),
+            types={name: self.plan.kind(name) or self.types[name] for name in names},
+            plan=Plan(),
+        )
+
     def reduced(self, table: pa.Table) -> tuple[pa.Table, NDArray[np.bool_]]:
         """Return a table as it is coded, and which of its records keep the dependencies."""
         if not self.plan:

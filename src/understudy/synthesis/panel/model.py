@@ -75,7 +75,7 @@ class Panel:
         rng: np.random.Generator,
     ) -> Panel:
         """Learn a panel from its columns and their codes, with models like `owner`."""
-        codec = owner.codec_
+        codec = owner.codec_.inner
         time = time_of(codec, columns)
         codes = dict(zip(coded.names, coded.columns, strict=True))
         records = order_records(codec, columns, time, codes.get(time or ""))
@@ -280,7 +280,7 @@ class Panel:
         cls, owner: PanelSynthesizer, plain: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Panel:
         """Return the panel that was taken apart; raise ValueError or KeyError if it does not fit."""
-        codec = owner.codec_
+        codec = owner.codec_.inner
         outline = Outline.from_plain(plain["outline"], codec)
         codecs = {
             name: Codec.from_plain(own, _with_prefix(arrays, f"codec_{name}_"))

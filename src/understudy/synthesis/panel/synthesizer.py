@@ -76,7 +76,8 @@ class PanelSynthesizer(Synthesizer):
         self._start(codec, len(coded))
         rng = np.random.default_rng(self._fit_seed)
         self._prepare_panel(coded)
-        self.panel_ = Panel.fit(self, dict(columns_of(data)), coded, rng)
+        table, _ = codec.reduced(pa.table(dict(columns_of(data))))
+        self.panel_ = Panel.fit(self, _columns_of(table), coded, rng)
 
     @property
     def decoding(self) -> Decoding:
@@ -161,7 +162,9 @@ class PanelSynthesizer(Synthesizer):
     def _draw_table(self, block: Block) -> dict[str, pa.Array]:
         if self.panel_ is None:
             return super()._draw_table(block)
-        return self.panel_.table(block, block.generator(), self._decoding, self.codec_.made_up)
+        rng, codec = block.generator(), self.codec_
+        drawn = self.panel_.table(block, rng, self._decoding, codec.made_up)
+        return codec.plan.restored(drawn, self._decoding, rng)
 
     def log_likelihood(self, data: Frame | Coded) -> NDArray[np.float64]:
         """Return the log probability of each record under the sampler, in nats.
@@ -194,11 +197,8 @@ class PanelSynthesizer(Synthesizer):
         if absent:
             problems = [f"{name!r} is not there: it names the units." for name in absent]
             raise SchemaError("The table cannot be coded:", problems)
-        columns = {
-            name: table[name].combine_chunks()
-            for name in (*self.codec_.names, *self.schema_.units)
-        }
-        return self.panel_.log_likelihood(columns, coded, possible)
+        reduced, _ = self.codec_.reduced(table)
+        return self.panel_.log_likelihood(_columns_of(reduced), coded, possible)
 
     def expected_copies(self, data: Frame | Coded, rows: int | None = None) -> NDArray[np.float64]:
         """Return how many copies of each record a release is expected to hold; not of a panel."""
@@ -272,3 +272,7 @@ class PanelSynthesizer(Synthesizer):
         if self.panel:
             del params["panel"]
         return params
+
+
+def _columns_of(table: pa.Table) -> dict[str, pa.Array]:
+    return {name: table[name].combine_chunks() for name in table.column_names}
