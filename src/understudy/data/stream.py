@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
 import pyarrow as pa
 
-from understudy.data.csv_files import direct_columns, found_columns
+from understudy.data.csv_files import direct_columns, found_columns, unnamed_in_words
 from understudy.data.csv_shape import shape_of, with_quotes
 from understudy.data.dialect import Dialect, has_blank_lines, plain_names
 from understudy.data.files import Place, read, tell_notices
@@ -84,7 +85,7 @@ class FileStream:
         }
         texts = pl.scan_csv(
             self.opened.path,
-            with_column_names=plain_names,
+            with_column_names=partial(plain_names, unnamed=self.dialect.unnamed),
             schema_overrides=numbers,
             **self.dialect.texts_of_polars,
         )
@@ -235,7 +236,7 @@ def _with_formats(path: Path, texts: FileStream, dialect: Dialect, options: Read
         ending=shape.ending,
         header_quoted=shape.header_quoted,
         formats=formats,
-        notices=tuple(doubts_in_words(found)),
+        notices=(*unnamed_in_words(dialect), *doubts_in_words(found)),
     )
 
 
