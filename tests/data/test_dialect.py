@@ -90,7 +90,7 @@ def test_text_that_is_not_unicode_is_read_as_western_and_said_so(csv, caplog):
     path = csv(in_rows(words), "cp1252")
     assert read(path)["word"].to_list() == words
     assert "is not in UTF-8 and was read as cp1252" in caplog.text
-    assert "give its encoding" in caplog.text
+    assert "give its `encoding`" in caplog.text
     caplog.clear()
     read(path, encoding="cp1252")
     assert not caplog.text
@@ -99,7 +99,7 @@ def test_text_that_is_not_unicode_is_read_as_western_and_said_so(csv, caplog):
 def test_bytes_that_no_western_letter_has_are_refused(csv):
     path = csv("word\n", "utf-8")
     path.write_bytes(b"word\n\x81\x8d\n")
-    with pytest.raises(DataError, match=r"cannot be read as cp1252.*Give its encoding"):
+    with pytest.raises(DataError, match=r"cannot be read as cp1252.*Give its `encoding`"):
         read(path)
 
 

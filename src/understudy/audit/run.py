@@ -13,7 +13,7 @@ from typing import Any
 
 from understudy._version import __version__
 from understudy.arguments import read_seed
-from understudy.audit.columns import Ranked, rank_releases, ranking_sentences
+from understudy.audit.columns import Ranked, keys_beside, rank_releases, ranking_sentences
 from understudy.audit.findings import Figure, Findings, ReleaseFindings, UtilityFindings
 from understudy.audit.limits import Limits
 from understudy.audit.made_by import made_by, method_in_words
@@ -41,7 +41,6 @@ from understudy.data.dialect import Dialect
 from understudy.data.frames import Frame, Layout, to_narwhals
 from understudy.errors import (
     NoDensityError,
-    ParameterError,
     SchemaError,
     UnderstudyError,
 )
@@ -49,7 +48,7 @@ from understudy.learning.jobs import Remembered
 from understudy.progress import reporting, track
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
-from understudy.wording import quoted
+from understudy.wording import counted, quoted
 
 Release = Frame | Sequence[Frame]
 """One table, or several syntheses of one method."""
@@ -87,7 +86,8 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     keys, sensitive, known
         What an attacker may know, wants, and how many keys are known; see `Scenario`. If
         `sensitive` is not given, each column in turn is tried as the secret, and the audit is about
-        the one that gives most away; the others are the keys, unless `keys` names some.
+        the one that gives most away; the others are the keys, unless `keys` names some. With
+        `sensitive` alone, all other columns are the keys, but for identifiers and free text.
     target : str, optional
         What the data are used to predict.
     model : Synthesizer or mapping, optional
@@ -173,11 +173,6 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     True
     """
     started = time.perf_counter()
-    if sensitive is not None and keys is None:
-        raise ParameterError(
-            "keys must name the columns that an attacker may know; it may be left out only if "
-            "sensitive is, too."
-        )
     task = Task(
         original=original,
         releases=read_releases(synthetic, model),
@@ -195,10 +190,18 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         seed=read_seed(random_state),
         show_records=bool(show_records),
     )
-    if sensitive is not None:
+    if not task.scenario.is_empty:
         check_task(task)
     task, notes = with_types_matched(task)
     real = encoded(task)
+    if sensitive is not None and keys is None:
+        others = keys_beside(task, real["original"], sensitive)
+        task = replace(task, scenario=Scenario(others, sensitive, known))
+        check_task(task)
+        notes = (
+            f"No keys were named. So the attacker knows {counted(len(others), 'other column')}.",
+            *notes,
+        )
     given_control = task.control
     if "control" in real and in_common("control", real["original"], real["control"]):
         task = replace(task, control=None)

@@ -224,7 +224,7 @@ def _in_utf8(source: Path | bytes, dialect: Dialect, path: Path) -> Path | bytes
         text = content.decode(dialect.encoding).removeprefix(_MARK)
     except UnicodeError as error:
         raise DataError(
-            f"{path} cannot be read as {dialect.encoding}: {error}. Give its encoding."
+            f"{path} cannot be read as {dialect.encoding}: {error}. Give its `encoding`."
         ) from error
     if dialect.newline == "\r":
         text = text.replace("\r", "\n")

@@ -180,7 +180,7 @@ def resolve_dialect(
         text = codecs.getincrementaldecoder(encoding)().decode(head)
     except UnicodeError as error:
         raise DataError(
-            f"{path} cannot be read as {encoding}: {error}. Give its encoding."
+            f"{path} cannot be read as {encoding}: {error}. Give its `encoding`."
         ) from error
     mark = text.startswith("\ufeff")
     text = text.removeprefix("\ufeff")
