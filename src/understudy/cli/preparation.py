@@ -161,7 +161,7 @@ class Preparation:
 
     def apply(self, frame: Any, described: Schema | None) -> Prepared:  # noqa: ANN401
         """Return a table as it is to be synthesized; `described` says what its columns are."""
-        from understudy.data import FileStream, Schema
+        from understudy.data import Schema
 
         kinds = read_kinds(self.kind)
         try:
@@ -176,8 +176,6 @@ class Preparation:
             frame, schema = without(frame, left_out), schema.drop(*left_out)
         if self.group_rare is None:
             return Prepared(frame, schema, left_out=tuple(left_out))
-        if isinstance(frame, FileStream):
-            raise ParameterError("--group-rare needs the whole table: leave out --stream.")
         from understudy.synthesis.control import group_rare_levels
 
         grouped = group_rare_levels(frame, self.group_rare, schema)

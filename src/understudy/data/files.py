@@ -291,6 +291,7 @@ def _write_as(
     """Write a table in the way that an ending asks for."""
     kind = WRITABLE[suffix]
     if kind is not CSV:
+        guard.tell_needless(f"A {suffix} file")
         kind.load().write_table(produce, path, like, suffix)
         return
     delimiter = "\t" if suffix == ".tsv" else ","

@@ -191,8 +191,7 @@ class NumberFormat:
         """Return texts of numbers, those with an exponent or too many digits written anew."""
         if not self.exceeded(values):
             return text
-        places = text.str.len_bytes() - text.str.find(".", literal=True).cast(pl.Int64) - 1
-        odd = text.str.contains("[eE]") | (places > self.digits)
+        odd = text.str.contains("[eE]") | (_decimals_in(text) > self.digits)
         if self.significant:
             odd |= digits_in(text) > self.significant
         at = (odd & values.is_finite()).fill_null(value=False).arg_true()
@@ -201,12 +200,14 @@ class NumberFormat:
         numbers = values.gather(at).to_numpy()
         if self.significant:
             numbers = np.char.mod(f"%.{self.significant}g", numbers).astype(np.float64)
-        anew = pl.Series(np.char.mod(f"%.{self.digits}f", numbers).tolist(), dtype=pl.String)
-        short = _cast(pl.Series(numbers))
-        kept = ~short.str.contains("[eE]") & (short.str.len_bytes() < anew.str.len_bytes())
-        anew = short.zip_with(kept, anew)
-        anew = anew.str.strip_chars_end("0").str.replace(r"\.$", ".0")
-        return text.scatter(at, anew.str.replace(r"^-0\.0$", "0.0"))
+        anew = _without_exponents(_cast(pl.Series(numbers)))
+        long = (_decimals_in(anew) > self.digits).arg_true()
+        if len(long):
+            fixed = np.char.mod(f"%.{self.digits}f", numbers[long.to_numpy()])
+            cut = pl.Series(fixed.tolist(), dtype=pl.String)
+            cut = cut.str.strip_chars_end("0").str.replace(r"\.$", ".0")
+            anew = anew.scatter(long, cut.str.replace(r"^-0\.0$", "0.0"))
+        return text.scatter(at, anew)
 
     def _signed(self, value: pl.Expr, digits: pl.Expr) -> pl.Expr:
         below = value < 0
@@ -244,6 +245,20 @@ class NumberFormat:
             "brackets": rf"^(?:{before}(?:{number}){after}|\({before}(?:{number}){after}\))$",
             "after": rf"^{before}(?:{number}){after}-?$",
         }[self.negative]
+
+
+def _decimals_in(text: pl.Series) -> pl.Series:
+    point = text.str.find(".", literal=True).cast(pl.Int64)
+    return text.str.len_bytes().cast(pl.Int64) - point - 1
+
+
+def _without_exponents(text: pl.Series) -> pl.Series:
+    """Return numbers with all their zeros in place of exponents, which few of them have."""
+    places = text.str.contains("[eE]").arg_true()
+    if not len(places):
+        return text
+    some = [np.format_float_positional(float(one), trim="0") for one in text.gather(places)]
+    return text.scatter(places, pl.Series(some, dtype=pl.String))
 
 
 def digits_in(texts: pl.Series, decimal: str = ".") -> pl.Series:

@@ -37,7 +37,8 @@ class FileStream:
     """A file, or a folder of them, that is read in pieces; made by `scan`.
 
     It goes wherever a frame goes that is only counted: schemas, codecs and the fitting of
-    synthesizers that need no more than sums over batches.
+    synthesizers that need no more than sums over batches. All but some texts of a column in
+    `joined` are read as one.
     """
 
     opened: Opened | pl.DataFrame
@@ -45,6 +46,7 @@ class FileStream:
     dialect: Dialect | None
     drop: tuple[str, ...] = ()
     codes_in_memory: bool = False
+    joined: tuple[tuple[str, frozenset[str], str], ...] = ()
     rows: int = field(init=False)
     empty: Any = field(init=False, repr=False)
 
@@ -67,6 +69,17 @@ class FileStream:
 
     def lazy(self) -> pl.LazyFrame:
         """Return the file as a query of polars, which reads it in pieces."""
+        lazy = self._as_it_is()
+        texts = {name: pl.col(name).cast(pl.String) for name, _, _ in self.joined}
+        return lazy.with_columns(
+            pl.when(texts[name].is_in(list(kept)) | texts[name].is_null())
+            .then(texts[name])
+            .otherwise(pl.lit(label))
+            .alias(name)
+            for name, kept, label in self.joined
+        )
+
+    def _as_it_is(self) -> pl.LazyFrame:
         if isinstance(self.opened, pl.DataFrame):
             return self.opened.lazy().drop(self.drop)
         if self.dialect is None:
