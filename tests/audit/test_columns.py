@@ -146,12 +146,24 @@ def test_an_audit_of_a_named_column_has_no_ranking(people, telling):
         (("code", "ill"), {"keys": ["cod"]}, "'cod' is not a column.*columns of all tables"),
         (("ill",), {}, "there is no column to try"),
         (("code", "ill"), {"keys": ["code", "ill"]}, "there is no column to try"),
-        (("code", "ill"), {"sensitive": "ill"}, "keys must name the columns"),
+        (("ill",), {"sensitive": "ill"}, "keys are not named, and there is no other column"),
+        (("code", "ill"), {"sensitive": "il"}, "'il' is not a column. Did you mean 'ill'"),
     ],
 )
 def test_what_cannot_be_ranked(people, tables, options, message):
     with pytest.raises(ParameterError, match=message):
         audit(people, people.select(tables), **options)
+
+
+def test_without_keys_the_attacker_of_a_named_column_knows_all_others(people, telling):
+    asked = {"measures": "quick", "random_state": 1}
+    found = audit(people, telling, sensitive="ill", **asked).findings
+    assert found.sensitive == "ill"
+    assert set(found.keys) == set(people.columns) - {"ill"}
+    assert not found.releases[0].ranking
+    assert found.notes[0].startswith(f"No keys were named. So the attacker knows {len(found.keys)}")
+    named = audit(people, telling, keys=list(found.keys), sensitive="ill", **asked).findings
+    assert named.releases[0].figure("gcap") == found.releases[0].figure("gcap")
 
 
 def test_numbers_are_guessed_within_a_tolerance():

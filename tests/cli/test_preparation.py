@@ -161,11 +161,13 @@ class TestGroupRare:
         )
         assert "No level has fewer than 2 records" in err
 
-    def test_a_stream_is_refused(self, refused):
-        refused(
-            "synth", "people.csv", "-o", "out.csv", "--stream", "--group-rare", "5",
-            says="--group-rare needs the whole table: leave out --stream.",
-        )  # fmt: skip
+    def test_a_stream_is_grouped_batch_by_batch(self, call, folder):
+        asked = ("--method", "independent", "--seed", "1", "--group-rare", "5")
+        assert call("synth", "people.csv", "-o", "whole.csv", *asked)[0] == 0
+        code, _, err = call("synth", "people.csv", "-o", "out.csv", "--stream", *asked)
+        assert code == 0
+        assert "7 levels of 'town' as 'other'." in err
+        assert (folder / "out.csv").read_bytes() == (folder / "whole.csv").read_bytes()
 
     def test_run_records_it_and_advice_repeats_it(self, call, folder):
         code, out, _ = call(
@@ -209,7 +211,27 @@ class TestGroupRare:
         assert code == 2
         assert "--group-rare needs --methods or --method." in err
 
+    def test_free_text_is_explained_and_can_be_left_out(self, call, folder, table):
+        letters = "abcdefghij"
+        notes = [
+            "moved" if row % 3 == 0 else "".join(letters[int(one)] for one in str(row * 7919))
+            for row in range(table.height)
+        ]
+        write(table.with_columns(note=pl.Series(notes)), folder / "notes.csv")
+        code, _, err = call("synth", "notes.csv", "-o", "o.csv", "--method", "independent")
+        assert code == 2
+        assert "--drop-text" in err
+        assert "--kind COLUMN=identifier" in " ".join(err.split())
+        for more in ((), ("--stream",)):
+            code, _, err = call(
+                "synth", "notes.csv", "-o", f"o{len(more)}.csv", "--method", "independent",
+                "--drop-text", *more,
+            )  # fmt: skip
+            assert code == 0
+            assert "Left out, because free text is refused: 'note'." in err
+            assert "note" not in pl.read_csv(folder / f"o{len(more)}.csv").columns
+
     def test_words(self):
-        given = Preparation(kind=["a=real"], group_rare=5)
-        assert given.words() == ["--kind", "a=real", "--group-rare", "5"]
+        given = Preparation(kind=["a=real"], group_rare=5, drop_text=True)
+        assert given.words() == ["--kind", "a=real", "--group-rare", "5", "--drop-text"]
         assert Preparation().words() == []

@@ -10,7 +10,7 @@ import polars as pl
 import polars.testing
 import pytest
 
-from understudy.data import csv_files
+from understudy.data import Schema, csv_files, detect, read, write
 from understudy.data.csv_files import CsvOptions, direct_columns, read_csv
 from understudy.data.dialect import Dialect
 from understudy.data.format_search import Search
@@ -95,3 +95,23 @@ def test_the_same_columns_whatever_the_threads(monkeypatch):
     many = read_csv(content, CsvOptions())
     assert one.dialect == many.dialect
     polars.testing.assert_frame_equal(one.frame, many.frame)
+
+
+@pytest.mark.parametrize("header", ['"","x"', ",x", '"",x'])
+def test_row_numbers_without_a_name_come_back_without_one(tmp_path, caplog, header):
+    path = tmp_path / "r.csv"
+    rows = "".join(f'"{row}",{row * 7 % 5}\n' for row in range(1, 41))
+    path.write_text(f"{header}\n{rows}")
+    frame = read(path)
+    assert frame.columns == ["row", "x"]
+    assert "The first column has no name" in caplog.text
+    assert Schema.infer(frame)["row"].kind == "identifier"
+    assert write(frame, tmp_path / "o.csv", dialect=detect(path)).read_text() == path.read_text()
+    part = write(frame.select("x"), tmp_path / "p.csv", dialect=detect(path)).read_text()
+    assert part.splitlines()[0].strip('"') == "x"
+
+
+def test_the_name_of_row_numbers_is_new(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text(",row\n1,5\n2,6\n")
+    assert read(path).columns == ["row_", "row"]

@@ -34,6 +34,14 @@ def read(form, texts):
         (["12/31/99", "05/01/03"], dt.date(1999, 12, 31), "dates as mm/dd/yy, years from 1999"),
         (["10:30", "09:05"], dt.time(10, 30), "times as hh:mm"),
         (["9:30", "10:45"], dt.time(9, 30), "times as h:mm"),
+        (["1:47p", "11:05a"], dt.time(13, 47), "times as h:mma"),
+        (["1:47 PM", "11:05 AM"], dt.time(13, 47), "times as h:mm AM"),
+        (["1:47pm", "11:05am"], dt.time(13, 47), "times as h:mmam"),
+        (
+            ["7/3/2018 1:47p", "12/31/2018 12:00a"],
+            dt.datetime(2018, 7, 3, 13, 47),  # noqa: DTZ001
+            "dates and times as m/d/yyyy h:mma",
+        ),
         (["9:30:15 PM", "10:45:00 AM"], dt.time(21, 30, 15), "times as h:mm:ss AM"),
         (
             ["2020-01-31 10:30"],

@@ -90,7 +90,7 @@ def test_text_that_is_not_unicode_is_read_as_western_and_said_so(csv, caplog):
     path = csv(in_rows(words), "cp1252")
     assert read(path)["word"].to_list() == words
     assert "is not in UTF-8 and was read as cp1252" in caplog.text
-    assert "give its encoding" in caplog.text
+    assert "give its `encoding`" in caplog.text
     caplog.clear()
     read(path, encoding="cp1252")
     assert not caplog.text
@@ -99,7 +99,7 @@ def test_text_that_is_not_unicode_is_read_as_western_and_said_so(csv, caplog):
 def test_bytes_that_no_western_letter_has_are_refused(csv):
     path = csv("word\n", "utf-8")
     path.write_bytes(b"word\n\x81\x8d\n")
-    with pytest.raises(DataError, match=r"cannot be read as cp1252.*Give its encoding"):
+    with pytest.raises(DataError, match=r"cannot be read as cp1252.*Give its `encoding`"):
         read(path)
 
 
@@ -155,7 +155,7 @@ def test_a_dialect_that_cannot_be_is_refused(arguments, message):
         (b" \n\n", {}, "is empty"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", {}, "is a binary file"),
         (b"a,a\n1,2\n", {}, "must differ; repeated: 'a'"),
-        (b",a\n1,2\n", {}, "Column 1 has no name"),
+        (b"a,,b\n1,2,3\n", {}, "Column 2 has no name"),
         (b"a,b\n1,2\n", {"encoding": "klingon"}, "no encoding 'klingon'"),
         (b"a,b\n\xfc,2\n", {"encoding": "utf-8"}, "cannot be read as utf-8"),
         (b"a,b\n1,2\n", {"delimiter": "--"}, "one character; got '--'"),

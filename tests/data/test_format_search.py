@@ -148,9 +148,9 @@ def test_doubts_in_words():
     }
     assert doubts_in_words(found) == [
         "Day and month cannot be told apart in 'born': read as day, month, year. If the month "
-        "comes first, set dates to mdy; if not, set it to dmy.",
+        "comes first, set `dates` to mdy; if not, set it to dmy.",
         "Taken for missing values: 'N/A' in 'a' and 'b'; '-' and '.' in 'c' (written as '-'). If "
-        "one of these is a value, name the words for missing yourself (missing), or an empty one "
+        "one of these is a value, name the words for missing yourself (`missing`), or an empty one "
         "to keep them all.",
     ]
     assert doubts_in_words({}) == []

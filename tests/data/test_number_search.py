@@ -53,6 +53,11 @@ def found(texts, decimal="."):
         (["1'234.5", "12.5"], [1234.5, 12.5], "numbers: apostrophe for thousands, 1 decimal"),
         (["1 234", "12"], [1234, 12], "numbers: space for thousands"),
         (["0,5", "12"], [0.5, 12], "numbers: decimal comma"),
+        (
+            ["20,34", "7,5", "12", "3,05", "41,2", "9,99", "30,1", "8,75", "16,4", "2,2", "5,61"],
+            [20.34, 7.5, 12, 3.05, 41.2, 9.99, 30.1, 8.75, 16.4, 2.2, 5.61],
+            "numbers: decimal comma",
+        ),
     ],
 )
 def test_numbers_are_read_and_written_as_they_were(texts, values, words):
@@ -145,4 +150,35 @@ def test_exponents_come_back(numbers, places):
     texts = [f"{number:.{places}e}" for number in numbers]
     got = found(texts)
     assert got.exact
+    assert got.format.rendered(got.values).to_list() == texts
+
+
+@pytest.mark.parametrize("last", ["3,12", "1,2"])
+def test_lists_of_answers_are_no_numbers(last):
+    answers = ["1,2", "1,3", "2,4", "1,12", "3", "2,3", "4,11", "5", "3,4", "1,5", "2,10", "6,7"]
+    assert found([*answers, last]) is None
+
+
+@pytest.mark.parametrize(
+    ("texts", "value", "written"),
+    [
+        (["0.123203285420945", "12.5"], 1.7030521873709512, "1.70305218737095"),
+        (["0.123203285420945", "12.5"], 8.2e-6, "0.0000082"),
+        (["0.25", "1.5"], 8.2e-6, "0.0"),
+        (["0.00002", "1.5"], 8.2e-6, "0.00001"),
+        (["1e-05", "1.5"], 8.2e-6, "8.2e-06"),
+        (["1,25", "0,5"], -8.2e-6, "0,0"),
+        (["0.123203285420945", "12.5"], -1.5, "-1.5"),
+    ],
+)
+def test_new_numbers_have_no_more_digits_and_no_exponent_that_the_old_have_not(
+    texts, value, written
+):
+    assert found(texts).format.rendered(pl.Series([value])).to_list() == [written]
+
+
+def test_more_decimals_than_exact_ones_hold():
+    texts = ["0." + "0" * 110 + "22345", "0." + "0" * 110 + "31"]
+    got = found(texts)
+    assert got.format.places is None
     assert got.format.rendered(got.values).to_list() == texts

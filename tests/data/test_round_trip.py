@@ -7,6 +7,7 @@ import json
 import logging
 from dataclasses import dataclass, replace
 
+import numpy as np
 import polars as pl
 import polars.testing
 import pytest
@@ -50,6 +51,10 @@ COLUMNS = {
     "small": st.integers(0, 5).map(str),
     "codes": st.integers(0, 99999).map("{:05}".format),
     "shortest": st.floats(-1e15, 1e15, allow_nan=False).map(repr),
+    "tiny": st.integers(1, 99999).map(lambda n: f"{n / 10**8:.8f}".rstrip("0")),
+    "fifteen": st.floats(-99, 99).map(
+        lambda x: np.format_float_positional(float(f"{x:.15g}"), trim="0")
+    ),
     "tenths": st.integers(-999, 999).map(lambda n: f"{n / 10:.1f}"),
     "hundredths": st.integers(-99999, 99999).map(lambda n: f"{n / 100:.2f}"),
     "three": st.integers(0, 99999).map(lambda n: f"{n / 1000:.3f}"),
@@ -59,6 +64,7 @@ COLUMNS = {
     "euros": CENTS.map(euros),
     "brackets": CENTS.map(in_brackets),
     "thousands": st.integers(-(10**9), 10**9).map("{:,}".format),
+    "commas": st.integers(-99999, 99999).map(lambda n: f"{n / 100}".replace(".", ",")),
     "percent": st.integers(0, 1000).map(lambda n: f"{n / 10:.1f}%"),
     "iso": DAYS.map(str),
     "dmy": DAYS.map("{:%d/%m/%Y}".format),
@@ -71,6 +77,12 @@ COLUMNS = {
     "moment": MOMENTS.map("{:%Y-%m-%d %H:%M:%S}".format),
     "minutes": MOMENTS.map("{:%d.%m.%Y %H:%M}".format),
     "halves": MOMENTS.map("{:%m/%d/%Y %I:%M:%S %p}".format),
+    "letters": MOMENTS.map(
+        lambda one: (
+            f"{one.month}/{one.day}/{one:%Y} {(one.hour - 1) % 12 + 1}:{one:%M}"
+            + ("p" if one.hour > 11 else "a")
+        )
+    ),
     "python": MOMENTS.map(str),
     "milli": MOMENTS.map(lambda one: one.isoformat(timespec="milliseconds")),
     "zulu": MOMENTS.map("{:%Y-%m-%dT%H:%M:%SZ}".format),
@@ -97,6 +109,7 @@ class Shape:
     quotes: str
     ending: int
     padded: bool
+    unnamed: bool
 
 
 shapes = st.builds(
@@ -106,6 +119,7 @@ shapes = st.builds(
     st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "cp1252"]),
     st.sampled_from(["needed", "all", "texts", "texts but missing"]),
     st.integers(0, 3),
+    st.booleans(),
     st.booleans(),
 )
 
@@ -122,7 +136,8 @@ def written(names, columns, words, shape):
     for name, column, word in zip(names, columns, words, strict=True):
         always = shape.quotes == "all" or (name in TEXTS and shape.quotes != "needed")
         bare = {word} if shape.quotes == "texts but missing" else set()
-        header = field(name, shape, quoted=shape.quotes != "needed")
+        called = "" if shape.unnamed and name == names[0] else name
+        header = field(called, shape, quoted=shape.quotes != "needed")
         fields.append(
             [header, *(field(one, shape, quoted=always and one not in bare) for one in column)]
         )
@@ -139,7 +154,7 @@ def files(draw):
     if "\n" in shape.newline and shape.padded:
         kinds = [kind for kind in kinds if kind != "odd"] or ["text"]
     if len(kinds) == 1:  # an empty line at the end would be a record
-        shape = replace(shape, ending=min(shape.ending, 1), padded=False)
+        shape = replace(shape, ending=min(shape.ending, 1), padded=False, unnamed=False)
     columns, chosen = [], []
     for kind in kinds:
         values = draw(st.lists(COLUMNS[kind], min_size=rows, max_size=rows))

@@ -21,6 +21,7 @@ def test_parts_are_those_that_were_found(rich, minimal):
         "strong",
         "disclosure",
         "anonymity",
+        "raw-numbers",
         "association",
         "columns",
         "propensity",
@@ -52,7 +53,7 @@ def test_one_release_is_not_compared(single):
 
 def test_only_measures_that_were_run_are_explained(rich, minimal):
     assert explanations(minimal) == ()
-    assert len(explanations(rich)) == 10
+    assert len(explanations(rich)) == 13
     only = replace(minimal.releases[0], anonymity=rich.releases[0].anonymity)
     assert [text.title for text in explanations(replace(minimal, releases=(only,)))] == [
         "k, l and t"

@@ -128,6 +128,34 @@ def rank_releases(task: Task, wanted: str | Sequence[str] | None, limits: Limits
     return Ranked(ranked, tuple(columns), tuple(keys) if keys else None, telling)
 
 
+def keys_beside(task: Task, original: EncodedTable, sensitive: str) -> tuple[str, ...]:
+    """Return what an attacker knows who wants one column, if no keys are named: all others.
+
+    Identifiers, free text, columns with one value and columns that tell the sensitive one without
+    any release are no keys.
+
+    Raises
+    ------
+    ParameterError
+        If the original lacks the sensitive column, or there is no other column.
+    """
+    if problems := unknown_columns([sensitive], original.names):
+        raise ParameterError(f"sensitive: {' '.join(problems)}")
+    shared = [
+        name
+        for name in original.names
+        if all(name in task.shared_columns(table) for one in task.releases for table in one.tables)
+    ]
+    left_out = columns_of_own_values(task.original) | _constant(original, shared)
+    columns = [name for name in shared if name not in left_out or name == sensitive]
+    if len([name for name in columns if name != sensitive]) < 1:
+        raise ParameterError(
+            "keys are not named, and there is no other column to take: it takes one that all "
+            "tables have, with several values, and is neither an identifier nor free text."
+        )
+    return _keys_for(sensitive, columns, columns_that_tell(original, columns))
+
+
 def columns_that_tell(original: EncodedTable, columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return for each column the others that tell its value without any release.
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from understudy._version import __version__
 from understudy.arguments import read_seed
-from understudy.audit.columns import Ranked, rank_releases, ranking_sentences
+from understudy.audit.columns import Ranked, keys_beside, rank_releases, ranking_sentences
 from understudy.audit.findings import Figure, Findings, ReleaseFindings, UtilityFindings
 from understudy.audit.limits import Limits
 from understudy.audit.made_by import made_by, method_in_words
@@ -53,7 +53,6 @@ from understudy.data.frames import Frame, Layout, to_narwhals
 from understudy.data.joint_coding import EncodedTable
 from understudy.errors import (
     NoDensityError,
-    ParameterError,
     SchemaError,
     UnderstudyError,
 )
@@ -61,7 +60,7 @@ from understudy.learning.jobs import Remembered
 from understudy.progress import reporting, track
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
-from understudy.wording import quoted
+from understudy.wording import counted, quoted
 
 Release = Frame | Sequence[Frame]
 """One table, or several syntheses of one method."""
@@ -100,7 +99,8 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     keys, sensitive, known
         What an attacker may know, wants, and how many keys are known; see `Scenario`. If
         `sensitive` is not given, each column in turn is tried as the secret, and the audit is about
-        the one that gives most away; the others are the keys, unless `keys` names some.
+        the one that gives most away; the others are the keys, unless `keys` names some. With
+        `sensitive` alone, all other columns are the keys, but for identifiers and free text.
     target : str, optional
         What the data are used to predict.
     model : Synthesizer or mapping, optional
@@ -197,11 +197,6 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     True
     """
     started = time.perf_counter()
-    if sensitive is not None and keys is None:
-        raise ParameterError(
-            "keys must name the columns that an attacker may know; it may be left out only if "
-            "sensitive is, too."
-        )
     task = Task(
         original=original,
         releases=read_releases(synthetic, model),
@@ -219,7 +214,7 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         seed=read_seed(random_state),
         show_records=bool(show_records),
     )
-    if sensitive is not None:
+    if not task.scenario.is_empty:
         check_task(task)
     names = read_unit_id(unit_id, task)
     task, notes = with_types_matched(task)
@@ -230,6 +225,15 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         notes = (*notes, told_of)
     attacked = one_record_each(task)
     real = encoded(attacked)
+    if sensitive is not None and keys is None:
+        others = keys_beside(attacked, real["original"], sensitive)
+        scenario = Scenario(others, sensitive, known)
+        task, attacked = (replace(one, scenario=scenario) for one in (task, attacked))
+        check_task(task)
+        notes = (
+            f"No keys were named. So the attacker knows {counted(len(others), 'other column')}.",
+            *notes,
+        )
     given_control = attacked.control
     if "control" in real and in_common("control", real["original"], real["control"]):
         task, attacked = replace(task, control=None), replace(attacked, control=None)

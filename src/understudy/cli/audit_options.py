@@ -94,8 +94,8 @@ class AuditOptions:
 
     @cached_property
     def _scenario(self) -> Scenario | None:
-        """What the attacker knows and wants; None if every column is to be tried."""
-        if self.attacker.scenario is None and not self.attacker.said(self._policy)[1]:
+        """What the attacker knows and wants; None if one of them is not said."""
+        if self.attacker.scenario is None and not all(self.attacker.said(self._policy)[:2]):
             return None
         return self.attacker.read(self._policy)
 
@@ -112,7 +112,9 @@ class AuditOptions:
     @property
     def sensitive(self) -> str | None:
         """The column that the attacker wants to learn; None if every column is to be tried."""
-        return None if self._scenario is None else self._scenario.sensitive
+        if self._scenario is None:
+            return self.attacker.said(self._policy)[1] or None
+        return self._scenario.sensitive
 
     @property
     def tests_on_control(self) -> bool:

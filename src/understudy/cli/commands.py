@@ -23,6 +23,7 @@ from understudy.cli.named_releases import NamedReleases
 from understudy.cli.option_groups import Reworded, argument, grouped, option, repeated
 from understudy.cli.preparation import KindOption, read_kinds, show_decisions, with_units
 from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
+from understudy.cli.typed_names import AsTyped, as_typed
 from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
 from understudy.showing import NOT_SHOWN, showing_records
 from understudy.wording import size_of
@@ -57,6 +58,7 @@ def understudy(
     handler = RichHandler(
         console=session.console(), show_time=False, show_path=False, show_level=False
     )
+    handler.addFilter(AsTyped())
     logging.basicConfig(level=level, format="%(message)s", handlers=[handler], force=True)
     ctx.obj = {"quiet": quiet}
 
@@ -519,7 +521,7 @@ def main() -> None:
             session.tell_stopped()
             stopping.leave(stopped.exit_code)
         except UnderstudyError as error:
-            message = str(error)
+            message = as_typed(str(error))
             if isinstance(error, AlreadyThereError):
                 message = f"{error.path} already exists. Choose another name, or add --force."
             elif NOT_SHOWN in message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -13,6 +13,7 @@ from understudy.cli import session
 from understudy.cli.option_groups import panel, spelled
 from understudy.cli.options import joined_names
 from understudy.errors import ParameterError, unknown_columns
+from understudy.wording import quoted
 
 if TYPE_CHECKING:
     from understudy.data import Schema
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
     from understudy.synthesis.control import Grouped
 
 _columns = panel("The columns")
+
+_WAYS_OUT = (
+    "Text is refused if most of its values stand for one record each, or are sentences: a model "
+    "would hand them out. Leave it out (--drop-text for all such columns, --drop COLUMN for one), "
+    "have it made up anew (--kind COLUMN=identifier), or say that its values are categories "
+    "(--kind COLUMN=categorical). Texts that all differ and look like names or codes are "
+    "identifiers: those are made up anew without being asked."
+)
 
 KindOption = Annotated[
     list[str] | None,
@@ -67,6 +76,7 @@ class Prepared:
     frame: Any
     schema: Schema | None
     grouped: Grouped | None = None
+    left_out: tuple[str, ...] = ()
 
     def alike(self, frame: Any) -> Any:  # noqa: ANN401  # a frame
         """Return another table, changed as this one was."""
@@ -87,6 +97,10 @@ class Prepared:
         """Show what each column was taken for, unless it should be quiet."""
         if self.schema is not None:
             show_decisions(ctx, self.frame, self.schema, written)
+        if self.left_out:
+            session.say(ctx, f"Left out, because free text is refused: {quoted(self.left_out)}.")
+        elif self.schema is not None and refused(self.schema):
+            session.say(ctx, _WAYS_OUT)
         if self.note:
             session.say(ctx, self.note)
 
@@ -144,6 +158,13 @@ class Preparation:
         ),
     ] = None
 
+    drop_text: Annotated[
+        bool,
+        _columns(
+            "Leave out the columns that are refused because they hold free text.", "--drop-text"
+        ),
+    ] = False
+
     def check(self) -> None:
         """Raise if an option cannot be read, before any work."""
         read_kinds(self.kind)
@@ -158,7 +179,7 @@ class Preparation:
 
         `described` says what its columns are, and `units` which of them name the units.
         """
-        from understudy.data import FileStream, Schema
+        from understudy.data import Schema
 
         kinds = read_kinds(self.kind)
         try:
@@ -169,18 +190,34 @@ class Preparation:
         except ParameterError as error:
             raise ParameterError(f"--kind: {error}") from error
         schema = with_units(schema, units)
+        left_out = refused(schema) if self.drop_text else []
+        if left_out:
+            frame, schema = without(frame, left_out), schema.drop(*left_out)
         if self.group_rare is None:
-            return Prepared(frame, schema)
-        if isinstance(frame, FileStream):
-            raise ParameterError("--group-rare needs the whole table: leave out --stream.")
+            return Prepared(frame, schema, left_out=tuple(left_out))
         from understudy.synthesis.control import group_rare_levels
 
         grouped = group_rare_levels(frame, self.group_rare, schema)
-        return Prepared(grouped.frame, grouped.schema, grouped)
+        return Prepared(grouped.frame, grouped.schema, grouped, tuple(left_out))
 
     def words(self) -> list[str]:
         """Return these options as they are typed."""
         found = [word for text in self.kind or () for word in (spelled("kind"), text)]
         if self.group_rare is not None:
             found += [spelled("group_rare"), str(self.group_rare)]
-        return found
+        return [*found, *([spelled("drop_text")] if self.drop_text else [])]
+
+
+def refused(schema: Schema) -> list[str]:
+    """Return the columns that cannot be synthesized, because they hold free text."""
+    return [column.name for column in schema if column.kind == "text"]
+
+
+def without(frame: Any, names: Sequence[str]) -> Any:  # noqa: ANN401  # a frame or stream
+    """Return a table, or a stream, without some columns."""
+    from understudy.data import FileStream
+    from understudy.data.declared import declare_like
+
+    if isinstance(frame, FileStream):
+        return replace(frame, drop=(*frame.drop, *names))
+    return declare_like(frame.drop(*names), frame)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -126,10 +126,19 @@ def read_csv(source: Path | bytes, options: CsvOptions, name: Path | None = None
         ending=shape.ending,
         header_quoted=shape.header_quoted,
         formats={name: with_quotes(one.format, quotes[name]) for name, one in found.items()},
-        notices=tuple(doubts_in_words(found)),
+        notices=(*unnamed_in_words(dialect), *doubts_in_words(found)),
     )
     frame = pl.DataFrame([one.values.alias(name) for name, one in found.items()])
     return CsvTable(frame, dialect)
+
+
+def unnamed_in_words(dialect: Dialect) -> Iterator[str]:
+    """Yield what was done with a first column without a name, if there is one."""
+    if dialect.unnamed:
+        yield (
+            f"The first column has no name, like row numbers that R or pandas wrote along. It is "
+            f"called {dialect.unnamed!r} here, and written without a name again."
+        )
 
 
 def _why(error: pl.exceptions.PolarsError) -> str:
@@ -158,10 +167,13 @@ def direct_columns(
     except pl.exceptions.PolarsError:
         return {}
     long = [one for one in first if '"' not in one.name and _has_many_digits(one)]
+    # Numbers further down may have more decimals than those at the beginning.
+    plain = ColumnFormat(NumberFormat())
     return {
-        name: one.format
+        name: plain
         for name, one in found_columns(long, search, {}).items()
-        if one.format == ColumnFormat(NumberFormat()) and not one.doubts
+        if isinstance(one.format.values, NumberFormat) and not one.doubts
+        if replace(one.format, values=replace(one.format.values, digits=0, significant=0)) == plain
     }
 
 
@@ -212,7 +224,7 @@ def _in_utf8(source: Path | bytes, dialect: Dialect, path: Path) -> Path | bytes
         text = content.decode(dialect.encoding).removeprefix(_MARK)
     except UnicodeError as error:
         raise DataError(
-            f"{path} cannot be read as {dialect.encoding}: {error}. Give its encoding."
+            f"{path} cannot be read as {dialect.encoding}: {error}. Give its `encoding`."
         ) from error
     if dialect.newline == "\r":
         text = text.replace("\r", "\n")
@@ -230,7 +242,7 @@ def _read_fields(
         except pl.exceptions.PolarsError:  # a late text
             pass
         else:
-            fields.columns = plain_names(fields.columns)
+            fields.columns = plain_names(fields.columns, dialect.unnamed)
             if not any(fields[name].is_nan().any() for name in direct):
                 return fields, direct
     return _read_texts(source, dialect), {}
@@ -243,7 +255,7 @@ def _read_texts(
     if dialect.padded:
         source = tidied(_content(source), dialect.delimiter, padded=True)
     texts = pl.read_csv(source, n_rows=n_rows, **dialect.texts_of_polars)
-    texts.columns = plain_names(texts.columns)
+    texts.columns = plain_names(texts.columns, dialect.unnamed)
     if dialect.padded:
         texts.columns = [name.strip() for name in texts.columns]
         texts = texts.with_columns(pl.all().str.strip_chars())

@@ -10,6 +10,7 @@ import polars as pl
 
 from understudy.data.dialect import Dialect
 from understudy.data.formats import ColumnFormat, as_text
+from understudy.data.number_format import NumberFormat
 from understudy.errors import DataError
 
 
@@ -30,6 +31,9 @@ def put_rows(
     if quotes or dialect.padded or dialect.header_quoted or dialect.newline == "\r":
         file.write(encode(_rows(frame, dialect, header=header)))
         return
+    if header and _lacks_name(frame, dialect):
+        file.write(encode(_header(frame, dialect) + dialect.newline))
+        header = False
     ready = pl.DataFrame([_for_polars(values, dialect) for values in frame])
     options: dict[str, Any] = {
         "include_header": header,
@@ -46,16 +50,32 @@ def put_rows(
 def _rows(frame: pl.DataFrame, dialect: Dialect, *, header: bool) -> str:
     lines = [_joined(_fields(frame, dialect), dialect), ""] if frame.height else [""]
     if header:
-        names = pl.Series("name", frame.columns, pl.String).to_frame()
-        fields = names.select(_quoted(pl.col("name"), dialect, always=dialect.header_quoted))
-        lines.insert(0, _separator(dialect).join(fields.to_series().to_list()))
+        lines.insert(0, _header(frame, dialect))
     return dialect.newline.join(lines)
+
+
+def _header(frame: pl.DataFrame, dialect: Dialect) -> str:
+    names = pl.Series("name", frame.columns, pl.String).to_frame()
+    quoted = names.select(_quoted(pl.col("name"), dialect, always=dialect.header_quoted))
+    fields = quoted.to_series().to_list()
+    if _lacks_name(frame, dialect):
+        fields[0] = '""' if dialect.unnamed_quoted else ""
+    return _separator(dialect).join(fields)
+
+
+def _lacks_name(frame: pl.DataFrame, dialect: Dialect) -> bool:
+    """Return whether the first column had no name in the file, and is to have none again."""
+    return bool(dialect.unnamed) and frame.columns[:1] == [dialect.unnamed]
 
 
 def _for_polars(values: pl.Series, dialect: Dialect) -> pl.Series:
     """Return a column as polars writes it in the right way: mostly as it is, else as text."""
     form = dialect.formats.get(values.name)
-    if form is None or (form.plain(dialect.decimal) and form.dtype == values.dtype):
+    if form is None:
+        return values
+    # Polars would write more decimals than the original has, or exponents.
+    anew = isinstance(form.values, NumberFormat) and form.values.exceeded(values)
+    if not anew and form.plain(dialect.decimal) and form.dtype == values.dtype:
         return values
     return form.render(values).alias(values.name)
 

@@ -55,6 +55,8 @@ class DateFormat:
     zone : str
         The zone as it stands at the end, such as ``Z`` or ``+02:00``, or its name, such as
         ``Europe/Berlin``, where the pattern has the offset.
+    letter : bool
+        Whether a or p stands at the end for am or pm, as in 1:47p.
     """
 
     kind: Literal["date", "datetime", "time"]
@@ -63,6 +65,7 @@ class DateFormat:
     case: Literal["", "upper", "lower"] = ""
     first_year: int = 0
     zone: str = ""
+    letter: bool = False
 
     @property
     def dtype(self) -> pl.DataType:
@@ -85,6 +88,7 @@ class DateFormat:
         if "%.f" in self.pattern:
             shown = shown.replace("ss", "ss.f", 1)
         shown = shown.upper() if self.case == "upper" else shown
+        shown = shown[:-1] if self.letter else shown
         zone = self.zone if self.zone and "z" not in self.pattern else ""
         kind = {"date": "dates", "datetime": "dates and times", "time": "times"}[self.kind]
         if self.zone and "z" in self.pattern:
@@ -102,6 +106,8 @@ class DateFormat:
     def parsed(self, text: pl.Expr) -> pl.Expr:
         """Return texts as dates or times, null where they are none."""
         pattern = self.pattern
+        if self.letter:
+            text = text + pl.lit("M" if pattern.endswith("%p") else "m")
         if self.kind == "time":
             return text.str.to_time(pattern, strict=False)
         if self.kind == "date":
@@ -145,6 +151,8 @@ class DateFormat:
         text = value.dt.to_string(self.pattern.replace("%.f", "%.9f"))
         if "%.f" in self.pattern:
             text = self._cut(text)
+        if self.letter:
+            text = text.str.head(-1)
         if self.case:
             text = text.str.to_uppercase() if self.case == "upper" else text.str.to_lowercase()
         made = pl.DataFrame({"key": values.unique(), "value": different}).select(

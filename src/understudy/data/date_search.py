@@ -24,7 +24,7 @@ _DAY_MONTH_YEAR = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
 _DAY_NAME_YEAR = re.compile(r"(\d{1,2})([-/. ]?)([A-Za-z]{3,9})\2(\d{4}|\d{2})(?!\d)")
 _NAME_DAY_YEAR = re.compile(r"([A-Za-z]{3,9}) (\d{1,2}), (\d{4})(?!\d)")
-_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?( ?[AaPp][Mm])?(?!\d)")
+_CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?( ?[AaPp][Mm]?(?![A-Za-z]))?(?!\d)")
 _ZONE = re.compile(r"Z| ?(?:UTC|GMT)| ?[-+]\d\d:?\d\d")
 _SEPARATOR = re.compile(r"T|, | ")
 _ZONES = (
@@ -63,7 +63,7 @@ def find_dates(different: pl.Series, order: DayOrder | None = None) -> FoundDate
         return None
     candidates = list(_candidates(different[0]))
     sample = different.head(_SAMPLE).to_list()
-    strict = [form for form in candidates if all(map(_strict(form.pattern, form.zone), sample))]
+    strict = [form for form in candidates if all(map(_strict(form), sample))]
     readable: dict[str, FoundDates] = {}
     for form in strict:
         if form.order in readable or ("" in readable):
@@ -83,7 +83,7 @@ def find_dates(different: pl.Series, order: DayOrder | None = None) -> FoundDate
 def _fits(form: DateFormat, different: pl.Series) -> FoundDates | None:
     """Return a format if it reads all texts, with its years and its digits after the second."""
     frame, text = different.to_frame("text"), pl.col("text")
-    if not different.str.contains(_shape(form.pattern, form.zone)).all():
+    if not different.str.contains(_shape(form)).all():
         return None
     if "%.f" in form.pattern:
         part = text.str.extract(r":\d\d\.(\d+)").str.len_bytes().fill_null(0)
@@ -125,16 +125,18 @@ _STRICT = _LOOSE | {
 }
 
 
-def _shape(pattern: str, zone: str, parts: Mapping[str, str] = _LOOSE) -> str:
-    """Return a regular expression for texts of a pattern, with or without zeros in front."""
-    pieces = re.split(r"(%[-:.]?[A-Za-z])", pattern)
+def _shape(form: DateFormat, parts: Mapping[str, str] = _LOOSE) -> str:
+    """Return a regular expression for texts of a format, with or without zeros in front."""
+    pieces = re.split(r"(%[-:.]?[A-Za-z])", form.pattern)
     shape = "".join(parts.get(piece) or re.escape(piece) for piece in pieces)
-    return f"^{shape}{'' if 'z' in pattern else re.escape(zone)}$"
+    if form.letter:
+        shape = shape[:-1]  # of am or pm, the first letter alone
+    return f"^{shape}{'' if 'z' in form.pattern else re.escape(form.zone)}$"
 
 
 @lru_cache(maxsize=256)
-def _strict(pattern: str, zone: str) -> Callable[[str], object]:
-    return re.compile(_shape(pattern, zone, _STRICT)).match
+def _strict(form: DateFormat) -> Callable[[str], object]:
+    return re.compile(_shape(form, _STRICT)).match
 
 
 def first_of_hundred(years: Sequence[int]) -> int:
@@ -170,20 +172,20 @@ def _candidates(text: str) -> Iterator[DateFormat]:
         gap = _SEPARATOR.match(rest)
         if gap is None:
             continue
-        for clock, end in _clocks(rest[gap.end() :]):
-            whole = DateFormat("datetime", date + gap[0] + clock, case=case)
+        for clock, end, letter in _clocks(rest[gap.end() :]):
+            whole = DateFormat("datetime", date + gap[0] + clock, case=case, letter=letter)
             if not end:
                 yield whole
-            elif _ZONE.fullmatch(end):
+            elif not letter and _ZONE.fullmatch(end):
                 yield replace(whole, zone=end)
                 if offset := OFFSET.search(end):
                     style = "%:z" if ":" in offset[0] else "%z"
                     gap_before = " " if end.startswith(" ") else ""
                     varying = replace(whole, pattern=whole.pattern + gap_before + style)
                     yield from (replace(varying, zone=zone) for zone in _ZONES)
-    for clock, end in _clocks(text):
+    for clock, end, letter in _clocks(text):
         if not end:
-            yield DateFormat("time", clock)
+            yield DateFormat("time", clock, letter=letter)
 
 
 _Dates = Iterator[tuple[str, str, Literal["", "upper", "lower"]]]
@@ -228,8 +230,11 @@ def _case(name: str) -> Literal["", "upper", "lower"]:
     return "upper" if name.isupper() else "lower" if name.islower() else ""
 
 
-def _clocks(text: str) -> Iterator[tuple[str, str]]:
-    """Yield patterns for the time at the beginning of a text, with the rest of the text."""
+def _clocks(text: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield patterns for the time at the beginning of a text, with the rest of the text.
+
+    Whether its half of the day is a single letter comes last.
+    """
     match = _CLOCK.match(text)
     if match is None:
         return
@@ -237,9 +242,10 @@ def _clocks(text: str) -> Iterator[tuple[str, str]]:
     if match[3]:
         tail += ":%S"
     halves = match[5] or ""
+    letter = len(halves.strip()) == 1
     if halves:
         halves = halves.replace(halves.strip(), "%p" if halves.strip().isupper() else "%P")
     for hour in ("I", "-I") if halves else ("H", "-H"):
         # A part of a second may be missing where it is none.
         for part in ("", "%.f") if match[3] else ("",):
-            yield f"%{hour}{tail}{part}{halves}", text[match.end() :]
+            yield f"%{hour}{tail}{part}{halves}", text[match.end() :], letter

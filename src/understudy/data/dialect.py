@@ -23,6 +23,9 @@ DELIMITERS = (",", ";", "\t", "|")
 FALLBACK_ENCODING = "cp1252"
 """What text that is not Unicode is read as, if its encoding is not given."""
 
+ROW = "row"
+"""What a first column without a name is called: mostly it numbers the rows."""
+
 _SAMPLE_BYTES = 2**18
 _SAMPLE_ROWS = 200
 _BLANK_LINE = re.compile(rb"\n\r?\n")
@@ -60,6 +63,11 @@ class Dialect:
         How many line ends follow the last record: none, one, or more.
     header_quoted : bool
         Whether all names of columns are in quotes.
+    unnamed : str
+        What the first column is called here if it has no name, as R and pandas write row numbers;
+        it is written without one. Empty if it has a name.
+    unnamed_quoted : bool
+        Whether two quotes stand in place of that name.
     formats : mapping
         How each column is written, by its name. Columns without one are written plainly.
     notices : tuple of str
@@ -74,6 +82,8 @@ class Dialect:
     newline: str = "\n"
     ending: int = 1
     header_quoted: bool = False
+    unnamed: str = ""
+    unnamed_quoted: bool = False
     formats: Mapping[str, ColumnFormat] = field(default_factory=dict, hash=False)
     notices: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
@@ -170,7 +180,7 @@ def resolve_dialect(
         text = codecs.getincrementaldecoder(encoding)().decode(head)
     except UnicodeError as error:
         raise DataError(
-            f"{path} cannot be read as {encoding}: {error}. Give its encoding."
+            f"{path} cannot be read as {encoding}: {error}. Give its `encoding`."
         ) from error
     mark = text.startswith("\ufeff")
     text = text.removeprefix("\ufeff")
@@ -178,7 +188,11 @@ def resolve_dialect(
     delimiter = delimiter or _detect_delimiter(text, cut)
     Dialect(delimiter)  # says what is wrong with a delimiter that was given
     rows = _split(text, delimiter, cut)
-    check_names(rows[0])
+    names = [name.strip() for name in rows[0]] if rows else []
+    unnamed = ROW if len(names) > 1 and not names[0] and all(names[1:]) else ""
+    while unnamed in names[1:]:
+        unnamed += "_"
+    check_names([unnamed, *rows[0][1:]] if unnamed else rows[0])
     decimal = decimal or _detect_decimal(rows[1:], delimiter)
     unstripped = _split(text, delimiter, cut, strip=False)
     # A space alone may be a word for missing.
@@ -192,6 +206,8 @@ def resolve_dialect(
         padded=2 * sum(padded) > len(padded),
         mark=mark,
         newline="\n" if "\n" in text or "\r" not in text else "\r",
+        unnamed=unnamed,
+        unnamed_quoted=bool(unnamed) and text.lstrip().startswith('""'),
     )
 
 
@@ -206,9 +222,15 @@ def has_blank_lines(file: BinaryIO) -> bool:
     return False
 
 
-def plain_names(names: Sequence[str]) -> list[str]:
-    """Return a CSV header's names as they are meant: polars leaves quotes in them doubled."""
-    return [name.replace('""', '"') for name in names]
+def plain_names(names: Sequence[str], unnamed: str = "") -> list[str]:
+    """Return a CSV header's names as they are meant: polars leaves quotes in them doubled.
+
+    A first column without a name is called `unnamed`, if that is given.
+    """
+    plain = [name.replace('""', '"') for name in names]
+    if unnamed and plain and not plain[0].strip():
+        plain[0] = unnamed
+    return plain
 
 
 def _canonical(encoding: str) -> str:

@@ -159,7 +159,7 @@ def tell_notices(name: object, dialect: Dialect, *, given: bool) -> None:
     log = logging.getLogger("understudy")
     if not given and dialect.encoding == FALLBACK_ENCODING:
         log.warning(
-            "%s is not in UTF-8 and was read as %s. If letters look wrong, give its encoding.",
+            "%s is not in UTF-8 and was read as %s. If letters look wrong, give its `encoding`.",
             name,
             FALLBACK_ENCODING,
         )
@@ -291,6 +291,7 @@ def _write_as(
     """Write a table in the way that an ending asks for."""
     kind = WRITABLE[suffix]
     if kind is not CSV:
+        guard.tell_needless(f"A {suffix} file")
         kind.load().write_table(produce, path, like, suffix)
         return
     delimiter = "\t" if suffix == ".tsv" else ","

@@ -275,14 +275,14 @@ def doubts_in_words(found: Mapping[str, Found]) -> list[str]:
         )
         told.append(
             f"Taken for missing values: {each}. If one of these is a value, name the words for "
-            "missing yourself (missing), or an empty one to keep them all."
+            "missing yourself (`missing`), or an empty one to keep them all."
         )
     return told
 
 
 _SENTENCES: dict[Doubt, str] = {
     "order": "Day and month cannot be told apart in {}: read as day, month, year. If the month "
-    "comes first, set dates to mdy; if not, set it to dmy.",
+    "comes first, set `dates` to mdy; if not, set it to dmy.",
     "years": "The years have two digits in {}; they were read as the hundred years up to 2049 in "
     "which they lie closest together.",
     "mixed numbers": "The numbers are not written alike in {}: new ones will have no more decimals "

@@ -120,12 +120,19 @@ class Guard:
 
         return look
 
+    def tell_needless(self, target: object) -> None:
+        """Say that a file that is no CSV file needs no apostrophes, if they were asked for."""
+        if self._safe:
+            logging.getLogger("understudy").warning(
+                "%s needs no `safe_cells`: only in CSV files are texts taken for formulas.", target
+            )
+
     def warn(self, target: object) -> None:
         """Say what was found, if it was not escaped."""
         if self._found and not self._safe:
             logging.getLogger("understudy").warning(
                 "%s has texts in %s that a spreadsheet takes for formulas (they begin with =, +, - "
-                "or @). If it is to be opened in one, write it with safe cells.",
+                "or @). If it is to be opened in one, write it with `safe_cells`.",
                 target,
                 quoted(_some(list(self._found))),
             )

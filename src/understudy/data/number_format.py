@@ -33,6 +33,9 @@ _CODES = (
 MONEY = "|".join(re.escape(sign) for sign in (*_SIGNS, *_CODES))
 """A regular expression for signs of money."""
 _SMALL, _R_SMALL = 1e-4, 1e-3
+_TINY = 1e-3
+DECIMALS_KEPT = 9
+"""Up to so many decimals, a column's description says how many new numbers have."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,11 @@ class NumberFormat:
         When numbers have an exponent.
     capital : bool
         Whether the exponent is an E.
+    digits : int
+        The most decimals that any of the numbers has, if none has an exponent: new ones have no
+        more, and no exponent either. 0 if that is not known.
+    significant : int
+        The most digits that any of them has, without zeros in front; 0 if that is not known.
     """
 
     whole: bool = False
@@ -75,6 +83,8 @@ class NumberFormat:
     bare: bool = False
     exponents: Exponents = "late"
     capital: bool = False
+    digits: int = 0
+    significant: int = 0
 
     @property
     def dtype(self) -> pl.DataType:
@@ -84,7 +94,19 @@ class NumberFormat:
     @property
     def plain(self) -> bool:
         """Whether polars writes the numbers so by itself, apart from the decimal sign."""
-        return self == NumberFormat(whole=self.whole, decimal=self.decimal)
+        return self == NumberFormat(
+            whole=self.whole,
+            decimal=self.decimal,
+            digits=self.digits,
+            significant=self.significant,
+        )
+
+    def exceeded(self, values: pl.Series) -> bool:
+        """Return whether some numbers may need more decimals than `digits`, or an exponent."""
+        if not self.digits or not values.dtype.is_float():
+            return False
+        size = values.abs()
+        return self.digits > DECIMALS_KEPT or bool(((size > 0) & (size < _TINY)).any())
 
     @property
     def words(self) -> str:
@@ -135,7 +157,7 @@ class NumberFormat:
         elif not self.whole and not values.dtype.is_float():
             values = values.cast(pl.Float64)
         if self.plain:
-            text = _cast(values)
+            text = self._within(_cast(values), values)
             return text.str.replace(".", ",", literal=True) if self.decimal == "," else text
         text = self._digits(values)
         frame = pl.DataFrame({"value": values, "text": text})
@@ -151,6 +173,7 @@ class NumberFormat:
             text = _fixed(values, self.places)
         else:
             text = _with_exponents(values.abs(), self.exponents, self.capital)
+            text = self._within(text, values.abs())
             if self.trimmed:
                 text = text.str.strip_suffix(".0")
         if self.bare:
@@ -163,6 +186,28 @@ class NumberFormat:
         whole = whole.str.replace_all(",", self.thousands, literal=True)
         tail = (self.decimal + parts["field_1"]).fill_null("")
         return whole + tail
+
+    def _within(self, text: pl.Series, values: pl.Series) -> pl.Series:
+        """Return texts of numbers, those with an exponent or too many digits written anew."""
+        if not self.exceeded(values):
+            return text
+        odd = text.str.contains("[eE]") | (_decimals_in(text) > self.digits)
+        if self.significant:
+            odd |= digits_in(text) > self.significant
+        at = (odd & values.is_finite()).fill_null(value=False).arg_true()
+        if not len(at):
+            return text
+        numbers = values.gather(at).to_numpy()
+        if self.significant:
+            numbers = np.char.mod(f"%.{self.significant}g", numbers).astype(np.float64)
+        anew = _without_exponents(_cast(pl.Series(numbers)))
+        long = (_decimals_in(anew) > self.digits).arg_true()
+        if len(long):
+            fixed = np.char.mod(f"%.{self.digits}f", numbers[long.to_numpy()])
+            cut = pl.Series(fixed.tolist(), dtype=pl.String)
+            cut = cut.str.strip_chars_end("0").str.replace(r"\.$", ".0")
+            anew = anew.scatter(long, cut.str.replace(r"^-0\.0$", "0.0"))
+        return text.scatter(at, anew)
 
     def _signed(self, value: pl.Expr, digits: pl.Expr) -> pl.Expr:
         below = value < 0
@@ -200,6 +245,32 @@ class NumberFormat:
             "brackets": rf"^(?:{before}(?:{number}){after}|\({before}(?:{number}){after}\))$",
             "after": rf"^{before}(?:{number}){after}-?$",
         }[self.negative]
+
+
+def _decimals_in(text: pl.Series) -> pl.Series:
+    point = text.str.find(".", literal=True).cast(pl.Int64)
+    return text.str.len_bytes().cast(pl.Int64) - point - 1
+
+
+def _without_exponents(text: pl.Series) -> pl.Series:
+    """Return numbers with all their zeros in place of exponents, which few of them have."""
+    places = text.str.contains("[eE]").arg_true()
+    if not len(places):
+        return text
+    some = [np.format_float_positional(float(one), trim="0") for one in text.gather(places)]
+    return text.scatter(places, pl.Series(some, dtype=pl.String))
+
+
+def digits_in(texts: pl.Series, decimal: str = ".") -> pl.Series:
+    """Return how many digits numbers have, without zeros in front of them.
+
+    Examples
+    --------
+    >>> digits_in(pl.Series(["-0.0125", "10.5", "3.0"])).to_list()
+    [3, 3, 1]
+    """
+    plain = texts.str.strip_suffix(f"{decimal}0").str.replace_all(r"\D", "")
+    return plain.str.strip_chars_start("0").str.len_bytes().cast(pl.Int64)
 
 
 def _named(sign: str) -> str:

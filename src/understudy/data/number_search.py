@@ -12,10 +12,21 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from understudy.data.number_format import MONEY, Negative, NumberFormat, Plus
+from understudy.data.number_format import (
+    DECIMALS_KEPT,
+    MONEY,
+    Negative,
+    NumberFormat,
+    Plus,
+    digits_in,
+)
 
 FEWEST_FIXED = 2
 """With one decimal, the shortest form of a number is the same."""
+MOST_FIXED = 22
+"""Exact decimals of 38 digits hold so many, and the largest number that is written with them."""
+FEWEST_FRACTIONS = 10
+"""So many different numbers tell fractions from lists of answers."""
 _GAP = "[ \u00a0\u202f]?"
 _DRESSED = re.compile(
     rf"(?P<open>\()?(?P<before>[-+])?(?P<prefix>(?:{MONEY}){_GAP})?(?P<inside>[-+])?"
@@ -85,8 +96,33 @@ def _plain_numbers(texts: pl.Series, sample: Sequence[str], decimal: str) -> Fou
     values = NumberFormat(decimal=decimal).parse(texts)
     if values.null_count() != gaps:
         return None
-    found = _chosen(texts, values, list(_real_formats(sample, decimal)))
+    forms = _limited(list(_real_formats(sample, decimal)), texts)
+    found = _chosen(texts, values, forms)
     return whole if whole is not None and not found.exact else found
+
+
+def _limited(forms: Sequence[NumberFormat], texts: pl.Series) -> list[NumberFormat]:
+    """Return formats with the most decimals of any number, and the most digits if they are many.
+
+    Numbers of which one has an exponent have no such limits.
+    """
+    first = forms[0]
+    texts = texts.str.strip_suffix(first.suffix) if first.suffix else texts
+    if all(form.places is not None for form in forms) or texts.str.contains("[eE]").any():
+        return [*forms]
+    point = texts.str.find(first.decimal, literal=True).cast(pl.Int64)
+    digits = _largest(texts.str.len_bytes() - point - 1)
+    significant = 0
+    if digits > DECIMALS_KEPT:
+        significant = _largest(digits_in(texts, first.decimal))
+    return [
+        replace(form, digits=digits, significant=significant) if form.places is None else form
+        for form in forms
+    ]
+
+
+def _largest(counts: pl.Series) -> int:
+    return int(counts.cast(pl.Int64).fill_null(0).to_numpy().max(initial=0))
 
 
 def _whole_numbers(texts: pl.Series, gaps: int, form: NumberFormat) -> FoundNumbers | None:
@@ -113,7 +149,7 @@ def _real_formats(sample: Sequence[str], decimal: str) -> Iterator[NumberFormat]
     for form in (replace(base, plus=plus) for plus in signs):
         if len(scientific) == 1 and min(scientific) >= 0:
             yield replace(form, places=min(scientific), exponents="always")
-        elif len(places) == 1 and min(places) >= FEWEST_FIXED:
+        elif len(places) == 1 and FEWEST_FIXED <= min(places) <= MOST_FIXED:
             yield replace(form, places=min(places))
         for exponents in ("late", "early", "short"):
             for trimmed in (False, True):
@@ -168,7 +204,7 @@ def _dressed(sample: Sequence[str], decimal: str) -> NumberFormat | None:
     places = {len(number.partition(point)[2]) if point in number else 0 for number in numbers}
     return NumberFormat(
         whole=places == {0},
-        places=min(places) if len(places) == 1 and places != {0} else None,
+        places=min(places) if len(places) == 1 and 0 < min(places) <= MOST_FIXED else None,
         decimal=point,
         thousands=thousands,
         prefix=prefix,
@@ -212,9 +248,26 @@ def _signs_of_numbers(numbers: Sequence[str], decimal: str, dress: str) -> tuple
     # Another decimal sign than the file's: "1,2" beside "3" may be two answers.
     places = {len(number.partition(sign)[2]) if sign in number else 0 for number in numbers}
     sure = (
-        bool(dress) or len(places) == 1 or any(number.startswith(f"0{sign}") for number in numbers)
+        bool(dress)
+        or len(places) == 1
+        or any(number.startswith(f"0{sign}") for number in numbers)
+        or _are_fractions(numbers, sign)
     )
     return (sign, "") if sure else None
+
+
+def _are_fractions(numbers: Sequence[str], sign: str) -> bool:
+    """Return whether what follows a sign is a fraction, such as 20,34, and no second answer.
+
+    Answers such as 3,12 are listed in their order, without zeros in front. So a zero tells a
+    fraction, and so does a second part below the first, if parts are of two digits and more.
+    """
+    parts = [number.partition(sign) for number in numbers if sign in number]
+    if len(parts) < FEWEST_FRACTIONS or max(len(after) for _, _, after in parts) < FEWEST_FIXED:
+        return False
+    zeros = any(len(after) > 1 and after.startswith("0") for _, _, after in parts)
+    fallen = sum(int(before or 0) > int(after or 0) for before, _, after in parts)
+    return zeros or fallen >= len(parts) / 10
 
 
 def _all_grouped(numbers: Sequence[str], sign: str) -> bool:
@@ -239,5 +292,6 @@ def _dressed_numbers(texts: pl.Series, guess: NumberFormat) -> FoundNumbers | No
     if guess.plus:
         forms.append(replace(guess, plus="zero"))
     if guess.places is None:
+        forms = _limited(forms, texts)
         forms = [replace(form, trimmed=trimmed) for form in forms for trimmed in (False, True)]
     return _chosen(texts, values, forms)

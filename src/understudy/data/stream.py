@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
 import pyarrow as pa
 
-from understudy.data.csv_files import direct_columns, found_columns
+from understudy.data.csv_files import direct_columns, found_columns, unnamed_in_words
 from understudy.data.csv_shape import shape_of, with_quotes
 from understudy.data.dialect import Dialect, has_blank_lines, plain_names
 from understudy.data.files import Place, read, tell_notices
@@ -36,7 +37,8 @@ class FileStream:
     """A file, or a folder of them, that is read in pieces; made by `scan`.
 
     It goes wherever a frame goes that is only counted: schemas, codecs and the fitting of
-    synthesizers that need no more than sums over batches.
+    synthesizers that need no more than sums over batches. All but some texts of a column in
+    `joined` are read as one.
     """
 
     opened: Opened | pl.DataFrame
@@ -44,6 +46,7 @@ class FileStream:
     dialect: Dialect | None
     drop: tuple[str, ...] = ()
     codes_in_memory: bool = False
+    joined: tuple[tuple[str, frozenset[str], str], ...] = ()
     rows: int = field(init=False)
     empty: Any = field(init=False, repr=False)
 
@@ -66,6 +69,17 @@ class FileStream:
 
     def lazy(self) -> pl.LazyFrame:
         """Return the file as a query of polars, which reads it in pieces."""
+        lazy = self._as_it_is()
+        texts = {name: pl.col(name).cast(pl.String) for name, _, _ in self.joined}
+        return lazy.with_columns(
+            pl.when(texts[name].is_in(list(kept)) | texts[name].is_null())
+            .then(texts[name])
+            .otherwise(pl.lit(label))
+            .alias(name)
+            for name, kept, label in self.joined
+        )
+
+    def _as_it_is(self) -> pl.LazyFrame:
         if isinstance(self.opened, pl.DataFrame):
             return self.opened.lazy().drop(self.drop)
         if self.dialect is None:
@@ -84,7 +98,7 @@ class FileStream:
         }
         texts = pl.scan_csv(
             self.opened.path,
-            with_column_names=plain_names,
+            with_column_names=partial(plain_names, unnamed=self.dialect.unnamed),
             schema_overrides=numbers,
             **self.dialect.texts_of_polars,
         )
@@ -235,7 +249,7 @@ def _with_formats(path: Path, texts: FileStream, dialect: Dialect, options: Read
         ending=shape.ending,
         header_quoted=shape.header_quoted,
         formats=formats,
-        notices=tuple(doubts_in_words(found)),
+        notices=(*unnamed_in_words(dialect), *doubts_in_words(found)),
     )
 
 

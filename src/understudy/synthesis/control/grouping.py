@@ -91,7 +91,11 @@ def group_rare(
 
 def texts_of(series: nw.Series[Any], name: str) -> pa.Array:
     """Return a column of text, or of categories that are text, as text."""
-    array = column_to_arrow(series, name)
+    return as_texts(column_to_arrow(series, name), name)
+
+
+def as_texts(array: pa.Array, name: str) -> pa.Array:
+    """Return what `texts_of` does, for an array of Arrow."""
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if form_of(kind, name) != "category":
         raise ParameterError(

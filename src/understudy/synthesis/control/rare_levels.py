@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from understudy.arguments import check_whole
-from understudy.data import Schema
+from understudy.data import FileStream, Schema
 from understudy.data.frames import Frame, to_narwhals
+from understudy.data.stream import columns_of
 from understudy.errors import ParameterError
-from understudy.synthesis.control.grouping import common_values, group_rare, texts_of
+from understudy.synthesis.control.grouping import as_texts, common_values, group_rare
 from understudy.wording import counted, listed
 
 
@@ -21,7 +22,7 @@ class Grouped:
 
     Parameters
     ----------
-    original : frame
+    original : frame or FileStream
         The table as it was.
     schema : Schema
         What the columns of the grouped table are.
@@ -33,7 +34,7 @@ class Grouped:
         How many levels were joined in each.
     """
 
-    original: Frame
+    original: Frame | FileStream
     schema: Schema
     least: int
     other: Mapping[str, str]
@@ -41,6 +42,8 @@ class Grouped:
 
     def alike(self, frame: Frame) -> Frame:
         """Return another table with the same levels joined, and those that the original lacks."""
+        if isinstance(self.original, FileStream):
+            raise ParameterError("A table that is read in batches cannot be compared with others.")
         names = to_narwhals(frame).columns
         for name, label in self.other.items():
             if name in names:
@@ -48,9 +51,15 @@ class Grouped:
         return frame
 
     @cached_property
-    def frame(self) -> Frame:
+    def frame(self) -> Frame | FileStream:
         """The table with joined levels."""
-        return self.alike(self.original)
+        if not isinstance(self.original, FileStream):
+            return self.alike(self.original)
+        kept = {name: self.schema[name].levels for name in self.other}
+        joined = tuple(
+            (name, frozenset(map(str, kept[name])), label) for name, label in self.other.items()
+        )
+        return replace(self.original, joined=joined)
 
     def to_text(self, *, counts: bool = True) -> str:
         """Return in a sentence what was joined; without `counts`, nothing of it is confidential."""
@@ -65,13 +74,15 @@ class Grouped:
         return f"Grouped levels of fewer than {self.least:,} records: {listed(told)}."
 
 
-def group_rare_levels(original: Frame, least: int, schema: Schema | None = None) -> Grouped:
+def group_rare_levels(
+    original: Frame | FileStream, least: int, schema: Schema | None = None
+) -> Grouped:
     """Join the levels of each categorical column that few records have, before synthesis.
 
     Parameters
     ----------
-    original : frame
-        The table. It is not changed.
+    original : frame or FileStream
+        The table. It is not changed. One that is read in batches is grouped batch by batch.
     least : int
         How many records a level needs to stay.
     schema : Schema, optional
@@ -98,14 +109,14 @@ def group_rare_levels(original: Frame, least: int, schema: Schema | None = None)
     """
     check_whole("least", least, 1)
     schema = schema or Schema.infer(original)
-    people = to_narwhals(original)
-    columns, other, joined = [], {}, {}
-    for column in schema:
-        columns.append(column)
-        if column.kind != "categorical" or column.name not in people.columns:
+    found = {column.name: column for column in schema}
+    other, joined = {}, {}
+    for name, array in columns_of(original):
+        column = found.get(name)
+        if column is None or column.kind != "categorical":
             continue
         try:
-            texts = texts_of(people[column.name], column.name)
+            texts = as_texts(array, name)
         except ParameterError:
             continue  # numbers that are labels
         seen = set(texts.unique().drop_null().to_pylist())
@@ -115,9 +126,9 @@ def group_rare_levels(original: Frame, least: int, schema: Schema | None = None)
             continue
         levels = column.levels or tuple(sorted(seen))
         kept = [level for level in levels if level in stays & seen]
-        columns[-1] = replace(column, levels=(*kept, label))
-        other[column.name], joined[column.name] = label, len(seen - stays)
-    return Grouped(original, Schema(columns), least, other, joined)
+        found[name] = replace(column, levels=(*kept, label))
+        other[name], joined[name] = label, len(seen - stays)
+    return Grouped(original, Schema(found.values()), least, other, joined)
 
 
 def _labels() -> Iterator[str]:

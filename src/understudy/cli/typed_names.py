@@ -1,0 +1,67 @@
+"""Arguments of the library in its messages, as they are typed on the command line."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Collection
+from functools import cache
+
+from understudy.cli.option_groups import spelled
+
+_QUOTED = re.compile(r"`([a-z][a-z_]*)`")
+_FIRST = re.compile(r"([a-z][a-z_]*)(?= must |: )")
+
+
+def as_typed(message: str, names: Collection[str] | None = None) -> str:
+    """Return a message of the library with its arguments as options.
+
+    They stand in backquotes, or at the beginning before "must" or a colon. What is no option of any
+    command is left as it is.
+
+    Examples
+    --------
+    >>> as_typed("Set `dates` to mdy.", {"dates"}), as_typed("max_depth must be 1.", {"max_depth"})
+    ('Set --dates to mdy.', '--max-depth must be 1.')
+    """
+    known = option_names() if names is None else names
+
+    def option(match: re.Match[str]) -> str:
+        return spelled(match[1]) if match[1] in known else match[0]
+
+    return _QUOTED.sub(
+        option, _FIRST.sub(option, message, count=1) if _starts(message) else message
+    )
+
+
+def _starts(message: str) -> bool:
+    return _FIRST.match(message) is not None
+
+
+@cache
+def option_names() -> frozenset[str]:
+    """Return the names of all options of all commands, as Python writes them."""
+    import typer
+
+    from understudy.cli.commands import app
+
+    group = typer.main.get_command(app)
+    return frozenset(
+        typed.removeprefix("--").replace("-", "_")
+        for command in getattr(group, "commands", {}).values()
+        for parameter in command.params
+        for typed in (*parameter.opts, *parameter.secondary_opts)
+        if typed.startswith("--")
+    )
+
+
+class AsTyped(logging.Filter):
+    """Lets all records through, with the arguments of the library as options."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Rewrite the text of a record of ours."""
+        if record.name.startswith("understudy"):
+            text = record.getMessage()
+            if "`" in text:
+                record.msg, record.args = as_typed(text), None
+        return True
