@@ -67,17 +67,17 @@ def test_figure_1_shows_shares_and_counts():
     assert "and once in the synthesis" in chart["title"]["subtitle"][0]
 
 
-def guesses(chart):
+def guesses(drawing):
     """Return the panels of Figure 3 by their heading."""
-    panels = [panel for row in chart.to_dict()["vconcat"] for panel in row["hconcat"]]
+    panels = [panel for row in drawing["vconcat"] for panel in row["hconcat"]]
     return {panel["title"]["text"]: panel for panel in panels}
 
 
 def test_figure_3_has_a_panel_for_each_guess():
-    chart = figure("3", copies=3)
-    panels = guesses(chart)
+    drawing = figure("3", copies=3).to_dict()
+    panels = guesses(drawing)
     assert list(panels) == [*CELLS[:-1], "1111, the truth"]
-    assert chart.to_dict()["title"]["text"].startswith("Only if the last record is 1111")
+    assert drawing["title"]["text"].startswith("Only if the last record is 1111")
     expected = guess_last_record(copies=3)
     for number, one in enumerate(panels.values()):
         bars, points = layers(one)
@@ -87,7 +87,7 @@ def test_figure_3_has_a_panel_for_each_guess():
 
 @pytest.mark.slow
 def test_figure_3_marks_the_truth_and_says_what_each_guess_is_worth():
-    panels = guesses(figure("3", copies=20))
+    panels = guesses(figure("3", copies=20).to_dict())
     *others, truth = panels.values()
     assert {panel["title"]["subtitle"] for panel in others} == {"posterior 0; 1111 drawn 0 times"}
     assert re.fullmatch(r"posterior 1; 1111 drawn 0 to \d times", truth["title"]["subtitle"])
@@ -96,12 +96,12 @@ def test_figure_3_marks_the_truth_and_says_what_each_guess_is_worth():
 
 
 def test_figure_3_of_a_release_without_the_record():
-    chart = figure("3", copies=2, synthesis=2)
-    assert chart.to_dict()["title"]["text"] == (
+    drawing = figure("3", copies=2, synthesis=2).to_dict()
+    assert drawing["title"]["text"] == (
         "A release without 1111 does not say what the last record is"
     )
-    assert "synthesis 2 of the paper" in " ".join(chart.to_dict()["title"]["subtitle"])
-    subtitles = [panel["title"]["subtitle"] for panel in guesses(chart).values()]
+    assert "synthesis 2 of the paper" in " ".join(drawing["title"]["subtitle"])
+    subtitles = [panel["title"]["subtitle"] for panel in guesses(drawing).values()]
     assert subtitles[-1].startswith("posterior 0.024;")
     shares = [float(words.split(";")[0].removeprefix("posterior ")) for words in subtitles]
     assert sum(shares) == pytest.approx(1, abs=0.01)

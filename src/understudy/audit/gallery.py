@@ -247,9 +247,10 @@ def run_gallery(  # noqa: PLR0913  # what is made, how it is audited, and the wa
 
     Examples
     --------
-    >>> found = run_gallery(tables=["clinic"], kinds=["bootstrap", "fresh people"], rows=200)
+    >>> found = run_gallery(tables=["clinic"], kinds=["bootstrap", "fresh people"], rows=200,
+    ...                     controls=[False])
     >>> len(found.judged), found.missed, found.false_alarms
-    (4, (), ())
+    (2, (), ())
     """
     check_whole("seeds", seeds, 1)
     check_whole("processes", processes, 1)

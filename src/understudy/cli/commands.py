@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -242,14 +242,15 @@ def audit(
 
     Example: `understudy audit data.csv synthetic.csv --policy policy.toml --json audit.json`
     """
-    from understudy.synthesis import Synthesizer
-
-    name = _release_name(synthetic)
-    asked.check([name])
+    if asked.in_files:
+        asked.check([_release_name(synthetic)])
     outputs.check([original, *synthetic, model, kept_back, *asked.inputs])
-    models = {} if model is None else {name: Synthesizer.load(model)}
     with session.progress(ctx):
         first, dialect = csv.open(original)
+        asked.check_typed(first.columns)
+        name = _release_name(synthetic)
+        asked.check([name])
+        models = _loaded({} if model is None else {name: model})
         read = partial(csv.read, like=dialect)
         tables = list(map(read, synthetic))
         parts = None if kept_back is None else KeptBack.read(kept_back, first, asked)
@@ -431,6 +432,13 @@ def compare(
     show_audit(ctx, found, commands)
     outputs.write(ctx, found, commands)
     asked.tell(ctx, asked.judge(found))
+
+
+def _loaded(models: Mapping[str, Path]) -> dict[str, Any]:
+    """Return the models by name, which loads all that models are made of."""
+    from understudy.synthesis import Synthesizer
+
+    return {name: Synthesizer.load(path) for name, path in models.items()}
 
 
 def _release_name(synthetic: Sequence[options.Place]) -> str:

@@ -315,7 +315,7 @@ def test_calibration_of_a_single_column():
 
 def test_calibration_of_a_smoothed_network():
     people = survey(15, seed=3)
-    check_calibration(simulate(MODELS["smoothed"]().fit(people), people, False, 120, 6))
+    check_calibration(simulate(MODELS["smoothed"]().fit(people), people, False, 60, 6))
 
 
 def test_control_records_seem_to_be_in_less_often():

@@ -233,8 +233,12 @@ class TestNewFits:
         ("model", "prior", "count"),
         cases(
             ["trees", "informed"],
-            ["smoothed trees", "informed"],
-            slow=[["trees", "uniform"], ["greedy", "informed"], ["optimal", "informed"]],
+            slow=[
+                ["smoothed trees", "informed"],
+                ["trees", "uniform"],
+                ["greedy", "informed"],
+                ["optimal", "informed"],
+            ],
         ),
     )
     def test_one_attribute(self, model, prior, count):

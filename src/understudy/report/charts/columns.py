@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from understudy.charts.chart import Chart, cells, drawing, role_scales
@@ -55,14 +56,16 @@ def column_chart(column: ColumnShares, place: int) -> Chart:
         column.column,
         f"{share(gap)} of the records would have to change to agree with the original.",
         alt_text,
-        _bars(upright, len(rows), alt_text),
+        _bars(upright, len(rows)) | {"description": alt_text},
         ("Place", "Label", "Original", "Release"),
         rows,
         width=380,
     )
 
 
-def _bars(upright: bool, bars: int, alt_text: str) -> dict[str, Any]:
+@functools.cache
+def _bars(upright: bool, bars: int) -> dict[str, Any]:
+    """Return the drawing of so many bars, which many columns have in common."""
     import altair as alt
 
     hue, _ = role_scales(_SERIES, explained=False)  # the page has one legend for all columns
@@ -97,4 +100,4 @@ def _bars(upright: bool, bars: int, alt_text: str) -> dict[str, Any]:
 
     # The original is a broad bar behind a narrow one, so that both are seen where they agree.
     layers = [layer("original", 0.88, 0.55), layer("synthetic", 0.4, 1.0)]
-    return drawing(*layers, height=170 if upright else 22 * bars, alt_text=alt_text)
+    return drawing(*layers, height=170 if upright else 22 * bars, alt_text="")
