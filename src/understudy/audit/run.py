@@ -413,6 +413,11 @@ def _left_out(first: Synthesis) -> Iterator[str]:
     shared = first.task.shared_columns(first.table)
     absent = [name for name in to_narwhals(first.task.original).columns if name not in shared]
     own = [name for name in shared if name not in first.columns]
+    units = [name for name in own if first.task.units and name in first.task.units.names]
+    own = [name for name in own if name not in units]
+    if units:
+        names = "names" if len(units) == 1 else "name"
+        yield f"Not compared: {quoted(units)}, which {names} the units."
     if absent:
         columns = "column" if len(absent) == 1 else "columns"
         yield f"The release lacks the {columns} {quoted(absent)}."
