@@ -196,13 +196,14 @@ def one_record_each(task: Task) -> Task:
 
 def about_units(units: Units, unit: str, sizes: Codes) -> str:
     """Say what the units are, and how they are counted."""
-    words = Unit.of(unit)
-    records = len(units.original)
+    words, records = Unit.of(unit), len(units.original)
+    fewest, most = int(sizes.min()), int(sizes.max())
+    each = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
     return (
-        f"{words.count(units.count)} with {records:,} records, named by {quoted(units.names)}: "
-        f"{int(sizes.min()):,} to {int(sizes.max()):,} records each. Risk is counted by "
-        f"{words.one}: attacks see one record of each, drawn at random, in the original and among "
-        f"control records; lookalikes are those of any of its records."
+        f"{words.count(units.count)} with {records:,} records, {each} each, are named by "
+        f"{quoted(units.names)}. Risk is counted by {words.one}: lookalikes are those of any of "
+        "its records, and other attacks see one record of each, drawn at random, in the original "
+        "and among control records."
     )
 
 
