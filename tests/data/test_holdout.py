@@ -182,3 +182,40 @@ class TestInvariants:
             for factor in (1, 7)
         )
         assert (first.rows == second.rows).all()
+
+
+class TestUnits:
+    UNITS = np.repeat(np.arange(60), np.arange(60) % 4 + 1)
+
+    def test_whole_units_are_kept_back(self):
+        frame = pl.DataFrame({"home": self.UNITS, "row": range(len(self.UNITS))})
+        parts = hold_out(frame, 0.25, unit_id="home", random_state=1)
+        inside, outside = (set(part["home"]) for part in (parts.kept, parts.held_out))
+        assert len(outside) == 15
+        assert inside.isdisjoint(outside)
+        assert parts.rows.tolist() == parts.kept["row"].to_list()
+
+    def test_a_column_is_spread_alike_over_units(self):
+        # A unit counts with the value of its first record.
+        first = np.array(["a"] * 40 + ["b"] * 20)[self.UNITS]
+        frame = pl.DataFrame({"home": self.UNITS, "secret": first})
+        held = hold_out(frame, 0.2, by="secret", unit_id="home", random_state=2).held_out
+        assert held.unique("home")["secret"].value_counts().sort("secret")["count"].to_list() == [
+            8,
+            4,
+        ]
+
+    def test_two_columns_name_a_unit(self):
+        frame = pl.DataFrame({"home": self.UNITS // 2, "member": self.UNITS % 2})
+        held = hold_out(frame, 0.25, unit_id=["home", "member"], random_state=1).held_out
+        assert held.unique().height == 15
+
+    def test_too_few_units(self):
+        frame = pl.DataFrame({"home": np.arange(200) // 10})
+        parts = hold_out(frame, 0.2, unit_id="home", random_state=1)
+        assert parts.held_out is None
+        assert parts.reason == "20% of 20 units are 4, and fewer than 10 say too little."
+
+    def test_an_unknown_column(self):
+        with pytest.raises(ParameterError, match=r"unit_id: .*Did you mean 'home'"):
+            hold_out(pl.DataFrame({"home": range(100)}), unit_id="hme")

@@ -300,3 +300,27 @@ def test_names_in_capitals_and_addresses_elsewhere():
         for frame, host in ((ORIGINAL, "here.example"), (FRESH, "there.example"))
     )
     assert found(here, there)["name"].kept_p_value < 1e-9
+
+
+class TestUnits:
+    """Names of units are own values, although several records have each."""
+
+    RNG = np.random.default_rng(4)
+    NAMES = RNG.choice(10**8, 80, replace=False)
+    HOMES = np.repeat(NAMES, 3)
+
+    def people(self, names=None):
+        names = self.HOMES if names is None else names
+        return pl.DataFrame({"household": names, "age": self.RNG.integers(0, 90, len(names))})
+
+    def test_a_release_with_their_names_is_told(self):
+        release = self.people(self.RNG.permutation(self.HOMES))
+        found = own_values(self.people(), release)
+        assert (found.worst.column, found.worst.people, found.worst.kept) == ("household", 80, 80)
+        assert found.p_value < 0.001
+
+    def test_made_up_names_are_not(self):
+        others = np.repeat(self.NAMES + 10**8, 3)
+        found = own_values(self.people(), self.people(others))
+        assert found.marks[0].kept == 0
+        assert found.p_value > 0.05

@@ -45,6 +45,7 @@ from understudy.audit.units import (
     name_of_units,
     one_record_each,
     read_unit_id,
+    values_of_units,
     with_units,
 )
 from understudy.data.decisions import Reading, decisions
@@ -221,7 +222,7 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     if names:
         task, units, told = with_units(task, names)
         notes = (*notes, *told)
-    elif told_of := looking_like_units(task.original, to_narwhals(task.original).columns):
+    elif told_of := looking_like_units(task.original):
         notes = (*notes, told_of)
     attacked = one_record_each(task)
     real = encoded(attacked)
@@ -417,6 +418,16 @@ def _left_out(first: Synthesis) -> Iterator[str]:
     shared = first.task.shared_columns(first.table)
     absent = [name for name in to_narwhals(first.task.original).columns if name not in shared]
     own = [name for name in shared if name not in first.columns]
+    units = [name for name in own if first.task.units and name in first.task.units.names]
+    own = [name for name in own if name not in units]
+    named = [name for name in own if values_of_units(first.task.original, name)]
+    own = [name for name in own if name not in named]
+    if named:
+        look = "it looks like a name" if len(named) == 1 else "they look like names"
+        yield f"Not compared, since {look} of people or other units: {quoted(named)}."
+    if units:
+        names = "names" if len(units) == 1 else "name"
+        yield f"Not compared: {quoted(units)}, which {names} the units."
     if absent:
         columns = "column" if len(absent) == 1 else "columns"
         yield f"The release lacks the {columns} {quoted(absent)}."

@@ -77,7 +77,10 @@ class Task:
     tolerance : object
         How far off a guess of a sensitive number or date may be; what suits the values if None.
     units : Units or None
-        The units of the records, if records are to be counted by unit.
+        The units of the records, if records are to be counted by unit; None where there is one
+        record of each.
+    unit_id : tuple of str
+        The columns that name them; empty if nobody said it.
     """
 
     original: Frame
@@ -93,6 +96,7 @@ class Task:
     show_records: bool
     tolerance: object = None
     units: Units | None = None
+    unit_id: tuple[str, ...] = ()
 
     @property
     def fewest_to_name(self) -> int:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from understudy.arguments import as_names
 from understudy.audit.task import Task
 from understudy.data.declared import declare_like
-from understudy.data.frames import Frame, to_narwhals
+from understudy.data.frames import Frame, column_to_arrow, to_narwhals
 from understudy.data.identifier_look import words_of
+from understudy.data.unit_look import Repeats, why_unit
 from understudy.data.units import Codes, one_of_each, units_of
 from understudy.errors import ParameterError, unknown_columns
 from understudy.wording import Unit, listed, quoted
@@ -146,7 +147,7 @@ def with_units(task: Task, names: tuple[str, ...]) -> tuple[Task, Units, tuple[s
         rows,
         np.empty(0, np.int64) if codes is None else one_of_each(codes, rng),
     )
-    return replace(task, control=control, units=units), units, tuple(notes)
+    return replace(task, control=control, units=units, unit_id=names), units, tuple(notes)
 
 
 def _other_units(
@@ -195,27 +196,28 @@ def one_record_each(task: Task) -> Task:
 
 def about_units(units: Units, unit: str, sizes: Codes) -> str:
     """Say what the units are, and how they are counted."""
-    words = Unit.of(unit)
-    records = len(units.original)
+    words, records = Unit.of(unit), len(units.original)
+    fewest, most = int(sizes.min()), int(sizes.max())
+    each = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
     return (
-        f"{words.count(units.count)} with {records:,} records, named by {quoted(units.names)}: "
-        f"{int(sizes.min()):,} to {int(sizes.max()):,} records each. Risk is counted by "
-        f"{words.one}: attacks see one record of each, drawn at random, in the original and among "
-        f"control records; lookalikes are those of any of its records."
+        f"{words.count(units.count)} with {records:,} records, {each} each, are named by "
+        f"{quoted(units.names)}. Risk is counted by {words.one}: lookalikes are those of any of "
+        "its records, and other attacks see one record of each, drawn at random, in the original "
+        "and among control records."
     )
 
 
-def looking_like_units(frame: Frame, columns: Sequence[str]) -> str:
-    """Say which columns look like names of units although none was named; empty if none does."""
-    from understudy.data.frames import column_to_arrow
-    from understudy.data.unit_look import Repeats, why_unit
+def values_of_units(frame: Frame, name: str) -> int:
+    """Return how many values a column has that looks like the name of units; else 0."""
+    array = column_to_arrow(to_narwhals(frame)[name], name)
+    return Repeats.of(array).values if why_unit(name, array) else 0
 
+
+def looking_like_units(frame: Frame) -> str:
+    """Say which columns look like names of units although none was named; empty if none does."""
     table = to_narwhals(frame)
-    found = []
-    for name in columns:
-        array = column_to_arrow(table[name], name)
-        if why_unit(name, array):
-            found.append(f"{name!r} ({Repeats.of(array).values:,} values)")
+    known = {name: values_of_units(frame, name) for name in table.columns}
+    found = [f"{name!r} ({values:,} values)" for name, values in known.items() if values]
     if not found:
         return ""
     look = "looks like the name of a unit" if len(found) == 1 else "look like names of units"

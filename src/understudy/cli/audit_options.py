@@ -17,6 +17,7 @@ from understudy.cli import options, session
 from understudy.cli.advice_commands import AdviceCommands, shell
 from understudy.cli.option_groups import Reworded, option, panel, repeated
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
+from understudy.wording import quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -170,6 +171,11 @@ class AuditOptions:
         problems = unknown_columns([name for name in named if name], original.columns)
         if problems:
             raise ParameterError(f"The original table: {' '.join(problems)}")
+        if both := [name for name in self.units() if name in named[: -len(self.units())]]:
+            raise ParameterError(
+                f"--unit-id: {quoted(both)} names a unit, so it cannot be a key, the sensitive "
+                "column or the target. Its values are made up in a release."
+            )
 
     def units(self, described: Schema | None = None) -> list[str]:
         """Return the columns that name the units: the option's, a policy's or a schema's."""

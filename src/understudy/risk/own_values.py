@@ -9,7 +9,7 @@ may the order of the rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from understudy.arguments import as_names, check_seed
 from understudy.data.frames import Backend, Frame
 from understudy.data.joint_coding import EncodedColumn, EncodedTable, encode
 from understudy.data.schema import Schema
+from understudy.data.unit_look import why_unit
 from understudy.errors import ParameterError, unknown_columns
 from understudy.learning.mixed_distance import UNIT, place_together
 from understudy.results import Line, Result
@@ -180,9 +181,10 @@ def own_values(
     Notes
     -----
     A value is *kept* if one person of the original alone has it, and a record of the release has
-    it. By chance, fresh people share as many values with the original as its people share with each
-    other (the test is that of `lookalikes`). What can be counted up, such as 1, 2, 3 or P001, P002,
-    may be made up anew, and is not tested so.
+    it. Where a column names people, households or firms with several records, each value is that
+    of one of them, however many records have it. By chance, fresh people share as many values with
+    the original as its people share with each other (the test is that of `lookalikes`). What can be
+    counted up, such as 1, 2, 3 or P001, P002, may be made up anew, and is not tested so.
 
     Records are *aligned* with people if those of the same value, or of the same row, are more alike
     than others in any of the other columns. If both tables are sorted, or hold several rows a
@@ -215,9 +217,16 @@ def own_values(
 
 
 def own_values_of(
-    tables: Mapping[str, Frame | EncodedTable], columns: Sequence[str], *, random_state: int = 0
+    tables: Mapping[str, Frame | EncodedTable],
+    columns: Sequence[str],
+    *,
+    units: Sequence[str] = (),
+    random_state: int = 0,
 ) -> OwnValues:
-    """Look for own values in tables by name, as in `lookalikes_of`; see `own_values`."""
+    """Look for own values in tables by name, as in `lookalikes_of`; see `own_values`.
+
+    Each value of the columns `units` is that of one unit, however many records have it.
+    """
     held = without_others({name: encode(table) for name, table in tables.items()})
     original, control = held[ORIGINAL], held.get("control")
     made = [table for name, table in held.items() if name.startswith("synthetic")]
@@ -225,7 +234,12 @@ def own_values_of(
     own = [name for name in columns if name in shared]
     others = [name for name in shared if name not in own]
     rng = np.random.default_rng(random_state)
-    marks = [mark for table in made for mark in _marks(original, table, control, own, others, rng)]
+    naming = {name for name in own if name in units or _names_units(name, original.column(name))}
+    marks = [
+        mark
+        for table in made
+        for mark in _marks(original, table, control, (own, naming), others, rng)
+    ]
     known = [mark.p_value for mark in marks if not math.isnan(mark.p_value)]
     smallest = min(1.0, min(known) * len(known)) if known else math.nan
     found = OwnValues(len(original), tuple(marks), smallest)
@@ -236,23 +250,30 @@ def _marks(
     original: EncodedTable,
     release: EncodedTable,
     control: EncodedTable | None,
-    own: Sequence[str],
+    own: tuple[Sequence[str], Collection[str]],
     others: Sequence[str],
     rng: np.random.Generator,
 ) -> list[Mark]:
-    """Return what each column of own values tells, and the order of rows."""
+    """Return what each column of own values tells, and the order of rows.
+
+    `own` are these columns, and those of them that name units with several records.
+    """
     found = []
-    for name in own:
-        people, held = (_single(table.column(name)) for table in (original, release))
+    for name in own[0]:
+        single = _first if name in own[1] else _single
+        people, held = (single(table.column(name)) for table in (original, release))
         pairs = people.join(held, on="value").sort("row")
         times = np.bincount(original.column(name).codes)
-        mark = Mark(name, people.height, pairs.height, float(times[times > 1].sum()))
+        shared = 0.0 if name in own[1] else float(times[times > 1].sum())
+        mark = Mark(name, people.height, pairs.height, shared)
         if control is not None and name in control.names:
-            outside = _single(control.column(name))
+            outside = single(control.column(name))
             kept = outside.join(held, on="value").height
             mark = replace(mark, control_people=outside.height, control_kept=kept)
         if not _can_be_made_up(original.column(name).values):
             rate = len(release) / max(len(original), 1)
+            if name in own[1]:
+                rate = held.height / max(people.height, 1)
             by_chance = tail(np.array([float(mark.kept)]), np.array([mark.expected]), rate)
             mark = replace(mark, kept_p_value=float(by_chance[0]))
         aligned = _aligned((original, release), others, _looks_at_pairs(pairs), rng)
@@ -298,11 +319,27 @@ def _single(column: EncodedColumn) -> pl.DataFrame:
     """
     times = np.bincount(column.codes, minlength=len(column.values) + 1)
     rows = np.flatnonzero(times[column.codes] == 1)
+    return _named(column, rows).filter(pl.col("value").is_unique())
+
+
+def _first(column: EncodedColumn) -> pl.DataFrame:
+    """Return each value as text, and the first row that has it."""
+    _, rows = np.unique(column.codes, return_index=True)
+    return _named(column, rows).unique("value", keep="first", maintain_order=True)
+
+
+def _names_units(name: str, column: EncodedColumn) -> bool:
+    """Whether a column looks like the name of units with several records."""
+    known = column.values.gather(column.codes[column.codes < len(column.values)])
+    return bool(why_unit(name, known.to_arrow()))
+
+
+def _named(column: EncodedColumn, rows: NDArray[np.int64]) -> pl.DataFrame:
+    """Return the values of some rows as text, without those that are missing."""
     rows = rows[column.codes[rows] < len(column.values)]
     text = column.values.cast(pl.String).str.strip_chars().str.to_lowercase()
     text = text.str.replace(r"^([^@\s]+)@[^@\s]+$", "$1")
-    found = pl.DataFrame({"value": text.gather(column.codes[rows]), "row": rows})
-    return found.filter(pl.col("value").is_unique())
+    return pl.DataFrame({"value": text.gather(column.codes[rows]), "row": rows})
 
 
 def _can_be_made_up(values: pl.Series) -> bool:

@@ -134,7 +134,7 @@ def test_tables_of_the_size_are_left_as_they_are(monkeypatch):
     def given(**held):
         frames = {"original": TABLE} | held
         coded = CodedTables.of(frames, ())
-        return SimpleNamespace(tables=coded, task=SimpleNamespace(seed=1))
+        return SimpleNamespace(tables=coded, task=SimpleNamespace(seed=1, units=None))
 
     # Of 100 records 30 are held out, so that 70 are left to learn from.
     found = prediction_tables(given(synthetic=TABLE.take(np.arange(70))), test=False).encoded

@@ -141,9 +141,13 @@ def test_whole_units_are_drawn():
 @pytest.mark.slow
 def test_fresh_units_alarm_no_more_often_than_they_may():
     # 60 tables: more than 8 alarms at 5% each have a probability below 1%.
-    alarms = np.zeros(2, int)
+    alarms, by_record = np.zeros(2, int), 0
     for seed in range(60):
         tables = [fresh(50, 3 * seed + n, 1000 * n) for n in range(3)]
         found = lookalikes(*tables[:2], control=tables[2], unit_id="person", random_state=1)
         alarms += found.p_value < 0.05, found.control.p_value < 0.05
+        alone = [table.drop("person") for table in tables]
+        found = lookalikes(*alone[:2], control=alone[2], random_state=1)
+        by_record += found.control.p_value < 0.05
     assert alarms.max() <= 8, alarms
+    assert by_record > 8, by_record  # records of one unit are no independent evidence

@@ -21,6 +21,11 @@ from understudy.audit.measures.declaration import (
 )
 from understudy.audit.measures.records import scores_by_lookup
 from understudy.audit.synthesis import Synthesis
+from understudy.audit.units import Units
+from understudy.counting import group_ids
+from understudy.data.coded import Coded
+from understudy.data.frames import to_narwhals
+from understudy.data.units import units_of
 from understudy.learning.packed import Records
 from understudy.risk.attribution_result import Attack
 from understudy.risk.chance import shares_right
@@ -35,15 +40,12 @@ LOOKUP = FigureKind(
     "GCAP, any record",
     "Share of people for whom one of their records, or more, is guessed by looking up its keys and "
     "taking one of the values found",
-    question="ordinary",
-    told="Looking up the keys of all their records gives a right value for {synthetic} of the "
-    "{units}; as many guesses without the release give {baseline}",
 )
 REPU = FigureKind(
     "repu_any_record",
     "repU, any record",
-    "Share of people with a record whose keys are unique in the original and belong to exactly one "
-    "synthetic record",
+    "Share of people with a record whose keys nobody else has in the original, and exactly one in "
+    "the release",
     guess=False,
 )
 DISCO = FigureKind(
@@ -109,44 +111,64 @@ def _run(synthesis: Synthesis) -> AnyRecord:
         compared = compare_people(People(inside, one), People(outside, other))
     flags = disclosure_of(synthesis.prepared).per_record(backend="polars")
 
-    def share(name: str) -> float:
-        return float((np.bincount(units.original, flags[name].to_numpy()) > 0).mean())
+    def share(which: NDArray[np.bool_]) -> float:
+        return float((np.bincount(units.original, which) > 0).mean())
 
+    unique, replicated = _unique(synthesis, units)
     return AnyRecord(
         float(inside.mean()),
         float(expected.mean()),
         float(any_of(upper, units.original).mean()),
         control,
         compared,
-        share("replicated"),
-        share("unique"),
-        share("correct"),
-        share("constant"),
-        _disclosed_by_the_original(synthesis, units.original),
+        share(unique & replicated),
+        share(unique),
+        share(flags["correct"].to_numpy()),
+        share(flags["constant"].to_numpy()),
+        share(_one_value(synthesis)),
     )
 
 
-_CUTS = np.linspace(0.1, 0.9, 9)
-"""Units are alike if they would be guessed about as often without the release."""
+def _unique(synthesis: Synthesis, units: Units) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which records have keys that no other unit has; and that one has in the release.
 
-
-def _disclosed_by_the_original(synthesis: Synthesis, units: Codes) -> float:
-    """Return the share of units with a record whose keys have one sensitive value in the original.
-
-    They are those that the original itself would disclose.
+    Records of the release are units if nothing says which of them belong together.
     """
     prepared = synthesis.prepared
-    scenario = prepared.scenario
-    both = np.zeros(len(units), np.int64)
-    for name in scenario.keys:
-        codes = prepared.original[name].astype(np.int64)
-        _, both = np.unique(both * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
-    own = prepared.original[scenario.sensitive].astype(np.int64)
-    low, high = np.full((2, int(both.max(initial=0)) + 1), -1)
-    low[:] = np.iinfo(np.int64).max
-    np.minimum.at(low, both, own)
-    np.maximum.at(high, both, own)
-    return float((np.bincount(units, (low == high)[both]) > 0).mean())
+    combined = _combined((prepared.original, *prepared.syntheses), prepared.scenario.keys)
+    own, other = combined[: len(units.original)], combined[len(units.original) :]
+    released = np.arange(len(other))
+    if set(units.names) <= set(to_narwhals(synthesis.table).columns):
+        released = units_of(synthesis.table, units.names)
+    size = int(combined.max(initial=0)) + 1
+    return _of_one(own, units.original, size)[own], _of_one(other, released, size)[own]
+
+
+def _combined(tables: Sequence[Coded], keys: Sequence[str]) -> Codes:
+    """Return the combination of keys of each record of all tables, from 0."""
+    every = Coded.concatenate([table.select(keys) for table in tables])
+    return group_ids(every, tuple(keys)).ids.astype(np.int64)
+
+
+def _of_one(combined: Codes, units: Codes, size: int) -> NDArray[np.bool_]:
+    """Return which combinations exactly one unit has."""
+    low, high = np.full(size, np.iinfo(np.int64).max), np.full(size, -1)
+    np.minimum.at(low, combined, units)
+    np.maximum.at(high, combined, units)
+    alone: NDArray[np.bool_] = low == high
+    return alone
+
+
+def _one_value(synthesis: Synthesis) -> NDArray[np.bool_]:
+    """Return which records have keys with one sensitive value in the original."""
+    prepared = synthesis.prepared
+    combined = _combined((prepared.original,), prepared.scenario.keys)
+    own = prepared.original[prepared.scenario.sensitive].astype(np.int64)
+    return _of_one(combined, own, int(combined.max(initial=0)) + 1)[combined]
+
+
+_CUTS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+"""Units are alike if they would be guessed about as often without the release."""
 
 
 def _collect(_first: Synthesis, found: Sequence[AnyRecord]) -> Collected:
@@ -192,7 +214,8 @@ ANY_RECORD = Measure(
         "A person with several records is disclosed if one of them is. For each record, we look up "
         "the synthetic records with the same keys, or the nearest ones, and take the value of one "
         "of them. We show how often at least one of these guesses is right, beside as many guesses "
-        "without the release. repU and DiSCO count people with at least one record that they count.",
+        "without the release. repU and DiSCO count people with at least one such record; keys are "
+        "unique if no other person has them.",
     ),
     place=56,
 )

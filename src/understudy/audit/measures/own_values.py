@@ -35,7 +35,8 @@ def _run(synthesis: Synthesis) -> OwnValues:
     }
     shared = synthesis.task.shared_columns(synthesis.table)
     own = [name for name in shared if name not in synthesis.columns]
-    return own_values_of(tables, own, random_state=synthesis.task.seed)
+    named = synthesis.task.unit_id
+    return own_values_of(tables, own, units=named, random_state=synthesis.task.seed)
 
 
 def _collect(_first: Synthesis, found: Sequence[OwnValues]) -> Collected:

@@ -31,7 +31,7 @@ from understudy.audit.units import Units
 from understudy.data.frames import to_narwhals
 from understudy.errors import NoDensityError, UnderstudyError
 from understudy.risk.strong import StrongAttack, strong_attacker, strong_attacker_on_units
-from understudy.wording import bits, number, sentence
+from understudy.wording import bits, number, people, sentence
 
 MOST_REFITS = 50
 MOST_REFITTED = 150_000
@@ -188,7 +188,8 @@ def _collect_units(found: Sequence[OnUnits]) -> Collected:
         told += (
             f" An attacker who knows nothing of a unit's value in any of its records, and "
             "everyone else's records, learns at most "
-            f"{bits(most)} bits; {max(attack.certain for attack in together):,} are certain."
+            f"{bits(most)} bits; {people(max(attack.certain for attack in together))} "
+            "disclosed for certain."
         )
     else:
         told += f" A unit's records together were not attacked: {found[0].reason}"
