@@ -21,7 +21,12 @@ from understudy.cli.control import control
 from understudy.cli.holdout import Holdout, KeptBack, KeptBackFile
 from understudy.cli.named_releases import NamedReleases
 from understudy.cli.option_groups import Reworded, argument, grouped, option, repeated
-from understudy.cli.preparation import KindOption, read_kinds, show_decisions
+from understudy.cli.preparation import (
+    DependenciesOption,
+    KindOption,
+    read_kinds,
+    show_decisions,
+)
 from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
 from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
 from understudy.showing import NOT_SHOWN, showing_records
@@ -86,6 +91,14 @@ def schema(
         option("Groups with equally many records, or of equal width.", default=True),
     ] = "quantile",
     kind: Annotated[KindOption, Reworded(panel=None)] = None,
+    dependencies: Annotated[
+        DependenciesOption,
+        Reworded(
+            panel=None,
+            help="Whether to look for what holds between columns: code and name, total = a + b, "
+            "start <= end, blocks that are missing together.",
+        ),
+    ] = True,
     stream: options.Stream = False,
     drop: options.Drop = "",
     force: options.Force = False,
@@ -102,7 +115,9 @@ def schema(
     kinds = read_kinds(kind)
     with session.progress(ctx):
         table, dialect = csv.open(data, drop, stream=stream)
-        found = Schema.infer(table, bins=bins, binning=binning, kinds=kinds)
+        found = Schema.infer(
+            table, bins=bins, binning=binning, kinds=kinds, dependencies=dependencies
+        )
     found = found.with_roles(
         keys=options.split_names(keys),
         sensitive=options.split_names(sensitive),

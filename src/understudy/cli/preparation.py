@@ -32,6 +32,16 @@ KindOption = Annotated[
 ]
 
 
+DependenciesOption = Annotated[
+    bool,
+    _columns(
+        "Whether what holds between columns is found and kept: code and name, total = a + b, "
+        "start <= end, blocks that are missing together. The schema file has a switch for each.",
+        "--dependencies/--no-dependencies",
+    ),
+]
+
+
 def read_kinds(texts: Sequence[str] | None) -> dict[str, Kind]:
     """Return the kinds that were given as COLUMN=KIND; a name may hold the sign.
 
@@ -134,6 +144,8 @@ class Preparation:
         ),
     ] = None
 
+    dependencies: DependenciesOption = True
+
     def check(self) -> None:
         """Raise if an option cannot be read, before any work."""
         read_kinds(self.kind)
@@ -145,11 +157,13 @@ class Preparation:
         kinds = read_kinds(self.kind)
         try:
             if described is None:
-                schema = Schema.infer(frame, kinds=kinds)
+                schema = Schema.infer(frame, kinds=kinds, dependencies=self.dependencies)
             else:
                 schema = described.read_anew(frame, kinds) if kinds else described
         except ParameterError as error:
             raise ParameterError(f"--kind: {error}") from error
+        if not self.dependencies:
+            schema = schema.with_dependencies(keep=False)
         if self.group_rare is None:
             return Prepared(frame, schema)
         if isinstance(frame, FileStream):
@@ -164,4 +178,4 @@ class Preparation:
         found = [word for text in self.kind or () for word in (spelled("kind"), text)]
         if self.group_rare is not None:
             found += [spelled("group_rare"), str(self.group_rare)]
-        return found
+        return found if self.dependencies else [*found, spelled("no_dependencies")]

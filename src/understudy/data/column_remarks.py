@@ -26,7 +26,15 @@ from understudy.data.values import numbers
 from understudy.wording import counted, listed
 
 Topic = Literal[
-    "refused", "made up", "all differ", "may be a name", "codes", "special", "format", "rare"
+    "refused",
+    "made up",
+    "all differ",
+    "may be a name",
+    "codes",
+    "dependency",
+    "special",
+    "format",
+    "rare",
 ]
 """What there is to know about a column; in this order they are told."""
 

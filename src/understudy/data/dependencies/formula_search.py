@@ -7,10 +7,10 @@ on all records, and must agree far more often than if the column were shuffled.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, islice, permutations
+from itertools import islice, permutations
 
 import numpy as np
 import pyarrow as pa
@@ -156,7 +156,7 @@ class _Search:
                 forms = PARTS
         yield from (Formula(name, form, (other,)) for form in forms)
 
-    def _of_number(self, name: str, other: str) -> Iterator[Formula]:
+    def _of_number(self, name: str, other: str) -> Iterator[Formula]:  # noqa: C901, PLR0912  # one form after the other
         """Yield the formulas of one number that a few records suggest."""
         small = self.views.sample
         mine, a = small[name].floats, small[other].floats
@@ -314,9 +314,7 @@ class _Search:
         ]
         yield from self._checked(found, max(len(found), 1))
 
-    def _checked(
-        self, formulas: Collection[Formula] | Iterator[Formula], tests: int
-    ) -> Iterator[Formula]:
+    def _checked(self, formulas: Iterable[Formula], tests: int) -> Iterator[Formula]:
         """Yield the formulas that hold on the sample, and then on all records, beyond chance."""
         for formula in formulas:
             if self._found.get(formula.column, 0) >= _MOST_FOR_ONE:
@@ -453,7 +451,7 @@ def _correlations(values: Floats, others: Floats) -> Floats:
     mean_v, mean_o = v @ seen.T / count, known @ o.T / count
     covariance = v @ o.T / count - mean_v * mean_o
     squares = (v * v) @ seen.T / count - mean_v**2, known @ (o * o).T / count - mean_o**2
-    return covariance / np.sqrt(np.maximum(squares[0] * squares[1], 1e-300))
+    return np.asarray(covariance / np.sqrt(np.maximum(squares[0] * squares[1], 1e-300)))
 
 
 def _standardized(values: Floats) -> Floats:

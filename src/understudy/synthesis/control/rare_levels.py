@@ -117,7 +117,7 @@ def group_rare_levels(original: Frame, least: int, schema: Schema | None = None)
         kept = [level for level in levels if level in stays & seen]
         columns[-1] = replace(column, levels=(*kept, label))
         other[column.name], joined[column.name] = label, len(seen - stays)
-    return Grouped(original, Schema(columns), least, other, joined)
+    return Grouped(original, Schema(columns, schema.dependencies), least, other, joined)
 
 
 def _labels() -> Iterator[str]:
