@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from understudy.utility.association import Association, association
+from understudy.utility.dependencies import KeptDependencies, dependencies
 from understudy.utility.marginals import Marginals, marginals
 from understudy.utility.prediction import prediction
 from understudy.utility.prediction_result import Prediction
@@ -10,10 +11,12 @@ from understudy.utility.propensity import Propensity, propensity
 
 __all__ = [
     "Association",
+    "KeptDependencies",
     "Marginals",
     "Prediction",
     "Propensity",
     "association",
+    "dependencies",
     "marginals",
     "prediction",
     "propensity",
