@@ -94,7 +94,7 @@ def date_code(days: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def are_codes(values: NDArray[np.int64]) -> bool:
     """Return whether all of some whole numbers could be dates or times."""
-    return bool(are_clock_times(values).all() or days_of(values)[1].all())
+    return len(values) > 0 and bool(are_clock_times(values).all() or days_of(values)[1].all())
 
 
 def code_of(values: NDArray[Any]) -> Code | None:

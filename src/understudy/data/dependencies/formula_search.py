@@ -76,7 +76,7 @@ class _Search:
         return [
             name
             for name, view in self.views.columns.items()
-            if view.numeric and view.levels > 1 and name not in self.codes
+            if view.numeric and view.levels > 1 and name not in self.codes and view.exact
         ]
 
     @property
@@ -117,7 +117,9 @@ class _Search:
                 found = _correlations(values, np.where(np.isfinite(shape), shape, np.nan))
                 close |= np.abs(found) > _NEAR_A_LINE
             for factor in _TENS:
-                wide = np.flatnonzero(np.nanmax(values, 1) - np.nanmin(values, 1) > factor)
+                wide = np.flatnonzero(
+                    np.fmax.reduce(values, 1) - np.fmin.reduce(values, 1) > factor
+                )
                 for form in (np.floor(values / factor), np.mod(values, factor)):
                     for place in wide:
                         told = form[place]
@@ -272,7 +274,7 @@ class _Search:
     def _natural(self, formula: Formula) -> bool:
         """Return whether a sum is that of parts, none of which is below zero."""
         return formula.factor > 0 and all(
-            np.nanmin(self.views.sample[name].floats) >= 0 for name in formula.of
+            np.fmin.reduce(self.views[name].floats) >= 0 for name in formula.of
         )
 
     def _gaps(self) -> Iterator[Formula]:
@@ -290,11 +292,9 @@ class _Search:
                 for unit in units:
                     formula = Formula(name, "gap", (a, b), factor=unit)
                     told = told_by(formula, small)
-                    off = (
-                        float(np.round(np.nanmedian(small[name].floats - told)))
-                        if len(told) and not np.isnan(small[name].floats - told).all()
-                        else 0.0
-                    )
+                    apart = small[name].floats - told
+                    apart = apart[~np.isnan(apart)]
+                    off = float(np.round(np.median(apart))) if len(apart) else 0.0
                     # The first and the last day may both count.
                     constant = off if abs(off) == 1 else 0.0
                     found.append(replace(formula, constant=constant))
@@ -307,7 +307,7 @@ class _Search:
                 name,
                 "clock",
                 (other, minutes),
-                constant=2400.0 if np.nanmax(self.views[name].floats) == 2400 else 0.0,
+                constant=2400.0 if np.fmax.reduce(self.views[name].floats) == 2400 else 0.0,
             )
             for name, other in permutations(clocks, 2)
             for minutes in self.numbers

@@ -34,6 +34,12 @@ def search_table(table: pa.Table, columns: Iterable[Column]) -> tuple[Dependency
     views = Views.of(table, columns)
     if views.rows < 2:
         return ()
+    # Whatever a table holds is tried in every formula: most of them lead nowhere.
+    with np.errstate(all="ignore"):
+        return _searched(views)
+
+
+def _searched(views: Views) -> tuple[Dependency, ...]:
     codes = dict(_composites(views))
     chosen: dict[str, Determined | Formula] = {}
     for formula in find_formulas(views, codes):
@@ -72,8 +78,9 @@ def _composites(views: Views) -> Iterator[tuple[str, Code]]:
 
 
 def _different(numbers: Floats) -> NDArray[np.int64]:
-    """Return the different whole numbers, sorted."""
-    return np.unique(numbers.astype(np.int64))
+    """Return the different whole numbers, sorted; none if some are too large for a date."""
+    largest = float(np.abs(numbers).max(initial=0.0))
+    return np.unique(numbers.astype(np.int64)) if largest < 1e9 else np.empty(0, np.int64)
 
 
 def _choose(chosen: dict[str, Determined | Formula], one: Determined | Formula) -> None:
