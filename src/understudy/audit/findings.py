@@ -224,6 +224,30 @@ class PredictionFindings:
 
 
 @dataclass(frozen=True)
+class DependencyFindings:
+    """Something that holds between columns of the original, and whether the release keeps it.
+
+    Parameters
+    ----------
+    kind, sentence : str
+        What kind of dependency it is, and what it says.
+    columns : tuple of str
+        The columns that it names.
+    original, synthetic : float
+        The share of records that break it; nan if the release does not show the columns.
+    broken : bool
+        Whether the release breaks it more often than the original, beyond chance.
+    """
+
+    kind: str
+    columns: tuple[str, ...]
+    sentence: str
+    original: float
+    synthetic: float
+    broken: bool
+
+
+@dataclass(frozen=True)
 class UtilityFindings:
     """What the release keeps of the original; `notes` say what was not compared."""
 
@@ -236,6 +260,7 @@ class UtilityFindings:
     correlations: CorrelationFindings | None = field(default=None, metadata=LATER)
     conditional_means: ConditionalMeanFindings | None = field(default=None, metadata=LATER)
     impossible: ImpossibleFindings | None = field(default=None, metadata=LATER)
+    dependencies: tuple[DependencyFindings, ...] = field(default=(), metadata=LATER)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 import narwhals as nw
@@ -97,6 +98,25 @@ class Task:
     tolerance: object = None
     units: Units | None = None
     unit_id: tuple[str, ...] = ()
+
+    @cached_property
+    def described(self) -> Schema:
+        """What the columns of the original are, and what holds between them.
+
+        The dependencies are those that are found, and those that a model was told of.
+        """
+        with reporting(None):  # the audit has a bar of its own
+            schema = Schema.infer(self.original)
+        models = [one.model for one in self.releases if hasattr(one.model, "schema_")]
+        declared = [
+            one
+            for model in models
+            for one in model.schema_.dependencies  # type: ignore[union-attr]  # `hasattr` says so
+            if set(one.names) <= set(schema.names)
+        ]
+        known = {(one.kind, one.names) for one in schema.dependencies}
+        more = {(o.kind, o.names): o for o in declared if (o.kind, o.names) not in known}
+        return Schema(schema.columns, (*schema.dependencies, *more.values()))
 
     @property
     def fewest_to_name(self) -> int:
@@ -305,7 +325,7 @@ def columns_of_own_values(original: Frame) -> set[str]:
     """Return the columns of identifiers and of free text."""
     try:
         with reporting(None):  # the audit has a bar of its own
-            schema = Schema.infer(original)
+            schema = Schema.infer(original, dependencies=False)
     except UnderstudyError:
         return set()
     return {column.name for column in schema if column.kind in OWN}

@@ -316,6 +316,7 @@ def utility_sentences(utility: UtilityFindings) -> Iterator[str]:
             f"times as far from the original's as a new sample of its records would be.{far}"
         )
     yield from _number_sentences(utility)
+    yield from _dependency_sentences(utility)
     yield from utility.notes
 
 
@@ -355,4 +356,21 @@ def _number_sentences(utility: UtilityFindings) -> Iterator[str]:
             f"{percent(absent.share)} of the synthetic records have a pair of values that no "
             f"original record has, where {percent(absent.expected)} of fresh records would. "
             f"Chance does not explain {counted(absent.combinations, 'combination')}."
+        )
+
+
+def _dependency_sentences(utility: UtilityFindings) -> Iterator[str]:
+    """Yield how many dependencies of the original the release breaks, and the one most broken."""
+    broken = [one for one in utility.dependencies if one.broken]
+    count = len(utility.dependencies)
+    of = "the one dependency" if count == 1 else f"all {count:,} dependencies"
+    if count and not broken:
+        yield f"It keeps {of} between columns that the original has."
+    if broken:
+        worst = max(broken, key=lambda one: one.synthetic)
+        yield (
+            f"It breaks {len(broken):,} of {count:,} dependencies between columns that the "
+            f"original has. Most often broken is that {worst.sentence}: in "
+            f"{percent(worst.synthetic)} of the records, and in {percent(worst.original)} of the "
+            "original's."
         )

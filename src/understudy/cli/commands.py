@@ -21,7 +21,13 @@ from understudy.cli.control import control
 from understudy.cli.holdout import Holdout, KeptBack, KeptBackFile
 from understudy.cli.named_releases import NamedReleases
 from understudy.cli.option_groups import Reworded, argument, grouped, option, repeated
-from understudy.cli.preparation import KindOption, read_kinds, show_decisions, with_units
+from understudy.cli.preparation import (
+    DependenciesOption,
+    KindOption,
+    read_kinds,
+    show_decisions,
+    with_units,
+)
 from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
 from understudy.cli.typed_names import AsTyped, as_typed
 from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
@@ -90,6 +96,14 @@ def schema(
     ] = "quantile",
     kind: Annotated[KindOption, Reworded(panel=None)] = None,
     unit_id: options.UnitId = "",
+    dependencies: Annotated[
+        DependenciesOption,
+        Reworded(
+            panel=None,
+            help="Whether to look for what holds between columns: code and name, total = a + b, "
+            "start <= end, blocks that are missing together.",
+        ),
+    ] = True,
     stream: options.Stream = False,
     drop: options.Drop = "",
     force: options.Force = False,
@@ -106,7 +120,9 @@ def schema(
     kinds = read_kinds(kind)
     with session.progress(ctx):
         table, dialect = csv.open(data, drop, stream=stream)
-        found = Schema.infer(table, bins=bins, binning=binning, kinds=kinds)
+        found = Schema.infer(
+            table, bins=bins, binning=binning, kinds=kinds, dependencies=dependencies
+        )
     found = found.with_roles(
         keys=options.split_names(keys),
         sensitive=options.split_names(sensitive),

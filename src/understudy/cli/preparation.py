@@ -41,6 +41,16 @@ KindOption = Annotated[
 ]
 
 
+DependenciesOption = Annotated[
+    bool,
+    _columns(
+        "Whether what holds between columns is found and kept: code and name, total = a + b, "
+        "start <= end, blocks that are missing together. The schema file has a switch for each.",
+        "--dependencies/--no-dependencies",
+    ),
+]
+
+
 def read_kinds(texts: Sequence[str] | None) -> dict[str, Kind]:
     """Return the kinds that were given as COLUMN=KIND; a name may hold the sign.
 
@@ -164,6 +174,7 @@ class Preparation:
             "Leave out the columns that are refused because they hold free text.", "--drop-text"
         ),
     ] = False
+    dependencies: DependenciesOption = True
 
     def check(self) -> None:
         """Raise if an option cannot be read, before any work."""
@@ -184,7 +195,7 @@ class Preparation:
         kinds = read_kinds(self.kind)
         try:
             if described is None:
-                schema = Schema.infer(frame, kinds=kinds)
+                schema = Schema.infer(frame, kinds=kinds, dependencies=self.dependencies)
             else:
                 schema = described.read_anew(frame, kinds) if kinds else described
         except ParameterError as error:
@@ -193,6 +204,8 @@ class Preparation:
         left_out = refused(schema) if self.drop_text else []
         if left_out:
             frame, schema = without(frame, left_out), schema.drop(*left_out)
+        if not self.dependencies:
+            schema = schema.with_dependencies(keep=False)
         if self.group_rare is None:
             return Prepared(frame, schema, left_out=tuple(left_out))
         from understudy.synthesis.control import group_rare_levels
@@ -205,7 +218,8 @@ class Preparation:
         found = [word for text in self.kind or () for word in (spelled("kind"), text)]
         if self.group_rare is not None:
             found += [spelled("group_rare"), str(self.group_rare)]
-        return [*found, *([spelled("drop_text")] if self.drop_text else [])]
+        found += [spelled("drop_text")] if self.drop_text else []
+        return found if self.dependencies else [*found, spelled("no_dependencies")]
 
 
 def refused(schema: Schema) -> list[str]:

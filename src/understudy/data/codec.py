@@ -72,7 +72,7 @@ class Codec:
     plan: Plan = field(default_factory=Plan)
 
     @classmethod
-    def fit(
+    def fit(  # noqa: C901  # all problems of a table are collected in one go
         cls,
         data: Frame | FileStream,
         schema: Schema | None = None,
@@ -119,10 +119,10 @@ class Codec:
         made_up: dict[str, Pattern] = {}
         alone: list[str] = []
         few: list[str] = []
-        for name, array in track(columns_of(data), "Coding", len(layout.types)):
+        for name, own in track(columns_of(data), "Coding", len(layout.types)):
             if name not in schema:
                 continue
-            column = schema[name]
+            column, array = schema[name], own
             wrong = column_problems(column, array) + _text_problems(column)
             problems += wrong
             types[name] = array.type

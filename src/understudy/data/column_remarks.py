@@ -33,6 +33,7 @@ Topic = Literal[
     "all differ",
     "may be a name",
     "codes",
+    "dependency",
     "special",
     "format",
     "rare",

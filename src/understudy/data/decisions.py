@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from understudy.data.column_remarks import TOPICS, Remark, remarks_about
+from understudy.data.dependency_remarks import dependency_remarks
 from understudy.data.frames import Backend, Frame, to_backend
 from understudy.data.inspection import form_problems
 from understudy.data.schema import Column, Schema
@@ -182,6 +183,7 @@ def decisions(
     """
     schema = schema or Schema.infer(data)
     told = formats or {}
+    between = dependency_remarks(data, schema)
     found = []
     for name, array in columns_of(data):
         if name not in schema:
@@ -191,6 +193,7 @@ def decisions(
         remarks = [] if form_problems(column, array) else list(remarks_about(column, array))
         if told.get(name):
             remarks.append(Remark("format", told[name]))
+        remarks += between.get(name, ())
         remarks.sort(key=lambda one: TOPICS.index(one.topic))
         found.append(Decision(name, column.kind, read_as(column), tuple(remarks)))
     return Decisions(tuple(found), layout_of(data).backend)

@@ -210,7 +210,9 @@ def own_values(
     check_seed(random_state)
     tables = named_tables(original, synthetic, control)
     if columns is None:
-        columns = [one.name for one in Schema.infer(original) if one.kind in OWN]
+        columns = [
+            one.name for one in Schema.infer(original, dependencies=False) if one.kind in OWN
+        ]
     if unknown := unknown_columns(as_names(columns), tables[ORIGINAL].names):
         raise ParameterError(f"columns: {' '.join(unknown)}")
     return own_values_of(tables, as_names(columns), random_state=random_state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from understudy.utility.association import Association, association
 from understudy.utility.conditional_means import ConditionalMeans, conditional_means
 from understudy.utility.correlations import Correlations, correlations
+from understudy.utility.dependencies import KeptDependencies, dependencies
 from understudy.utility.impossible_combinations import (
     ImpossibleCombinations,
     impossible_combinations,
@@ -19,6 +20,7 @@ __all__ = [
     "ConditionalMeans",
     "Correlations",
     "ImpossibleCombinations",
+    "KeptDependencies",
     "Marginals",
     "Prediction",
     "Propensity",
@@ -26,6 +28,7 @@ __all__ = [
     "conditional_means",
     "correlations",
     "impossible_combinations",
+    "dependencies",
     "marginals",
     "prediction",
     "propensity",

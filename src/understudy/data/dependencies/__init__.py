@@ -1,4 +1,4 @@
-"""Dependencies between columns: found in a table, kept by every synthesizer, checked in a release."""
+"""Dependencies between columns: found in a table, kept by synthesizers, checked in a release."""
 
 from understudy.data.dependencies.families import (
     Composite,

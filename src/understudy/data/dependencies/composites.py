@@ -38,7 +38,7 @@ def minutes_of(codes: NDArray[Any]) -> NDArray[Any]:
     >>> minutes_of(np.array([5, 1345, 2400]))
     array([   5,  825, 1440])
     """
-    return codes // 100 * 60 + codes % 100
+    return np.asarray(codes // 100 * 60 + codes % 100)
 
 
 def clock_code(minutes: NDArray[Any], *, midnight: bool = False) -> NDArray[Any]:
@@ -52,7 +52,7 @@ def clock_code(minutes: NDArray[Any], *, midnight: bool = False) -> NDArray[Any]
     within = minutes % DAY
     if midnight:
         within = np.where(within == 0, DAY, within)
-    return within // 60 * 100 + within % 60
+    return np.asarray(within // 60 * 100 + within % 60)
 
 
 def are_clock_times(values: NDArray[Any]) -> NDArray[np.bool_]:
@@ -90,6 +90,11 @@ def date_code(days: NDArray[np.int64]) -> NDArray[np.int64]:
     months = month.astype(np.int64)
     day = days - month.astype("M8[D]").astype(np.int64) + 1
     return (months // 12 + 1970) * 10000 + (months % 12 + 1) * 100 + day
+
+
+def are_codes(values: NDArray[np.int64]) -> bool:
+    """Return whether all of some whole numbers could be dates or times."""
+    return len(values) > 0 and bool(are_clock_times(values).all() or days_of(values)[1].all())
 
 
 def code_of(values: NDArray[Any]) -> Code | None:

@@ -113,7 +113,7 @@ class _Dependency:
             yield "it names a column twice."
         if not isinstance(self.exceptions, int | float) or not 0 <= self.exceptions <= 1:
             yield f"exceptions must be a share between 0 and 1; got {self.exceptions!r}."
-        if not isinstance(self.keep, bool):
+        if self.keep not in (True, False):
             yield f"keep must be true or false; got {self.keep!r}."
 
 
@@ -162,9 +162,10 @@ class Formula(_Dependency):
         log2, log1p, rounded, rounded down or up (to multiples of `factor`), quotient and
         remainder (of a whole division by `factor`), and parts of a date or time: year, quarter,
         month, day, weekday (Monday is 1), hour, minute, second, date.
-        Of two columns a and b: sum (factor * (a + b) + constant), difference (a - b + constant), product
-        (factor * a * b), ratio (factor * a / b), ratio to square (factor * a / b^2), gap (time from b to a, in units of `factor`
-        seconds), clock (a time as hhmm, so many minutes later).
+        Of two columns a and b: sum (factor * (a + b) + constant), difference (a - b +
+        constant), product (factor * a * b), ratio (factor * a / b), ratio to square (factor * a /
+        b^2), gap (time from b to a, in units of `factor` seconds), clock (a time as hhmm, so many
+        minutes later).
     of : tuple of str
         The columns that it is computed from.
     factor, constant : float
@@ -199,37 +200,45 @@ class Formula(_Dependency):
     @property
     def text(self) -> str:
         """What is computed, in words."""
-        a, b = (repr(self.of[0]), repr(self.of[-1]))
-        times = "" if self.factor == 1 else f"{self.factor:.6g} * "
-        plus = f" {'+' if self.constant > 0 else '-'} {abs(self.constant):.6g}"
-        plus = plus if self.constant else ""
-        to = "" if self.factor == 1 else f" to multiples of {self.factor:.6g}"
-        if self.form == "multiple":
-            return f"{times}{a}{plus}"
-        if self.form == "square":
-            return f"{times}{a} squared"
-        if self.form.startswith("log"):
-            inner = f"1 + {a}" if self.form == "log1p" else a
-            return f"{'log' if self.form == 'log1p' else self.form}({inner})"
-        if self.form.startswith("rounded"):
-            return f"{a} {self.form}{to}"
-        if self.form == "quotient":
-            return f"{a} divided by {self.factor:g}, rounded down"
-        if self.form == "remainder":
-            return f"the remainder of {a} divided by {self.factor:g}"
-        if self.form in (*PARTS, "date"):
-            return f"the {self.form} of {a}"
-        if self.form == "gap":
-            return f"{a} - {b} in {SECONDS.get(self.factor, f'{self.factor:g} seconds')}{plus}"
-        if self.form == "clock":
-            return f"{a} and {b} minutes, on the clock"
-        if self.form == "ratio to square":
-            return f"{times}{a} / {b} squared"
-        sign = {"sum": "+", "difference": "-", "product": "*", "ratio": "/"}[self.form]
+        return self._of_two() if self.form in OF_TWO else self._of_one()
+
+    @property
+    def _times(self) -> str:
+        return "" if self.factor == 1 else f"{self.factor:.6g} * "
+
+    @property
+    def _plus(self) -> str:
+        sign = "+" if self.constant > 0 else "-"
+        return f" {sign} {abs(self.constant):.6g}" if self.constant else ""
+
+    def _of_one(self) -> str:
+        a, by = repr(self.of[0]), f"{self.factor:.6g}"
+        to = "" if self.factor == 1 else f" to multiples of {by}"
+        return {
+            "multiple": f"{self._times}{a}{self._plus}",
+            "square": f"{self._times}{a} squared",
+            "log1p": f"log(1 + {a})",
+            "quotient": f"{a} divided by {by}, rounded down",
+            "remainder": f"the remainder of {a} divided by {by}",
+            **{form: f"{form}({a})" for form in ("log", "log10", "log2")},
+            **{form: f"{a} {form}{to}" for form in ("rounded", "rounded down", "rounded up")},
+        }.get(self.form, f"the {self.form} of {a}")
+
+    def _of_two(self) -> str:
+        a, b = (repr(name) for name in (self.of[0], self.of[-1]))
+        total = f"({a} + {b})" if self._times else f"{a} + {b}"
+        unit = SECONDS.get(self.factor, f"units of {self.factor:g} seconds")
         if self.form == "sum" and self.factor == -1:
             return f"{self.constant:.6g} - {a} - {b}"
-        both = f"{a} {sign} {b}"
-        return f"{times}{f'({both})' if self.form == 'sum' and times else both}{plus}"
+        return {
+            "sum": f"{self._times}{total}{self._plus}",
+            "difference": f"{a} - {b}{self._plus}",
+            "product": f"{self._times}{a} * {b}",
+            "ratio": f"{self._times}{a} / {b}",
+            "ratio to square": f"{self._times}{a} / {b} squared",
+            "gap": f"{a} - {b} in {unit}{self._plus}",
+            "clock": f"{a} and {b} minutes, on the clock",
+        }[self.form]
 
     def problems(self, known: Sequence[str]) -> Iterator[str]:
         """Yield a sentence for everything that is wrong with it."""
@@ -337,12 +346,6 @@ class MissingWhen(_Dependency):
         level = "missing" if self.level is None else repr(self.level)
         return f"{self.column!r} is missing {when} {self.other!r} is {level}"
 
-    def problems(self, known: Sequence[str]) -> Iterator[str]:
-        """Yield a sentence for everything that is wrong with it."""
-        yield from super().problems(known)
-        if not isinstance(self.level, str | int | float | bool | None):
-            yield "level must be a text, a number, or true or false."
-
 
 @dataclass(frozen=True)
 class Composite(_Dependency):
@@ -410,6 +413,8 @@ def plain_problems(plain: object) -> list[str]:
                 problems.append(f"{name} must be a list of names.")
         elif name in ("column", "low", "high", "other") and not isinstance(plain[name], str):
             problems.append(f"{name} must be the name of a column.")
+        elif name == "level" and not isinstance(plain[name], str | int | float | bool):
+            problems.append("level must be a text, a number, or true or false.")
     return problems
 
 
@@ -421,7 +426,7 @@ def dependency_from_plain(plain: Mapping[str, Any]) -> Dependency:
     >>> dependency_from_plain({"kind": "ordered", "low": "tmin", "high": "tmax", "keep": False})
     Ordered(exceptions=0.0, keep=False, low='tmin', high='tmax')
     """
-    values = {
+    values: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in plain.items()
         if name != "kind"

@@ -7,10 +7,10 @@ on all records, and must agree far more often than if the column were shuffled.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, islice, permutations
+from itertools import islice, permutations
 
 import numpy as np
 import pyarrow as pa
@@ -76,7 +76,7 @@ class _Search:
         return [
             name
             for name, view in self.views.columns.items()
-            if view.numeric and view.levels > 1 and name not in self.codes
+            if view.numeric and view.levels > 1 and name not in self.codes and view.exact
         ]
 
     @property
@@ -117,7 +117,9 @@ class _Search:
                 found = _correlations(values, np.where(np.isfinite(shape), shape, np.nan))
                 close |= np.abs(found) > _NEAR_A_LINE
             for factor in _TENS:
-                wide = np.flatnonzero(np.nanmax(values, 1) - np.nanmin(values, 1) > factor)
+                wide = np.flatnonzero(
+                    np.fmax.reduce(values, 1) - np.fmin.reduce(values, 1) > factor
+                )
                 for form in (np.floor(values / factor), np.mod(values, factor)):
                     for place in wide:
                         told = form[place]
@@ -156,7 +158,7 @@ class _Search:
                 forms = PARTS
         yield from (Formula(name, form, (other,)) for form in forms)
 
-    def _of_number(self, name: str, other: str) -> Iterator[Formula]:
+    def _of_number(self, name: str, other: str) -> Iterator[Formula]:  # noqa: C901, PLR0912  # one form after the other
         """Yield the formulas of one number that a few records suggest."""
         small = self.views.sample
         mine, a = small[name].floats, small[other].floats
@@ -272,7 +274,7 @@ class _Search:
     def _natural(self, formula: Formula) -> bool:
         """Return whether a sum is that of parts, none of which is below zero."""
         return formula.factor > 0 and all(
-            np.nanmin(self.views.sample[name].floats) >= 0 for name in formula.of
+            np.fmin.reduce(self.views[name].floats) >= 0 for name in formula.of
         )
 
     def _gaps(self) -> Iterator[Formula]:
@@ -290,11 +292,9 @@ class _Search:
                 for unit in units:
                     formula = Formula(name, "gap", (a, b), factor=unit)
                     told = told_by(formula, small)
-                    off = (
-                        float(np.round(np.nanmedian(small[name].floats - told)))
-                        if len(told) and not np.isnan(small[name].floats - told).all()
-                        else 0.0
-                    )
+                    apart = small[name].floats - told
+                    apart = apart[~np.isnan(apart)]
+                    off = float(np.round(np.median(apart))) if len(apart) else 0.0
                     # The first and the last day may both count.
                     constant = off if abs(off) == 1 else 0.0
                     found.append(replace(formula, constant=constant))
@@ -307,16 +307,14 @@ class _Search:
                 name,
                 "clock",
                 (other, minutes),
-                constant=2400.0 if np.nanmax(self.views[name].floats) == 2400 else 0.0,
+                constant=2400.0 if np.fmax.reduce(self.views[name].floats) == 2400 else 0.0,
             )
             for name, other in permutations(clocks, 2)
             for minutes in self.numbers
         ]
         yield from self._checked(found, max(len(found), 1))
 
-    def _checked(
-        self, formulas: Collection[Formula] | Iterator[Formula], tests: int
-    ) -> Iterator[Formula]:
+    def _checked(self, formulas: Iterable[Formula], tests: int) -> Iterator[Formula]:
         """Yield the formulas that hold on the sample, and then on all records, beyond chance."""
         for formula in formulas:
             if self._found.get(formula.column, 0) >= _MOST_FOR_ONE:
@@ -453,7 +451,7 @@ def _correlations(values: Floats, others: Floats) -> Floats:
     mean_v, mean_o = v @ seen.T / count, known @ o.T / count
     covariance = v @ o.T / count - mean_v * mean_o
     squares = (v * v) @ seen.T / count - mean_v**2, known @ (o * o).T / count - mean_o**2
-    return covariance / np.sqrt(np.maximum(squares[0] * squares[1], 1e-300))
+    return np.asarray(covariance / np.sqrt(np.maximum(squares[0] * squares[1], 1e-300)))
 
 
 def _standardized(values: Floats) -> Floats:

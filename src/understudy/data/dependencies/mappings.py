@@ -141,7 +141,7 @@ def find_mappings(views: Views, taken: Collection[str]) -> Iterator[Determined]:
 
 
 def _may_tell(view: View) -> bool:
-    """Return whether a column may be one that others follow from: no measurement, and it repeats."""
+    """Return whether others may follow from a column: it is no measurement, and repeats."""
     measured = view.column.kind == "real" and view.column.binned
     return not measured and Groups.of(view).repeat
 
@@ -159,7 +159,8 @@ def _candidates(views: Views, by: tuple[str, ...], others: list[str]) -> list[st
     """Return which columns may follow from others, as far as neighbours in a sample tell."""
     whole = _sample_for(views, by)
     step = max(len(whole) // _FIRST_PAIRS, 1)
-    for rows in [whole[::step], whole] if step > 1 else [whole]:
+    for sample in [whole[::step], whole] if step > 1 else [whole]:
+        rows = sample
         key = views[by[0]].codes[rows]
         for name in by[1:]:
             key = key * (views[name].size + 1) + views[name].codes[rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
 from understudy.data.dependencies.evidence import LIKELY_FORMULA, beyond_chance
 from understudy.data.dependencies.families import MissingTogether, MissingWhen
@@ -49,10 +49,18 @@ def _reason(views: Views, name: str, excluded: Collection[str], tests: int) -> M
     missing = views[name].missing
     gaps, best, explained = int(missing.sum()), None, 0
     for other, view in views.columns.items():
-        if other in excluded or other == name or not 2 <= view.levels <= MOST_LEVELS:
+        if other in excluded or other == name:
             continue
-        if view.column.binned or view.timed:
+        if FEWEST_MISSING <= view.gaps < gaps and not (view.missing & ~missing).any():
+            tries = view.gaps
+            if tries > explained and beyond_chance(
+                0, tries, 1 - gaps / views.rows, tests, LIKELY_FORMULA
+            ):
+                best, explained = MissingWhen(name, other), tries
+        if view.column.binned or not 2 <= view.levels <= MOST_LEVELS:
             continue
+        if pa.types.is_temporal(view.array.type) or pa.types.is_decimal(view.array.type):
+            continue  # such a level cannot be written into a schema file
         within = np.bincount(view.codes, missing, minlength=view.size + 1)[: view.size]
         always = np.flatnonzero((within == view.counts[:-1]) & (view.counts[:-1] > 0))
         for code in always:
@@ -72,15 +80,3 @@ def level_of(view: View, code: int) -> str | int | float | bool:
     row = int(np.flatnonzero(view.codes == code)[0])
     value: str | int | float | bool = view.array[row].as_py()
     return value
-
-
-def where_level(view: View, level: str | float | bool) -> NDArray[np.bool_]:
-    """Return which records have a level."""
-    codes = {view.array[int(row)].as_py(): code for code, row in _examples(view).items()}
-    return np.asarray(view.codes == codes.get(level, -1))
-
-
-def _examples(view: View) -> dict[int, int]:
-    """Return a record for each value that occurs."""
-    codes, rows = np.unique(view.codes, return_index=True)
-    return {int(code): int(row) for code, row in zip(codes, rows, strict=True) if code < view.size}

@@ -39,6 +39,7 @@ def find_orderings(
         and name not in codes
         and name not in derived
         and not view.column.special
+        and (view.timed or view.exact)
     ]
     tests = len(names) * max(len(names) - 1, 1)
     found: dict[tuple[str, str], int] = {}

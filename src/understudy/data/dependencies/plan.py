@@ -51,7 +51,7 @@ from understudy.data.dependencies.told import (
 from understudy.data.dependencies.views import View
 from understudy.data.frames import arrow_type
 from understudy.data.inspection import Grouping, infer_columns
-from understudy.data.schema import NUMERIC, Column, Schema
+from understudy.data.schema import NUMERIC, Column, Kind, Schema
 from understudy.data.schema_file import column_from_plain, column_to_plain
 from understudy.data.values import numbers
 from understudy.errors import SchemaError
@@ -387,9 +387,8 @@ class _Learner:
             if self.schema[name].special and self._view(name).numeric
         }
         if own:
-            excused = ~known
-            broken = np.count_nonzero(~agree & ~excused)
-            return Overrule(told, broken / max(np.count_nonzero(known), 1))
+            count = int(np.count_nonzero(known & ~agree))
+            return Overrule(told, count / max(int(np.count_nonzero(known)), 1))
         if agree.all():
             return Derive(told)
         step = self._residue(told, array, agree, known, special)
@@ -439,15 +438,13 @@ class _Learner:
                 yield name, Column(name, "categorical", column.role, levels=levels)
             elif isinstance(step, Difference | Count):
                 array = step.reduced(self.columns).array
-                kind = "real" if pa.types.is_floating(array.type) else "integer"
-                binning = "width" if column.binning == "width" else "quantile"
-                found = next(
-                    infer_columns(
-                        pa.table({name: array}),
-                        Grouping(column.bins, binning),
-                        {name: kind},
-                    )
+                assert array is not None  # noqa: S101  # for the type checker
+                kind: Kind = "real" if pa.types.is_floating(array.type) else "integer"
+                grouping = Grouping(
+                    column.bins, "width" if column.binning == "width" else "quantile"
                 )
+                alone = pa.table({name: array})
+                found = next(iter(infer_columns(alone, grouping, {name: kind})))
                 yield name, replace(found, role=column.role)
 
     def _blanks(
@@ -494,9 +491,11 @@ class _Learner:
     def _check_ordered(self, high: str, lows: Iterable[str]) -> None:
         problems = []
         for low in lows:
-            for name in (low, high):
-                if self.schema[name].kind not in NUMERIC:
-                    problems.append(f"{low!r} <= {high!r}: {name!r} holds no numbers or dates.")
+            problems += [
+                f"{low!r} <= {high!r}: {name!r} holds no numbers or dates."
+                for name in (low, high)
+                if self.schema[name].kind not in NUMERIC
+            ]
             timed = [self.schema[name].kind == "datetime" for name in (low, high)]
             if any(timed) and self._type(low) != self._type(high):
                 problems.append(

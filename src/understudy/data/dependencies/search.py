@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from understudy.data.dependencies.composites import code_of
+from understudy.data.dependencies.composites import are_codes, code_of
 from understudy.data.dependencies.families import (
     Code,
     Composite,
@@ -16,6 +17,7 @@ from understudy.data.dependencies.families import (
     Formula,
 )
 from understudy.data.dependencies.formula_search import find_formulas
+from understudy.data.dependencies.formulas import Floats
 from understudy.data.dependencies.mappings import find_mappings
 from understudy.data.dependencies.missingness import find_missing
 from understudy.data.dependencies.orderings import find_orderings
@@ -32,7 +34,13 @@ def search_table(table: pa.Table, columns: Iterable[Column]) -> tuple[Dependency
     views = Views.of(table, columns)
     if views.rows < 2:
         return ()
-    codes = {name: code for name, code in _composites(views)}
+    # Whatever a table holds is tried in every formula: most of them lead nowhere.
+    with np.errstate(all="ignore"):
+        return _searched(views)
+
+
+def _searched(views: Views) -> tuple[Dependency, ...]:
+    codes = dict(_composites(views))
     chosen: dict[str, Determined | Formula] = {}
     for formula in find_formulas(views, codes):
         _choose(chosen, formula)
@@ -61,19 +69,18 @@ _RANKS = {
 
 def _composites(views: Views) -> Iterator[tuple[str, Code]]:
     for name, view in views.columns.items():
-        if (view.column.kind == "integer" and pa.types.is_integer(view.array.type)) or (
-            view.column.kind == "integer" and pa.types.is_floating(view.array.type)
-        ):
-            known = view.floats[~np.isnan(view.floats)]
-            quick = view_values(known[:: max(len(known) // 1000, 1)])
-            code = code_of(quick) if len(quick) else None
-            if code is not None and code_of(view_values(known)) == code:
-                yield name, code
+        if view.column.kind != "integer" or not view.numeric:
+            continue
+        known = view.floats[~np.isnan(view.floats)]
+        few = known[:: max(len(known) // 1000, 1)]
+        if are_codes(_different(few)) and (code := code_of(_different(known))) is not None:
+            yield name, code
 
 
-def view_values(numbers: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    """Return the different whole numbers, sorted."""
-    return np.unique(numbers.astype(np.int64))
+def _different(numbers: Floats) -> NDArray[np.int64]:
+    """Return the different whole numbers, sorted; none if some are too large for a date."""
+    largest = float(np.abs(numbers).max(initial=0.0))
+    return np.unique(numbers.astype(np.int64)) if largest < 1e9 else np.empty(0, np.int64)
 
 
 def _choose(chosen: dict[str, Determined | Formula], one: Determined | Formula) -> None:

@@ -93,6 +93,13 @@ class View:
         return as_floats(self.array, self.name)
 
     @cached_property
+    def exact(self) -> bool:
+        """Whether its numbers are finite, and small enough to reckon with exactly."""
+        largest = float(np.fmax.reduce(np.abs(self.floats), initial=0.0))
+        whole = pa.types.is_integer(self.array.type)
+        return largest < (2.0**53 if whole else 1e100)
+
+    @cached_property
     def special(self) -> NDArray[np.bool_]:
         """Where a number stands for something of its own, such as -9 for "no answer"."""
         if not self.column.special or not self.numeric:

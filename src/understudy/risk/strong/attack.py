@@ -43,7 +43,7 @@ MOST_REFITTED = 750_000
 _OTHER_COLUMNS = "New fits need all columns of all tables as the model knows them, and some differ."
 
 
-def strong_attacker(  # noqa: C901, PLR0912, PLR0913  # the tables, the attacker's knowledge, and the way
+def strong_attacker(  # noqa: C901, PLR0912, PLR0913, PLR0915  # the tables, the attacker's knowledge, and the way
     model: Synthesizer,
     original: Frame | Coded,
     synthetic: Frame | Coded | Sequence[Frame | Coded],

@@ -79,9 +79,8 @@ def read_releases(
         If the model was fitted to another number of records, or a release holds values that it
         cannot draw, or breaks its rules.
     """
-    codec = model.codec_
-    if columns is not None:
-        codec = codec.select([name for name in codec.names if name in columns])
+    wanted = [name for name in model.codec_.names if columns is None or name in columns]
+    codec = model.codec_.select(wanted)
     _check_smoothing(codec)
     coded = _coded(model, codec, original, "original")
     if len(coded) != model.n_rows_:

@@ -217,7 +217,7 @@ class Cart(PanelSynthesizer):
         if matrix or any(rule.columns is None for rule in rules):
             return set(names)  # it cannot be seen which columns matter
         ruled = {name for rule in rules for name in (rule.column, *(rule.columns or ()))}
-        given = [self.predictors, self.keep, self.strata, self.protect]
+        given: list[object] = [self.predictors, self.keep, self.strata, self.protect]
         settings = (self.minbucket, self.cp, self.smoothing, self.smoothing_leaves)
         given += [one for one in settings if isinstance(one, Mapping)]
         return ruled | columns_named(given, names)

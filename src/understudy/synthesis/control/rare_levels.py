@@ -128,7 +128,7 @@ def group_rare_levels(
         kept = [level for level in levels if level in stays & seen]
         found[name] = replace(column, levels=(*kept, label))
         other[name], joined[name] = label, len(seen - stays)
-    return Grouped(original, Schema(found.values()), least, other, joined)
+    return Grouped(original, Schema(found.values(), schema.dependencies), least, other, joined)
 
 
 def _labels() -> Iterator[str]:
