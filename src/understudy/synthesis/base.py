@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -19,6 +20,8 @@ from understudy.data.bins import Decoding
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.files import fitted, write_tables
 from understudy.data.frames import Frame, to_arrow
+from understudy.data.panel_look import looks_like_panel, panel_losses
+from understudy.data.stream import columns_of
 from understudy.errors import (
     DataError,
     ModelFileError,
@@ -143,7 +146,26 @@ class Synthesizer(Parametrized, ABC):
         codec = Codec.fit(data, schema, exact=self.exact, ends=self._least_at_ends)
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
+        if not isinstance(data, FileStream):
+            self._tell_of_panel(codec.schema, dict(columns_of(data)))
         self._learn_from(data, codec)
+
+    def _tell_of_panel(self, schema: Schema, columns: Mapping[str, pa.Array]) -> None:
+        """Say what is lost if records of units are drawn by themselves."""
+        units, time = schema.units, schema.time
+        advice = "BayesNet and Cart draw units as a whole."
+        if not units:
+            found = looks_like_panel(schema, columns)
+            if found is None:
+                return
+            units, time = (found[0],), found[1]
+            advice = (
+                f"This looks like a panel: give {found[0]!r} the role 'unit' and {found[1]!r} the "
+                "role 'time', and BayesNet and Cart draw units as a whole."
+            )
+        losses = panel_losses(schema, columns, units, time)
+        if losses:
+            logging.getLogger("understudy").warning("%s %s", losses, advice)
 
     def _learn_from(self, data: Frame | FileStream, codec: Codec) -> None:
         """Learn from a table whose coding is known."""

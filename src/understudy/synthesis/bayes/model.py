@@ -26,7 +26,7 @@ from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
 from understudy.synthesis.bayes.network import Edge, Network, read_graph, residual_paths
-from understudy.synthesis.bayes.panel_parts import network_params
+from understudy.synthesis.bayes.panel_parts import set_network_params
 from understudy.synthesis.bayes.smoothing import (
     AUTO,
     Smoothing,
@@ -382,7 +382,9 @@ class BayesNet(PanelSynthesizer):
         self._smoothing_by_column()
 
     def _with_params_for(self, part: Part) -> Self:
-        return network_params(self, part)
+        own = self.clone()
+        set_network_params(own, self, part)
+        return own
 
     def refit(self, coded: Coded) -> Self:
         """Return a synthesizer with the same parameters and coding, fitted to other records.

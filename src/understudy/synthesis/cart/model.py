@@ -22,7 +22,7 @@ from understudy.synthesis.bayes.smoothing import AUTO
 from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState
 from understudy.synthesis.cart import packing
 from understudy.synthesis.cart.features import Feature, read_features
-from understudy.synthesis.cart.panel_parts import check_panel_params, tree_params
+from understudy.synthesis.cart.panel_parts import check_panel_params, set_tree_params
 from understudy.synthesis.cart.plan import (
     Plan,
     Predictors,
@@ -261,7 +261,9 @@ class Cart(PanelSynthesizer):
         self.violations_ = self._read_violations(arrays["violations"])
 
     def _with_params_for(self, part: Part) -> Self:
-        return tree_params(self, part)
+        own = self.clone()
+        set_tree_params(own, self, part)
+        return own
 
     def _prepare(self, features: tuple[Feature, ...], plan: Plan, strata: Strata) -> None:
         self.plan_, self.strata_ = plan, strata
@@ -512,7 +514,8 @@ class Cart(PanelSynthesizer):
         """
         self._require_fit()
         if self.panel_ is not None:
-            return [one for model in self.panel_.models.values() for one in model.trees()]
+            models = self.panel_.models.values()
+            return [one for model in models if isinstance(model, Cart) for one in model.trees()]
         return [
             summary
             for number, sequence in enumerate(self.sequences_)

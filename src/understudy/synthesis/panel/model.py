@@ -23,7 +23,7 @@ from understudy.synthesis.panel.drawing import PanelBlock, Series, Units, blocks
 from understudy.synthesis.panel.outline import Outline, order_records, outline_of, time_of
 from understudy.synthesis.panel.parts import Part, Parts
 from understudy.synthesis.panel.reading import Reading
-from understudy.synthesis.panel.records import Records
+from understudy.data.panel_records import Records
 from understudy.synthesis.panel.walk import Walk
 from understudy.wording import quoted
 
@@ -93,8 +93,9 @@ class Panel:
         how = owner.decode
         read = Reading.of(codec, outline, columns, coded, records)
         changes = read.find_changes(owner.columns_set_by_rules | owner.hidden_columns, how)
-        settings = {"exact": owner.exact, "ends": owner.least_at_ends, "how": how}
-        parts = read.parts(changes, owner.hidden_columns, **settings)
+        parts = read.parts(
+            changes, owner.hidden_columns, exact=owner.exact, ends=owner.least_at_ends, how=how
+        )
         tables = read.tables(parts, changes, how)
         seeds = rng.spawn(len(_PARTS))
         models = {
@@ -205,8 +206,8 @@ class Panel:
                 present = np.zeros(len(stored), bool)
                 columns[name] = numbers_to_arrow(Numbers(stored, present), kind)
             elif name in counters:
-                codes = counters[name].codes(codec, found.numbers[name])
-                columns[name] = coder.build(codes.astype(np.int64), how, rng)
+                codes = counters[name].codes(codec, found.numbers[name]).astype(np.int64)
+                columns[name] = coder.build(codes, how, rng)
             elif name in self.outline.constant:
                 built = coder.build(block.units.codes[name].astype(np.int64), how, rng)
                 columns[name] = built.take(pa.array(found.unit))
@@ -279,7 +280,7 @@ class Panel:
     def restore(
         cls, owner: PanelSynthesizer, plain: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Panel:
-        """Return the panel that was taken apart; raise ValueError or KeyError if it does not fit."""
+        """Return the panel that was taken apart; ValueError or KeyError if it does not fit."""
         codec = owner.codec_
         outline = Outline.from_plain(plain["outline"], codec)
         codecs = {
@@ -291,7 +292,9 @@ class Panel:
         models = {
             name: None
             if part is None
-            else owner.restore_part(part, int(plain["rows"][name]), _with_prefix(arrays, f"{name}_"))
+            else owner.restore_part(
+                part, int(plain["rows"][name]), _with_prefix(arrays, f"{name}_")
+            )
             for name, part in _each(parts)
         }
         coded_changes = () if parts.changes is None else parts.changes.names

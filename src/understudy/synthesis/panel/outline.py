@@ -15,7 +15,7 @@ from understudy.data.codec import Codec
 from understudy.data.coded import Codes
 from understudy.data.coders import BinCoder, Coder, LevelCoder, NumberLevelCoder
 from understudy.data.schema import NUMERIC, Column, Schema
-from understudy.synthesis.panel.records import Records, Values, find_time, unit_numbers
+from understudy.data.panel_records import Records, Values, find_time, unit_numbers
 from understudy.synthesis.panel.scales import Plain, Scale, scale_from_plain, scale_of
 
 FEWEST_STEPS = 20
@@ -74,7 +74,7 @@ class Counter:
 
     def _codes(self, coder: Coder, numbers: NDArray[Any]) -> NDArray[np.int64]:
         if self.ranked:
-            return np.clip(numbers, 0, coder.known - 1)
+            return np.clip(numbers, 0, coder.known - 1).astype(np.int64)
         stored = self.scale.write(numbers)
         if isinstance(coder, BinCoder):
             edges = coder.bins.edges
@@ -185,7 +185,9 @@ def order_records(
         return Records.of(units, codes.astype(np.int64))
     values = Values.of(columns[time], time, numeric=True)
     when = values.numbers.astype(np.float64) if values.missing.any() else values.numbers
-    return Records.of(units, np.where(values.missing, np.inf, when) if values.missing.any() else when)
+    return Records.of(
+        units, np.where(values.missing, np.inf, when) if values.missing.any() else when
+    )
 
 
 def time_of(codec: Codec, columns: Mapping[str, pa.Array]) -> str | None:

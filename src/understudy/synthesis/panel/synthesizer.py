@@ -63,6 +63,11 @@ class PanelSynthesizer(Synthesizer):
     def _draws_panel(self, schema: Schema) -> bool:
         return bool(self.panel and schema.units)
 
+    def _tell_of_panel(self, schema: Schema, columns: Mapping[str, pa.Array]) -> None:
+        # Units that are named are drawn as a whole, or the user does not want that.
+        if not schema.units and self.panel:
+            super()._tell_of_panel(schema, columns)
+
     def _learn_from(self, data: Frame | FileStream, codec: Codec) -> None:
         if not self._draws_panel(codec.schema):
             self.panel_ = None
@@ -188,8 +193,7 @@ class PanelSynthesizer(Synthesizer):
             problems = [f"{name!r} is not there: it names the units." for name in absent]
             raise SchemaError("The table cannot be coded:", problems)
         columns = {
-            name: table[name].combine_chunks()
-            for name in (*self.codec_.names, *self.schema_.units)
+            name: table[name].combine_chunks() for name in (*self.codec_.names, *self.schema_.units)
         }
         return self.panel_.log_likelihood(columns, coded, possible)
 
@@ -237,9 +241,7 @@ class PanelSynthesizer(Synthesizer):
     def _restore_panel(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `_panel_state` gave."""
 
-    def _take_back(
-        self, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
-    ) -> None:
+    def _take_back(self, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         if "panel" not in header:
             super()._take_back(header, arrays)
             return
