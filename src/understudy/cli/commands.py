@@ -56,6 +56,7 @@ def understudy(
     handler = RichHandler(
         console=session.console(), show_time=False, show_path=False, show_level=False
     )
+    handler.addFilter(session.each_once())
     logging.basicConfig(level=level, format="%(message)s", handlers=[handler], force=True)
     ctx.obj = {"quiet": quiet}
 
@@ -157,7 +158,7 @@ def synth(
         how.draw(model, outputs, overwrite=force)
         if save_model is not None:
             model.save(save_model, overwrite=force)
-    made = f"{how.rows or model.n_rows_:,} rows x {len(model.schema_)} columns"
+    made = f"{model.rows_to_draw(how.rows):,} rows x {len(model.schema_)} columns"
     for path in outputs:
         place = session.called(path)
         session.say(ctx, f"Wrote {place}: {made} ({how.method}, seed {model.random_state}).")
@@ -346,7 +347,7 @@ def run(
             audit=asked.words(found.findings),
             rerun=holdout.again(asked, how.copies),
         )
-        rows = how.rows or model.n_rows_
+        rows = model.rows_to_draw(how.rows)
         back = "" if anew else parts.written()
         release = Release(model, rows, found, kept_back, anew, failed, ready.open_note)
         folder.describe(made, release, commands, back)

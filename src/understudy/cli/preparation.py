@@ -12,7 +12,7 @@ import typer
 from understudy.cli import session
 from understudy.cli.option_groups import panel, spelled
 from understudy.cli.options import joined_names
-from understudy.errors import ParameterError
+from understudy.errors import ParameterError, unknown_columns
 
 if TYPE_CHECKING:
     from understudy.data import Schema
@@ -51,6 +51,15 @@ def read_kinds(texts: Sequence[str] | None) -> dict[str, Kind]:
             raise ParameterError(f"--kind names {column!r} twice.")
         found[column] = cast("Kind", kind.strip())
     return found
+
+
+def with_time(schema: Schema, name: str) -> Schema:
+    """Return a schema in which a column orders the records of each unit; as it is without one."""
+    if not name:
+        return schema
+    if name not in schema:
+        raise ParameterError(f"--time: {unknown_columns([name], schema.names)[0]}")
+    return schema.edit(name, role="time")
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +134,13 @@ class Preparation:
     """How the columns are read, and which levels are joined."""
 
     kind: KindOption = None
+    time: Annotated[
+        str,
+        _columns(
+            "The column that orders the records of a unit, such as a year or a date.",
+            default="found by its look",
+        ),
+    ] = ""
     group_rare: Annotated[
         int | None,
         _columns(
@@ -150,6 +166,7 @@ class Preparation:
                 schema = described.read_anew(frame, kinds) if kinds else described
         except ParameterError as error:
             raise ParameterError(f"--kind: {error}") from error
+        schema = with_time(schema, self.time)
         if self.group_rare is None:
             return Prepared(frame, schema)
         if isinstance(frame, FileStream):
@@ -162,6 +179,7 @@ class Preparation:
     def words(self) -> list[str]:
         """Return these options as they are typed."""
         found = [word for text in self.kind or () for word in (spelled("kind"), text)]
+        found += [spelled("time"), self.time] if self.time else []
         if self.group_rare is not None:
             found += [spelled("group_rare"), str(self.group_rare)]
         return found

@@ -85,9 +85,9 @@ def panel_losses(
         losses.append(f"{quoted(constant)} no longer {stay} the same within a unit")
     order = f", the order in {time!r}" if time is not None else ""
     losses.append(
-        f"the link of a record with the one before it{order} and the size of units is lost"
+        f"the link of a record with the one before it{order} and the size of units are lost"
     )
     return (
-        f"{counted(several, 'unit')} named by {quoted(units)} {have} several records. Each record is "
-        f"drawn by itself, so {', and '.join(losses)}."
+        f"{counted(several, 'unit')} named by {quoted(units)} {have} several records. Each record "
+        f"is drawn by itself, so {', and '.join(losses)}."
     )

@@ -238,9 +238,7 @@ class BayesNet(PanelSynthesizer):
             forbidden=self.forbidden,
             protect=self.protect,
             root=self.root,
-            given=self._given,
-            following=self._changes,
-        )
+        ).with_given(self._given, self._changes)
         if not isinstance(self.structure, str):
             constraints.check(read_graph(self.structure, names, order=self.order))
         elif self.structure in _NEED_MEMORY and not isinstance(source, Coded):
@@ -463,6 +461,12 @@ class BayesNet(PanelSynthesizer):
             (parent, child, float(self.information_[places[parent], places[child]]))
             for parent, child in self.network_.edges
         ]
+
+    @property
+    def columns_of_network(self) -> tuple[str, ...]:
+        """The columns of the network; of those that are given, those that others depend on."""
+        used = {parent for parent, _ in self.network_.edges}
+        return tuple(name for name in self.network_.names if self._draws(name) or name in used)
 
     def residual_paths(self) -> dict[str, list[tuple[str, ...]]]:
         """Return how each protected column is still linked to others: shortest paths, by column.

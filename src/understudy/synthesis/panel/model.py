@@ -16,6 +16,7 @@ from understudy.data.codec import Codec
 from understudy.data.coded import Coded, code_dtype
 from understudy.data.coders import BinCoder
 from understudy.data.made_up_identifiers import Pattern
+from understudy.data.panel_records import Records
 from understudy.data.values import Numbers, numbers, numbers_to_arrow
 from understudy.synthesis.blocks import Block, plan_blocks
 from understudy.synthesis.panel.changes import Change
@@ -23,7 +24,6 @@ from understudy.synthesis.panel.drawing import PanelBlock, Series, Units, blocks
 from understudy.synthesis.panel.outline import Outline, order_records, outline_of, time_of
 from understudy.synthesis.panel.parts import Part, Parts
 from understudy.synthesis.panel.reading import Reading
-from understudy.data.panel_records import Records
 from understudy.synthesis.panel.walk import Walk
 from understudy.wording import quoted
 

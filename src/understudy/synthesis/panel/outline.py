@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from understudy.data.codec import Codec
 from understudy.data.coded import Codes
 from understudy.data.coders import BinCoder, Coder, LevelCoder, NumberLevelCoder
-from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.data.panel_records import Records, Values, find_time, unit_numbers
+from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.synthesis.panel.scales import Plain, Scale, scale_from_plain, scale_of
 
 FEWEST_STEPS = 20
@@ -72,18 +72,19 @@ class Counter:
         """Return the codes nearest to some numbers, in the coding of the whole table."""
         return self._codes(codec.coders[self.name], numbers).astype(np.uint32)
 
-    def _codes(self, coder: Coder, numbers: NDArray[Any]) -> NDArray[np.int64]:
+    def _codes(self, coder: Coder, numbers: NDArray[Any]) -> NDArray[Any]:
         if self.ranked:
-            return np.clip(numbers, 0, coder.known - 1).astype(np.int64)
+            return np.asarray(np.clip(numbers, 0, coder.known - 1))
         stored = self.scale.write(numbers)
         if isinstance(coder, BinCoder):
             edges = coder.bins.edges
-            return coder.bins.assign(np.clip(stored, edges[0], edges[-1])) + len(coder.special)
+            found = coder.bins.assign(np.clip(stored, edges[0], edges[-1]))
+            return np.asarray(found + len(coder.special))
         assert isinstance(coder, NumberLevelCoder)  # noqa: S101  # a counter holds numbers
         order = np.argsort(coder.numbers, kind="stable")
         known = coder.numbers[order]
         middles = known[:-1] + (known[1:] - known[:-1]) / 2
-        return order[np.searchsorted(middles, stored)]
+        return np.asarray(order[np.searchsorted(middles, stored)])
 
     def to_plain(self) -> dict[str, Any]:
         """Return the counter in values that JSON can hold."""

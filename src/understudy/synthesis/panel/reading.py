@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from understudy.data.bins import Decoding
 from understudy.data.codec import Codec
 from understudy.data.coded import Coded
+from understudy.data.panel_records import Records, Values
 from understudy.data.schema import NUMERIC, Schema
 from understudy.synthesis.panel.changes import Change, can_change, places_of
 from understudy.synthesis.panel.outline import Outline
 from understudy.synthesis.panel.parts import Codings, Names, Parts, codec_of_numbers
-from understudy.data.panel_records import Records, Values
 
 Tables = dict[str, dict[str, NDArray[Any]]]
 """The codes of each part's columns."""

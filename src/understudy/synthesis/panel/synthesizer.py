@@ -60,6 +60,20 @@ class PanelSynthesizer(Synthesizer):
         super()._check_params()
         check_flag("panel", self.panel)
 
+    @property
+    def of_records(self) -> Self:
+        """The model of a record: of a panel, that of a record given the one before."""
+        if self.panel_ is None:
+            return self
+        found = self.panel_.following or self.panel_.start or self.panel_.unit
+        assert isinstance(found, type(self))  # noqa: S101  # all parts are of the same method
+        return found
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a part of a panel that draws some columns given others."""
+        return bool(self._given)
+
     def _draws_panel(self, schema: Schema) -> bool:
         return bool(self.panel and schema.units)
 
