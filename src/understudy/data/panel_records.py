@@ -150,7 +150,7 @@ def find_time(
         return None
     ranked: list[tuple[int, int, str]] = []
     for place, column in enumerate(schema):
-        if column.kind not in NUMERIC or column.special:
+        if column.kind not in NUMERIC:
             continue
         values = Values.of(columns[column.name], column.name, numeric=True)
         if values.missing.any() or not _differ(values.numbers, units):

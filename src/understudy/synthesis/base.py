@@ -575,6 +575,16 @@ class Synthesizer(Parametrized, ABC):
         if not hasattr(self, "codec_"):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
 
+    def require_single(self) -> None:
+        """Raise unless the model is fitted and draws each record by itself.
+
+        Raises
+        ------
+        NoDensityError
+            If it draws several records together, so that there is no probability of one.
+        """
+        self._require_fit()
+
     def _check_params(self) -> None:
         """Raise if a parameter has a value that cannot be used."""
         check_choice("decode", self.decode, get_args(Decoding))

@@ -209,6 +209,7 @@ def strong_attacker(  # noqa: C901, PLR0912, PLR0913  # the tables, the attacker
 
 def _check_draws(model: Synthesizer, names: tuple[str, ...]) -> None:
     """Raise if the release has no known probability, or shows what is asked for."""
+    model.require_single()
     if model.random_fit == "records":
         raise NoDensityError(
             "This model was fitted to a random sample of the records (proper=True), and nobody "

@@ -389,7 +389,7 @@ class BayesNet(PanelSynthesizer):
 
         A search that draws its root, of which nothing else is known, begins at least at the same.
         """
-        self._require_single()
+        self.require_single()
         free = self.structure == "greedy" and not self.protect and self.order is None
         if self.fit_is_known or not free:
             return super().refit(coded)
@@ -403,7 +403,7 @@ class BayesNet(PanelSynthesizer):
 
         Of several parents, what each tells decides which is dropped first.
         """
-        self._require_single()
+        self.require_single()
         automatic = any(isinstance(one, str) for one in self._smoothing_by_column().values())
         if automatic or isinstance(self.structure, str):
             return True
@@ -422,7 +422,7 @@ class BayesNet(PanelSynthesizer):
         >>> model.smoothing_
         {'age': array([5.]), 'children': array([5., 5.])}
         """
-        self._require_single()
+        self.require_single()
         found = {}
         for name, table in self.tables_.items():
             none = np.zeros(len(table.ranges.sizes) + 1)
@@ -436,7 +436,7 @@ class BayesNet(PanelSynthesizer):
 
     def sampling_tables(self) -> list[SamplingTable]:
         """Return the table of each column given its parents, in the order of drawing."""
-        self._require_single()
+        self.require_single()
         found: list[SamplingTable] = []
         for child, parents in self.network_.parents.items():
             table = self.tables_[child]
@@ -455,7 +455,7 @@ class BayesNet(PanelSynthesizer):
         >>> [(parent, child, round(bits, 3)) for parent, child, bits in model.edge_information()]
         [('age', 'children', 0.395)]
         """
-        self._require_single()
+        self.require_single()
         places = {name: place for place, name in enumerate(self.codec_.names)}
         return [
             (parent, child, float(self.information_[places[parent], places[child]]))
@@ -483,7 +483,7 @@ class BayesNet(PanelSynthesizer):
         {'husband_education': [('husband_education', 'method'),
                                ('husband_education', 'method', 'age')]}
         """
-        self._require_single()
+        self.require_single()
         return residual_paths(self.network_, read_protect(self.protect or {}, self.codec_.names))
 
     def _plain_params(self) -> dict[str, Any]:

@@ -430,7 +430,7 @@ class Cart(PanelSynthesizer):
             If `proper` is set: the trees then rest on a random sample of the records, and their
             counts are not those of the original.
         """
-        self._require_single()
+        self.require_single()
         if self.proper:
             raise NoDensityError(
                 "With proper=True trees are grown on a random sample of the records, so their "
@@ -443,7 +443,7 @@ class Cart(PanelSynthesizer):
 
         Trees that never look at these columns are not grown again.
         """
-        self._require_single()
+        self.require_single()
         self._check_codes(coded)
         strata = {self.codec_.names[place] for place in self.strata_.columns}
         everything = self.proper or self.max_predictors is not None or self.smoothing is not None
@@ -458,7 +458,7 @@ class Cart(PanelSynthesizer):
     @property
     def structure_varies(self) -> bool:
         """Whether other records may give other trees or smoothing, or strata that are refused."""
-        self._require_single()
+        self.require_single()
         return bool(self.strata_.columns) or any(
             step.may_split(self.n_rows_) or step.smoothing_leaves == AUTO
             for step in self.plan_.steps

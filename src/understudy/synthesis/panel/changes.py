@@ -238,4 +238,5 @@ def places_of(
     low, high = own[rows, piece], own[rows, piece + 1]
     width = (high - low).astype(np.float64)
     share = np.where(width > 0, (stored - low) / np.where(width > 0, width, 1), _HALF)
-    return np.asarray((piece + np.clip(share, 0, 1)) / pieces)
+    # At the very end of a bin begins the next.
+    return np.clip((piece + np.clip(share, 0, 1)) / pieces, _EDGE, 1 - _EDGE)

@@ -140,14 +140,10 @@ class Panel:
 
         counts = np.maximum(decoded(names.count), 1)
         starts = {one.name: one.rounded(decoded(one.name)) for one in self.outline.counters}
-        clock = self.outline.clock
-        if clock is not None and clock.step:
-            # A unit that would go on beyond the last time begins earlier, or ends there.
-            low, high = clock.limits(self.parts.codec)
-            counts = np.minimum(counts, 1 + int((high - low) / clock.step + 1e-9))
-            starts[clock.name] = np.minimum(
-                starts[clock.name], high - (counts - 1) * clock.step
-            ).astype(starts[clock.name].dtype)
+        for counter in self.outline.counters:
+            if counter.step:
+                own = starts[counter.name]
+                starts[counter.name] = counter.within(self.parts.codec, own, counts)
         if self.start is not None:
             known = codes | {
                 one.name: one.codes(self.parts.codec, starts[one.name])

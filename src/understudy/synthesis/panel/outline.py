@@ -62,11 +62,27 @@ class Counter:
         if isinstance(coder, LevelCoder):
             return 0, coder.known - 1
         if isinstance(coder, BinCoder):
-            low, high = self.scale.read(coder.bins.edges[[0, -1]])
+            known = np.concatenate([coder.bins.edges[[0, -1]], coder.special])
+            low, high = self.scale.read(np.array([known.min(), known.max()]))
         else:
             finite = coder.numbers[np.isfinite(coder.numbers)]
             low, high = self.scale.read(np.array([finite.min(), finite.max()]))
         return low, high
+
+    def within(
+        self, codec: Codec, starts: NDArray[Any], counts: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        """Return where to begin so that so many equal steps end within the column's limits.
+
+        What would lead beyond them begins earlier, but never before all others.
+        """
+        low, high = self.limits(codec)
+        way = (counts - 1) * (self.step or 0)
+        if (self.step or 0) < 0:
+            found = np.maximum(starts, np.minimum(low - way, starts.max()))
+        else:
+            found = np.minimum(starts, np.maximum(high - way, starts.min()))
+        return self.rounded(found.astype(starts.dtype))
 
     def codes(self, codec: Codec, numbers: NDArray[Any]) -> Codes:
         """Return the codes nearest to some numbers, in the coding of the whole table."""
@@ -248,8 +264,7 @@ def outline_of(
     clock = time if time in {*constant, *(one.name for one in counters)} else None
     if time is not None and clock is None:
         logging.getLogger("understudy").warning(
-            "%r orders the records of a unit, but has missing or special values, or does not only "
-            "rise. So its steps are not kept.",
+            "%r orders the records of a unit, but has missing values. So its steps are not kept.",
             time,
         )
     units = codec.schema.units
@@ -268,7 +283,7 @@ def _counter(
     is_time = column.name == time
     ranked = column.kind not in NUMERIC
     now, before = pairs
-    if values.missing.any() or column.special or (ranked and not is_time):
+    if values.missing.any() or (ranked and not is_time):
         return None
     if not ranked and not np.isfinite(values.numbers).all():
         return None

@@ -213,7 +213,7 @@ class PanelSynthesizer(Synthesizer):
 
     def expected_copies(self, data: Frame | Coded, rows: int | None = None) -> NDArray[np.float64]:
         """Return how many copies of each record a release is expected to hold; not of a panel."""
-        self._require_single()
+        self.require_single()
         return super().expected_copies(data, rows)
 
     def refit(self, coded: Coded) -> Self:
@@ -224,17 +224,17 @@ class PanelSynthesizer(Synthesizer):
         NoDensityError
             If it draws a panel: codes do not tell which records belong to a unit.
         """
-        self._require_single()
+        self.require_single()
         return super().refit(coded)
 
     def release_log_likelihood(self, coded: Coded, times: NDArray[np.int64] | None = None) -> float:
         """Return the log probability of a whole synthetic table, in nats; not of a panel."""
-        self._require_single()
+        self.require_single()
         return super().release_log_likelihood(coded, times)
 
-    def _require_single(self) -> None:
-        """Raise unless the model is fitted, and draws records by themselves."""
-        self._require_fit()
+    def require_single(self) -> None:
+        """Raise unless the model is fitted and draws each record by itself."""
+        super().require_single()
         if self.panel_ is not None:
             raise NoDensityError(NOT_MEASURED)
 

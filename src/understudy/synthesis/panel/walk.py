@@ -141,7 +141,7 @@ class Walk:
                 built = coder.build(drawn[name].astype(np.int64), self.how, self.rng)
                 by = numbers(built, name).values
             moved = counter.rounded(own[:active] + by)
-            if counter.name != self.outline.time:
+            if counter.step is None and counter.name != self.outline.time:
                 moved = np.clip(moved, *self.limits[counter.name])
             own[:active] = moved
         return drawn
