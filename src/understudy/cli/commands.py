@@ -65,6 +65,7 @@ def understudy(
         console=session.console(), show_time=False, show_path=False, show_level=False
     )
     handler.addFilter(AsTyped())
+    handler.addFilter(session.each_once())
     logging.basicConfig(level=level, format="%(message)s", handlers=[handler], force=True)
     ctx.obj = {"quiet": quiet}
 
@@ -179,7 +180,7 @@ def synth(
         how.draw(model, outputs, overwrite=force)
         if save_model is not None:
             model.save(save_model, overwrite=force)
-    made = size_of(how.rows or model.n_rows_, len(model.schema_))
+    made = size_of(model.rows_to_draw(how.rows), len(model.schema_))
     for path in outputs:
         place = session.called(path)
         session.say(ctx, f"Wrote {place}: {made} ({how.method}, seed {model.random_state}).")
@@ -374,7 +375,7 @@ def run(
             audit=asked.words(found.findings),
             rerun=holdout.again(asked, how.copies),
         )
-        rows = how.rows or model.n_rows_
+        rows = model.rows_to_draw(how.rows)
         back = "" if anew else parts.written()
         release = Release(model, rows, found, kept_back, anew, failed, ready.open_note)
         folder.describe(made, release, commands, back)

@@ -79,6 +79,15 @@ def with_units(schema: Schema, units: Sequence[str]) -> Schema:
     return schema.with_roles(unit=units) if units else schema
 
 
+def with_time(schema: Schema, name: str) -> Schema:
+    """Return a schema in which a column orders the records of each unit; as it is without one."""
+    if not name:
+        return schema
+    if name not in schema:
+        raise ParameterError(f"--time: {unknown_columns([name], schema.names)[0]}")
+    return schema.edit(name, role="time")
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """A table that is ready to be synthesized, and what its columns are."""
@@ -159,6 +168,13 @@ class Preparation:
     """How the columns are read, and which levels are joined."""
 
     kind: KindOption = None
+    time: Annotated[
+        str,
+        _columns(
+            "The column that orders the records of a unit, such as a year or a date.",
+            default="found by its look",
+        ),
+    ] = ""
     group_rare: Annotated[
         int | None,
         _columns(
@@ -200,7 +216,7 @@ class Preparation:
                 schema = described.read_anew(frame, kinds) if kinds else described
         except ParameterError as error:
             raise ParameterError(f"--kind: {error}") from error
-        schema = with_units(schema, units)
+        schema = with_time(with_units(schema, units), self.time)
         left_out = refused(schema) if self.drop_text else []
         if left_out:
             frame, schema = without(frame, left_out), schema.drop(*left_out)
@@ -216,6 +232,7 @@ class Preparation:
     def words(self) -> list[str]:
         """Return these options as they are typed."""
         found = [word for text in self.kind or () for word in (spelled("kind"), text)]
+        found += [spelled("time"), self.time] if self.time else []
         if self.group_rare is not None:
             found += [spelled("group_rare"), str(self.group_rare)]
         found += [spelled("drop_text")] if self.drop_text else []

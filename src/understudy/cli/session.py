@@ -36,6 +36,19 @@ def console() -> Console:
     return Console(stderr=True, highlight=False)
 
 
+def each_once() -> Callable[[logging.LogRecord], bool]:
+    """Return a filter that lets the same warning through once: a command may fit several models."""
+    seen: set[str] = set()
+
+    def is_new(record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        told = record.levelno == logging.WARNING and text in seen
+        seen.add(text)
+        return not told
+
+    return is_new
+
+
 def complain(heading: str, message: str = "") -> None:
     """Give a message that must be seen, even if it should be quiet."""
     from rich.text import Text

@@ -220,6 +220,19 @@ class MethodOptions:
         ),
         Form(_read_number, _say_plain),
     ] = None
+    no_panel: Annotated[
+        bool,
+        option(
+            "Draw each record by itself, even if a column names the unit that records belong to.",
+            "--no-panel",
+            panel="Panels (--method bayes and cart)",
+        ),
+        Form(
+            lambda given: False if given else None,
+            lambda value: [""] if value is False else [],
+            "panel",
+        ),
+    ] = False
     ends: Annotated[
         int | None,
         option(

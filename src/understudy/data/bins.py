@@ -221,9 +221,7 @@ class Bins:
         """Draw a number inside each given bin, evenly between its quartiles or its ends."""
         return self.at(bins, how, rng.random(len(bins)))
 
-    def at(
-        self, bins: NDArray[np.integer], how: Decoding, shares: NDArray[np.float64]
-    ) -> Numeric:
+    def at(self, bins: NDArray[np.integer], how: Decoding, shares: NDArray[np.float64]) -> Numeric:
         """Return the number that lies a given share of the way through each bin."""
         knots = self.knots_for(how)
         pieces = knots.shape[1] - 1

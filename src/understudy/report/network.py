@@ -42,7 +42,8 @@ _SWEEPS = 8
 
 def network_chart(model: BayesNet) -> alt.LayerChart:
     """Return the network as a chart; arrows are the thicker the more the parent tells."""
-    return edges_chart(model.network_.names, model.edge_information(), _roles(model))
+    shown = model.of_records
+    return edges_chart(shown.columns_of_network, shown.edge_information(), _roles(shown))
 
 
 def edges_chart(

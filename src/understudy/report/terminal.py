@@ -16,6 +16,8 @@ from understudy.data import Column
 from understudy.progress import Description
 from understudy.synthesis import BayesNet, Cart, GaussianCopula, Synthesizer
 from understudy.synthesis.base import RARE_BELOW
+from understudy.synthesis.panel.model import Panel
+from understudy.synthesis.panel.synthesizer import PanelSynthesizer
 from understudy.wording import quoted
 
 Item = TypeVar("Item")
@@ -85,6 +87,8 @@ def model_summary(model: Synthesizer) -> Group:
             style="yellow" if rare else "",
         ),
     ]
+    if isinstance(model, PanelSynthesizer) and model.panel_ is not None:
+        return Group(*lines, table, *_panel_summary(model.panel_))
     if isinstance(model, BayesNet):
         return Group(*lines, table, *_network_summary(model))
     if isinstance(model, Cart):
@@ -94,10 +98,30 @@ def model_summary(model: Synthesizer) -> Group:
     return Group(*lines, table)
 
 
+_PARTS = {
+    "unit": "What a unit has once",
+    "start": "Its first record",
+    "moves": "Steps to the next record",
+    "following": "A record given the one before",
+}
+"""What the models of a panel draw."""
+
+
+def _panel_summary(panel: Panel) -> Iterator[RenderableType]:
+    """Yield how a panel is drawn, and each of its models."""
+    yield Text("\n".join(panel.in_words()))
+    for name, model in panel.models.items():
+        yield Text(f"\n{_PARTS[name]}, learnt from {model.n_rows_:,} rows", style="bold")
+        if isinstance(model, BayesNet):
+            yield from _network_summary(model)
+        elif isinstance(model, Cart):
+            yield from _tree_summary(model)
+
+
 def _network_summary(model: BayesNet) -> Iterator[RenderableType]:
     """Yield the edges of a network with what they tell, smoothing, protection, and the search."""
     table = Table(
-        title=f"Network: {len(model.network_.edges)} edges",
+        title=f"Network: {sum(child in model.tables_ for _, child in model.network_.edges)} edges",
         title_justify="left",
         header_style="bold",
     )
@@ -107,9 +131,10 @@ def _network_summary(model: BayesNet) -> Iterator[RenderableType]:
     smoothed = [one.shrinkage for one in model.tables_.values() if one.shrinkage is not None]
     if smoothed:
         table.add_column("smoothed by (records)", overflow="fold")
-    told: dict[str, list[str]] = {name: [] for name in model.network_.names}
+    told: dict[str, list[str]] = {name: [] for name in model.tables_}
     for parent, child, bits in model.edge_information():
-        told[child].append(f"{parent} ({bits:.3f})")
+        if child in told:
+            told[child].append(f"{parent} ({bits:.3f})")
     for name, found in told.items():
         own = [", ".join(map(_strength, strengths[name]))] if smoothed else []
         table.add_row(Text(name), Text(", ".join(found) or "-"), *own)
@@ -192,7 +217,7 @@ def _tree_summary(model: Cart) -> Iterator[RenderableType]:
             "table shows the share of values that come from the leaf itself."
         )
     kept = [model.codec_.names[place] for place in model.plan_.kept]
-    if kept:
+    if kept and not model.is_part:
         yield Text(f"Kept as in the original: {quoted(kept)}.", style="yellow")
     for sensitive, target in (model.protect or {}).items():
         source = f"only from {target!r}" if target else "from its own shares"

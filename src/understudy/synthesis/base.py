@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -19,7 +20,8 @@ from understudy.data.bins import Decoding
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.files import fitted, write_tables
 from understudy.data.frames import Frame, to_arrow
-from understudy.data.stream import layout_of
+from understudy.data.panel_look import looks_like_panel, panel_losses
+from understudy.data.stream import columns_of, layout_of
 from understudy.errors import (
     DataError,
     ModelFileError,
@@ -154,7 +156,26 @@ class Synthesizer(Parametrized, ABC):
         )
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
+        if not isinstance(data, FileStream):
+            self._tell_of_panel(codec.schema, dict(columns_of(data)))
         self._learn_from(data, codec)
+
+    def _tell_of_panel(self, schema: Schema, columns: Mapping[str, pa.Array]) -> None:
+        """Say what is lost if records of units are drawn by themselves."""
+        units, time = schema.units, schema.time
+        advice = "BayesNet and Cart draw units as a whole."
+        if not units:
+            found = looks_like_panel(schema, columns)
+            if found is None:
+                return
+            units, time = (found[0],), found[1]
+            advice = (
+                f"This looks like a panel: give {found[0]!r} the role 'unit' and {found[1]!r} the "
+                "role 'time', and BayesNet and Cart draw units as a whole."
+            )
+        losses = panel_losses(schema, columns, units, time)
+        if losses:
+            logging.getLogger("understudy").warning("%s %s", losses, advice)
 
     def _learn_from(self, data: Frame | FileStream, codec: Codec) -> None:
         """Learn from a table whose coding is known."""
@@ -596,6 +617,16 @@ class Synthesizer(Parametrized, ABC):
     def _require_fit(self) -> None:
         if not hasattr(self, "codec_"):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
+
+    def require_single(self) -> None:
+        """Raise unless the model is fitted and draws each record by itself.
+
+        Raises
+        ------
+        NoDensityError
+            If it draws several records together, so that there is no probability of one.
+        """
+        self._require_fit()
 
     def _check_params(self) -> None:
         """Raise if a parameter has a value that cannot be used."""

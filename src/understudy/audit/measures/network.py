@@ -14,10 +14,11 @@ def network_of(model: Synthesizer | None) -> NetworkFindings | None:
     """Return the network of a model that has one."""
     if not isinstance(model, BayesNet):
         return None
+    shown = model.of_records
     return NetworkFindings(
-        order=tuple(model.network_.names),
+        order=shown.columns_of_network,
         edges=tuple(
-            (parent, child, float(bits)) for parent, child, bits in model.edge_information()
+            (parent, child, float(bits)) for parent, child, bits in shown.edge_information()
         ),
         protected=tuple(model.protect or ()),
     )

@@ -196,6 +196,7 @@ def _check_model(model: object) -> None:
         )
     if not hasattr(model, "codec_"):
         raise ParameterError(f"model: this {type(model).__name__} is not fitted yet.")
+    model.require_single()
     if model.random_fit == "records":
         raise NoDensityError(
             "This model was fitted to a random sample of the records (proper=True), and nobody "

@@ -229,6 +229,7 @@ def _of_dependencies(codec: Codec, names: tuple[str, ...]) -> tuple[str, ...]:
 
 def _check_draws(model: Synthesizer, names: tuple[str, ...]) -> None:
     """Raise if the release has no known probability, or shows what is asked for."""
+    model.require_single()
     if model.random_fit == "records":
         raise NoDensityError(
             "This model was fitted to a random sample of the records (proper=True), and nobody "

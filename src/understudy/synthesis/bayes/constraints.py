@@ -45,6 +45,25 @@ class Constraints:
     def __len__(self) -> int:
         return len(self.names)
 
+    def with_given(self, given: Sequence[str], following: Mapping[str, str]) -> Constraints:
+        """Return the rules of a network in which some attributes are known.
+
+        Those that are `given` come first, and have no parents. Those `following` another one have
+        that one as their only parent.
+        """
+        places = {name: place for place, name in enumerate(self.names)}
+        allowed, most, required = self.allowed.copy(), self.most.copy(), list(self.required)
+        known = [places[name] for name in given]
+        allowed[known] = False
+        most[known] = 0
+        for follower, leader in following.items():
+            row = places[follower]
+            allowed[row] = False
+            allowed[row, places[leader]] = True
+            required[row], most[row] = (places[leader],), 1
+        first = (*known, *(place for place in self.first if place not in known))
+        return Constraints(self.names, most, allowed, tuple(required), first)
+
     def check(self, network: Network) -> None:
         """Raise with every way in which a user's network breaks the rules."""
         places = {name: place for place, name in enumerate(self.names)}
@@ -85,14 +104,8 @@ def build_constraints(  # the constraining arguments of BayesNet
     forbidden: Sequence[Edge] | None = None,
     protect: Mapping[str, str | None] | None = None,
     root: str | None = None,
-    given: Sequence[str] = (),
-    following: Mapping[str, str] | None = None,
 ) -> Constraints:
-    """Return the rules that the arguments of `BayesNet` stand for, or say which cannot be met.
-
-    Columns that are `given` come first, and have no parents. Those `following` another one have
-    that one as their only parent.
-    """
+    """Return the rules that the arguments of `BayesNet` stand for, or say which cannot be met."""
     names = tuple(names)
     wanted = read_edges(required or (), "required")
     unwanted = read_edges(forbidden or (), "forbidden")
@@ -123,18 +136,9 @@ def build_constraints(  # the constraining arguments of BayesNet
             raise ParameterError(f"required: {parent!r} may not be a parent of {child!r}.")
         if places[parent] not in must[places[child]]:
             must[places[child]].append(places[parent])
-    known = [places[name] for name in given]
-    allowed[known] = False
-    most[known] = 0
-    for follower, leader in (following or {}).items():
-        row = places[follower]
-        allowed[row] = False
-        allowed[row, places[leader]] = True
-        must[row], most[row] = [places[leader]], 1
     _check_required(names, must, most)
     needed = tuple(tuple(sorted(parents)) for parents in must.values())
     first = _first(places, order, protected, root)
-    first = (*known, *(place for place in first if place not in known))
     constraints = Constraints(names, most, allowed, needed, first)
     _check_order(constraints)
     return constraints

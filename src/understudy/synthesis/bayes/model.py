@@ -28,7 +28,7 @@ from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
 from understudy.synthesis.bayes.network import Edge, Network, read_graph, residual_paths
-from understudy.synthesis.bayes.panel_parts import network_params
+from understudy.synthesis.bayes.panel_parts import set_network_params
 from understudy.synthesis.bayes.positions import Columns, Linked
 from understudy.synthesis.bayes.smoothing import (
     AUTO,
@@ -302,9 +302,7 @@ class BayesNet(PanelSynthesizer):
             forbidden=self.forbidden,
             protect=self.protect,
             root=self.root,
-            given=self._given,
-            following=self._changes,
-        )
+        ).with_given(self._given, self._changes)
         if not isinstance(self.structure, str):
             constraints.check(read_graph(self.structure, names, order=self._drawn_order))
         elif self.structure in _NEED_MEMORY and not isinstance(source, Coded):
@@ -446,14 +444,16 @@ class BayesNet(PanelSynthesizer):
         self._smoothing_by_column()
 
     def _with_params_for(self, part: Part) -> Self:
-        return network_params(self, part)
+        own = self.clone()
+        set_network_params(own, self, part)
+        return own
 
     def refit(self, coded: Coded) -> Self:
         """Return a synthesizer with the same parameters and coding, fitted to other records.
 
         A search that draws its root, of which nothing else is known, begins at least at the same.
         """
-        self._require_single()
+        self.require_single()
         free = self.structure == "greedy" and not self.protect and self.order is None
         if self.fit_is_known or not free:
             model = super().refit(coded)
@@ -471,7 +471,7 @@ class BayesNet(PanelSynthesizer):
 
         Of several parents, what each tells decides which is dropped first.
         """
-        self._require_single()
+        self.require_single()
         automatic = any(isinstance(one, str) for one in self._smoothing_by_column().values())
         if automatic or isinstance(self.structure, str):
             return True
@@ -490,7 +490,7 @@ class BayesNet(PanelSynthesizer):
         >>> model.smoothing_
         {'age': array([5.]), 'children': array([5., 5.])}
         """
-        self._require_single()
+        self.require_single()
         found = {}
         for name, table in self.tables_.items():
             none = np.zeros(len(table.ranges.sizes) + 1)
@@ -504,7 +504,7 @@ class BayesNet(PanelSynthesizer):
 
     def sampling_tables(self) -> list[SamplingTable]:
         """Return the table of each column given its parents, in the order of drawing."""
-        self._require_single()
+        self.require_single()
         found: list[SamplingTable] = []
         for child, parents in self.network_.parents.items():
             table = self.tables_[child]
@@ -523,12 +523,18 @@ class BayesNet(PanelSynthesizer):
         >>> [(parent, child, round(bits, 3)) for parent, child, bits in model.edge_information()]
         [('age', 'children', 0.395)]
         """
-        self._require_single()
+        self.require_single()
         places = {name: place for place, name in enumerate(self.codec_.names)}
         return [
             (parent, child, float(self.information_[places[parent], places[child]]))
             for parent, child in self.network_.edges
         ]
+
+    @property
+    def columns_of_network(self) -> tuple[str, ...]:
+        """The columns of the network; of those that are given, those that others depend on."""
+        used = {parent for parent, _ in self.network_.edges}
+        return tuple(name for name in self.network_.names if self._draws(name) or name in used)
 
     def residual_paths(self) -> dict[str, list[tuple[str, ...]]]:
         """Return how each protected column is still linked to others: shortest paths, by column.
@@ -545,7 +551,7 @@ class BayesNet(PanelSynthesizer):
         {'husband_education': [('husband_education', 'method'),
                                ('husband_education', 'method', 'age')]}
         """
-        self._require_single()
+        self.require_single()
         return residual_paths(self.network_, read_protect(self.protect or {}, self.codec_.names))
 
     def _plain_params(self) -> dict[str, Any]:

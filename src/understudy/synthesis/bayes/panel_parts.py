@@ -13,13 +13,12 @@ if TYPE_CHECKING:
     from understudy.synthesis.bayes.model import BayesNet
 
 
-def network_params(model: BayesNet, part: Part) -> BayesNet:
-    """Return an unfitted network with the parameters of `model` that concern a part of a panel.
+def set_network_params(own: BayesNet, model: BayesNet, part: Part) -> None:
+    """Give a copy of `model` the parameters that concern a part of a panel.
 
     An edge that is forbidden is so from the record before, too. A network that was given is that
     of each record; a column depends on itself in the record before as well.
     """
-    own = model.clone()
     own.smoothing = settings_for(model.smoothing, part)
     own.protect = protection_for(model.protect, part)
     own.root = model.root if not part.given and model.root in part.drawn else None
@@ -38,7 +37,6 @@ def network_params(model: BayesNet, part: Part) -> BayesNet:
         structure = _structure(model, part)
         own.structure = structure
         own.parents = max((len(parents) for parents in structure.values()), default=0)
-    return own
 
 
 def _in_order(part: Part, wanted: Sequence[str]) -> list[str]:

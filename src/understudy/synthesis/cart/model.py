@@ -22,7 +22,7 @@ from understudy.synthesis.bayes.smoothing import AUTO
 from understudy.synthesis.blocks import BLOCK_ROWS, Block, RandomState
 from understudy.synthesis.cart import packing
 from understudy.synthesis.cart.features import Feature, read_features
-from understudy.synthesis.cart.panel_parts import check_panel_params, tree_params
+from understudy.synthesis.cart.panel_parts import check_panel_params, set_tree_params
 from understudy.synthesis.cart.plan import (
     Plan,
     Predictors,
@@ -272,7 +272,9 @@ class Cart(PanelSynthesizer):
         self.violations_ = self._read_violations(arrays["violations"])
 
     def _with_params_for(self, part: Part) -> Self:
-        return tree_params(self, part)
+        own = self.clone()
+        set_tree_params(own, self, part)
+        return own
 
     def _prepare(self, features: tuple[Feature, ...], plan: Plan, strata: Strata) -> None:
         self.plan_, self.strata_ = plan, strata
@@ -447,7 +449,7 @@ class Cart(PanelSynthesizer):
             If `proper` is set: the trees then rest on a random sample of the records, and their
             counts are not those of the original.
         """
-        self._require_single()
+        self.require_single()
         if self.proper:
             raise NoDensityError(
                 "With proper=True trees are grown on a random sample of the records, so their "
@@ -460,7 +462,7 @@ class Cart(PanelSynthesizer):
 
         Trees that never look at these columns are not grown again.
         """
-        self._require_single()
+        self.require_single()
         self._check_codes(coded)
         strata = {self.codec_.names[place] for place in self.strata_.columns}
         everything = self.proper or self.max_predictors is not None or self.smoothing is not None
@@ -475,7 +477,7 @@ class Cart(PanelSynthesizer):
     @property
     def structure_varies(self) -> bool:
         """Whether other records may give other trees or smoothing, or strata that are refused."""
-        self._require_single()
+        self.require_single()
         return bool(self.strata_.columns) or any(
             step.may_split(self.n_rows_) or step.smoothing_leaves == AUTO
             for step in self.plan_.steps
@@ -536,7 +538,8 @@ class Cart(PanelSynthesizer):
         """
         self._require_fit()
         if self.panel_ is not None:
-            return [one for model in self.panel_.models.values() for one in model.trees()]
+            models = self.panel_.models.values()
+            return [one for model in models if isinstance(model, Cart) for one in model.trees()]
         return [
             summary
             for number, sequence in enumerate(self.sequences_)

@@ -19,13 +19,12 @@ if TYPE_CHECKING:
     from understudy.synthesis.cart.model import Cart
 
 
-def tree_params(model: Cart, part: Part) -> Cart:
-    """Return an unfitted `Cart` with the parameters of `model` that concern a part of a panel.
+def set_tree_params(own: Cart, model: Cart, part: Part) -> None:
+    """Give a copy of `model` the parameters that concern a part of a panel.
 
     What is given is kept, as in partial synthesis. A column that may be predicted from another may
     be so from that one's value in the record before, too.
     """
-    own = model.clone()
     names = model.codec_.names
     own.minbucket = settings_for(model.minbucket, part)
     own.cp = settings_for(model.cp, part)
@@ -39,7 +38,6 @@ def tree_params(model: Cart, part: Part) -> Cart:
     rules = [rule for rule in read_rules(model.rules, names) if rule.column in part.drawn]
     own.rules = [_as_given(rule) for rule in rules] or None
     own.protect = protection_for(model.protect, part)
-    return own
 
 
 def _as_given(rule: Rule) -> Any:  # noqa: ANN401  # text, or a column, an expression and a value

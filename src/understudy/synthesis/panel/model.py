@@ -16,6 +16,7 @@ from understudy.data.codec import Codec
 from understudy.data.coded import Coded, code_dtype
 from understudy.data.coders import BinCoder
 from understudy.data.made_up_identifiers import Pattern
+from understudy.data.panel_records import Records
 from understudy.data.values import Numbers, numbers, numbers_to_arrow
 from understudy.synthesis.blocks import Block, plan_blocks
 from understudy.synthesis.panel.changes import Change
@@ -23,7 +24,6 @@ from understudy.synthesis.panel.drawing import PanelBlock, Series, Units, blocks
 from understudy.synthesis.panel.outline import Outline, order_records, outline_of, time_of
 from understudy.synthesis.panel.parts import Part, Parts
 from understudy.synthesis.panel.reading import Reading
-from understudy.synthesis.panel.records import Records
 from understudy.synthesis.panel.walk import Walk
 from understudy.wording import quoted
 
@@ -93,8 +93,9 @@ class Panel:
         how = owner.decoding
         read = Reading.of(codec, outline, columns, coded, records)
         changes = read.find_changes(owner.columns_set_by_rules | owner.hidden_columns, how)
-        settings = {"exact": owner.exact, "ends": owner.least_at_ends, "how": how}
-        parts = read.parts(changes, owner.hidden_columns, **settings)
+        parts = read.parts(
+            changes, owner.hidden_columns, exact=owner.exact, ends=owner.least_at_ends, how=how
+        )
         tables = read.tables(parts, changes, how)
         seeds = rng.spawn(len(_PARTS))
         models = {
@@ -139,14 +140,10 @@ class Panel:
 
         counts = np.maximum(decoded(names.count), 1)
         starts = {one.name: one.rounded(decoded(one.name)) for one in self.outline.counters}
-        clock = self.outline.clock
-        if clock is not None and clock.step:
-            # A unit that would go on beyond the last time begins earlier, or ends there.
-            low, high = clock.limits(self.parts.codec)
-            counts = np.minimum(counts, 1 + int((high - low) / clock.step + 1e-9))
-            starts[clock.name] = np.minimum(
-                starts[clock.name], high - (counts - 1) * clock.step
-            ).astype(starts[clock.name].dtype)
+        for counter in self.outline.counters:
+            if counter.step:
+                own = starts[counter.name]
+                starts[counter.name] = counter.within(self.parts.codec, own, counts)
         if self.start is not None:
             known = codes | {
                 one.name: one.codes(self.parts.codec, starts[one.name])
@@ -205,8 +202,8 @@ class Panel:
                 present = np.zeros(len(stored), bool)
                 columns[name] = numbers_to_arrow(Numbers(stored, present), kind)
             elif name in counters:
-                codes = counters[name].codes(codec, found.numbers[name])
-                columns[name] = coder.build(codes.astype(np.int64), how, rng)
+                codes = counters[name].codes(codec, found.numbers[name]).astype(np.int64)
+                columns[name] = coder.build(codes, how, rng)
             elif name in self.outline.constant:
                 built = coder.build(block.units.codes[name].astype(np.int64), how, rng)
                 columns[name] = built.take(pa.array(found.unit))
@@ -279,7 +276,7 @@ class Panel:
     def restore(
         cls, owner: PanelSynthesizer, plain: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Panel:
-        """Return the panel that was taken apart; raise ValueError or KeyError if it does not fit."""
+        """Return the panel that was taken apart; ValueError or KeyError if it does not fit."""
         codec = owner.codec_.inner
         outline = Outline.from_plain(plain["outline"], codec)
         codecs = {
@@ -291,7 +288,9 @@ class Panel:
         models = {
             name: None
             if part is None
-            else owner.restore_part(part, int(plain["rows"][name]), _with_prefix(arrays, f"{name}_"))
+            else owner.restore_part(
+                part, int(plain["rows"][name]), _with_prefix(arrays, f"{name}_")
+            )
             for name, part in _each(parts)
         }
         coded_changes = () if parts.changes is None else parts.changes.names

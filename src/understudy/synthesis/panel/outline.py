@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from understudy.data.codec import Codec
 from understudy.data.coded import Codes
 from understudy.data.coders import BinCoder, Coder, LevelCoder, NumberLevelCoder
+from understudy.data.panel_records import Records, Values, find_time, unit_numbers
 from understudy.data.schema import NUMERIC, Column, Schema
-from understudy.synthesis.panel.records import Records, Values, find_time, unit_numbers
 from understudy.synthesis.panel.scales import Plain, Scale, scale_from_plain, scale_of
 
 FEWEST_STEPS = 20
@@ -62,28 +62,45 @@ class Counter:
         if isinstance(coder, LevelCoder):
             return 0, coder.known - 1
         if isinstance(coder, BinCoder):
-            low, high = self.scale.read(coder.bins.edges[[0, -1]])
+            known = np.concatenate([coder.bins.edges[[0, -1]], coder.special])
+            low, high = self.scale.read(np.array([known.min(), known.max()]))
         else:
             finite = coder.numbers[np.isfinite(coder.numbers)]
             low, high = self.scale.read(np.array([finite.min(), finite.max()]))
         return low, high
 
+    def within(
+        self, codec: Codec, starts: NDArray[Any], counts: NDArray[np.int64]
+    ) -> NDArray[Any]:
+        """Return where to begin so that so many equal steps end within the column's limits.
+
+        What would lead beyond them begins earlier, but never before all others.
+        """
+        low, high = self.limits(codec)
+        way = (counts - 1) * (self.step or 0)
+        if (self.step or 0) < 0:
+            found = np.maximum(starts, np.minimum(low - way, starts.max()))
+        else:
+            found = np.minimum(starts, np.maximum(high - way, starts.min()))
+        return self.rounded(found.astype(starts.dtype))
+
     def codes(self, codec: Codec, numbers: NDArray[Any]) -> Codes:
         """Return the codes nearest to some numbers, in the coding of the whole table."""
         return self._codes(codec.coders[self.name], numbers).astype(np.uint32)
 
-    def _codes(self, coder: Coder, numbers: NDArray[Any]) -> NDArray[np.int64]:
+    def _codes(self, coder: Coder, numbers: NDArray[Any]) -> NDArray[Any]:
         if self.ranked:
-            return np.clip(numbers, 0, coder.known - 1)
+            return np.asarray(np.clip(numbers, 0, coder.known - 1))
         stored = self.scale.write(numbers)
         if isinstance(coder, BinCoder):
             edges = coder.bins.edges
-            return coder.bins.assign(np.clip(stored, edges[0], edges[-1])) + len(coder.special)
+            found = coder.bins.assign(np.clip(stored, edges[0], edges[-1]))
+            return np.asarray(found + len(coder.special))
         assert isinstance(coder, NumberLevelCoder)  # noqa: S101  # a counter holds numbers
         order = np.argsort(coder.numbers, kind="stable")
         known = coder.numbers[order]
         middles = known[:-1] + (known[1:] - known[:-1]) / 2
-        return order[np.searchsorted(middles, stored)]
+        return np.asarray(order[np.searchsorted(middles, stored)])
 
     def to_plain(self) -> dict[str, Any]:
         """Return the counter in values that JSON can hold."""
@@ -185,7 +202,9 @@ def order_records(
         return Records.of(units, codes.astype(np.int64))
     values = Values.of(columns[time], time, numeric=True)
     when = values.numbers.astype(np.float64) if values.missing.any() else values.numbers
-    return Records.of(units, np.where(values.missing, np.inf, when) if values.missing.any() else when)
+    return Records.of(
+        units, np.where(values.missing, np.inf, when) if values.missing.any() else when
+    )
 
 
 def time_of(codec: Codec, columns: Mapping[str, pa.Array]) -> str | None:
@@ -245,8 +264,7 @@ def outline_of(
     clock = time if time in {*constant, *(one.name for one in counters)} else None
     if time is not None and clock is None:
         logging.getLogger("understudy").warning(
-            "%r orders the records of a unit, but has missing or special values, or does not only "
-            "rise. So its steps are not kept.",
+            "%r orders the records of a unit, but has missing values. So its steps are not kept.",
             time,
         )
     units = codec.schema.units
@@ -265,7 +283,7 @@ def _counter(
     is_time = column.name == time
     ranked = column.kind not in NUMERIC
     now, before = pairs
-    if values.missing.any() or column.special or (ranked and not is_time):
+    if values.missing.any() or (ranked and not is_time):
         return None
     if not ranked and not np.isfinite(values.numbers).all():
         return None

@@ -179,11 +179,12 @@ class Parts:
     def unit(self) -> Part:
         """The part that draws what a unit has once: constants, its size, where counters begin."""
         table = Codings()
-        for name in self.outline.constant:
-            if name not in self.hidden:
+        counted = {counter.name for counter in self.outline.counters}
+        for name in self.codec.names:
+            if name in counted:
+                table.add(name, self.units, name)
+            elif name in self.outline.constant and name not in self.hidden:
                 table.add(name, self.codec, name)
-        for counter in self.outline.counters:
-            table.add(counter.name, self.units, counter.name)
         table.add(self.names.count, self.units, self.names.count)
         return Part(table.codec())
 

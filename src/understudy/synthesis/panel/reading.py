@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from understudy.data.bins import Decoding
 from understudy.data.codec import Codec
 from understudy.data.coded import Coded
+from understudy.data.panel_records import Records, Values
 from understudy.data.schema import NUMERIC, Schema
 from understudy.synthesis.panel.changes import Change, can_change, places_of
 from understudy.synthesis.panel.outline import Outline
 from understudy.synthesis.panel.parts import Codings, Names, Parts, codec_of_numbers
-from understudy.synthesis.panel.records import Records, Values
 
 Tables = dict[str, dict[str, NDArray[Any]]]
 """The codes of each part's columns."""
@@ -114,7 +114,16 @@ class Reading:
             if name not in kept and can_change(self.codec, name):
                 places = self._places(name, how)
                 codes = self.codes[name]
-                found[name] = Change.fit(name, self.codec, codes, places, self.pairs)
+                found[name] = Change.fit(name, self.codec, codes, places, self._when, self.pairs)
+        return found
+
+    @property
+    def _when(self) -> NDArray[np.uint32]:
+        """The codes of time, as records stand in the table; 0 if there is no time."""
+        clock = self.outline.clock
+        found = np.zeros(len(self.records.order), np.uint32)
+        if clock is not None:
+            found[self.records.order] = clock.codes(self.codec, self.numbers(clock.name))
         return found
 
     def _places(self, name: str, how: Decoding) -> NDArray[np.float64] | None:
@@ -123,7 +132,7 @@ class Reading:
     def changed(self, change: Change, how: Decoding) -> pa.Array:
         """Return the changes of a column, of each record that has one before it."""
         codes = self.codes[change.name]
-        scores = change.scores(self.codec, codes, self._places(change.name, how))
+        scores = change.scores(self.codec, codes, self._places(change.name, how), self._when)
         same = self._values(change.name).same(*self.pairs)
         return change.values(self.codec, codes, scores, self.pairs, same)
 

@@ -61,8 +61,27 @@ class PanelSynthesizer(Synthesizer):
         super()._check_params()
         check_flag("panel", self.panel)
 
+    @property
+    def of_records(self) -> Self:
+        """The model of a record: of a panel, that of a record given the one before."""
+        if self.panel_ is None:
+            return self
+        found = self.panel_.following or self.panel_.start or self.panel_.unit
+        assert isinstance(found, type(self))  # noqa: S101  # all parts are of the same method
+        return found
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is a part of a panel that draws some columns given others."""
+        return bool(self._given)
+
     def _draws_panel(self, schema: Schema) -> bool:
         return bool(self.panel and schema.units)
+
+    def _tell_of_panel(self, schema: Schema, columns: Mapping[str, pa.Array]) -> None:
+        # Units that are named are drawn as a whole, or the user does not want that.
+        if not schema.units and self.panel:
+            super()._tell_of_panel(schema, columns)
 
     def _learn_from(self, data: Frame | FileStream, codec: Codec) -> None:
         if not self._draws_panel(codec.schema):
@@ -202,7 +221,7 @@ class PanelSynthesizer(Synthesizer):
 
     def expected_copies(self, data: Frame | Coded, rows: int | None = None) -> NDArray[np.float64]:
         """Return how many copies of each record a release is expected to hold; not of a panel."""
-        self._require_single()
+        self.require_single()
         return super().expected_copies(data, rows)
 
     def refit(self, coded: Coded) -> Self:
@@ -213,17 +232,17 @@ class PanelSynthesizer(Synthesizer):
         NoDensityError
             If it draws a panel: codes do not tell which records belong to a unit.
         """
-        self._require_single()
+        self.require_single()
         return super().refit(coded)
 
     def release_log_likelihood(self, coded: Coded, times: NDArray[np.int64] | None = None) -> float:
         """Return the log probability of a whole synthetic table, in nats; not of a panel."""
-        self._require_single()
+        self.require_single()
         return super().release_log_likelihood(coded, times)
 
-    def _require_single(self) -> None:
-        """Raise unless the model is fitted, and draws records by themselves."""
-        self._require_fit()
+    def require_single(self) -> None:
+        """Raise unless the model is fitted and draws each record by itself."""
+        super().require_single()
         if self.panel_ is not None:
             raise NoDensityError(NOT_MEASURED)
 
@@ -244,9 +263,7 @@ class PanelSynthesizer(Synthesizer):
     def _restore_panel(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `_panel_state` gave."""
 
-    def _take_back(
-        self, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
-    ) -> None:
+    def _take_back(self, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         if "panel" not in header:
             super()._take_back(header, arrays)
             return

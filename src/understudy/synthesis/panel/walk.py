@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from understudy.data.bins import Decoding
 from understudy.data.coded import Codes
+from understudy.data.coders import BinCoder
 from understudy.data.values import numbers
 from understudy.synthesis.panel.drawing import PanelBlock, Series
 
@@ -41,8 +42,9 @@ class Walk:
         self.codes = {name: self.units.codes[name].copy() for name in self.outline.varying}
         self.numbers = {name: own.copy() for name, own in self.units.starts.items()}
         self.places = {name: rng.random(len(counts)) for name in panel.changes}
+        when = self._when(len(counts))
         self.scores = {
-            name: change.scores(self.codec, self.codes[name], self.places[name])
+            name: change.scores(self.codec, self.codes[name], self._places(name), when)
             for name, change in panel.changes.items()
         }
 
@@ -98,9 +100,21 @@ class Walk:
         built = coding.coders[change].build(drawn.astype(np.int64), self.how, self.rng)
         held = (self.codes[name], self.scores[name], self.places[name])
         before = (held[0][rows], held[1][rows], held[2][rows])
-        codes, scores, places = self.panel.changes[name].follow(self.codec, built, before)
+        when = self._when(len(self.units))[rows]
+        codes, scores, places = self.panel.changes[name].follow(self.codec, built, before, when)
         self.scores[name][rows], self.places[name][rows] = scores, places
         return codes
+
+    def _places(self, name: str) -> NDArray[np.float64] | None:
+        """Return how far numbers lie through their bins; None if they lie in none."""
+        return self.places[name] if isinstance(self.codec.coders[name], BinCoder) else None
+
+    def _when(self, active: int) -> Codes:
+        """Return the codes of time; 0 if there is no time."""
+        clock = self.outline.clock
+        if clock is None:
+            return np.zeros(active, np.uint32)
+        return clock.codes(self.codec, self.numbers[clock.name][:active])
 
     def _number(self, active: int, number: int) -> Codes:
         coder = self.panel.parts.units.coders[self.names.number]
@@ -127,7 +141,7 @@ class Walk:
                 built = coder.build(drawn[name].astype(np.int64), self.how, self.rng)
                 by = numbers(built, name).values
             moved = counter.rounded(own[:active] + by)
-            if counter.name != self.outline.time:
+            if counter.step is None and counter.name != self.outline.time:
                 moved = np.clip(moved, *self.limits[counter.name])
             own[:active] = moved
         return drawn

@@ -20,10 +20,9 @@ NEARLY_ALL = 0.95
 """A column orders records if it does so in this share of the units with several records."""
 
 _TIMES = frozenset(
-    """
-    time date day week month quarter year yr wave round period visit t datum jahr tag monat welle
-    zeit annee mois jour fecha anio mes dia
-    """.split()
+    {"time", "date", "day", "week", "month", "quarter", "year", "yr", "wave", "round", "period"}
+    | {"visit", "t", "datum", "jahr", "tag", "monat", "welle", "zeit", "annee", "mois", "jour"}
+    | {"fecha", "anio", "mes", "dia"}
 )
 """Words of a name that say that a column tells when."""
 
@@ -151,7 +150,7 @@ def find_time(
         return None
     ranked: list[tuple[int, int, str]] = []
     for place, column in enumerate(schema):
-        if column.kind not in NUMERIC or column.special:
+        if column.kind not in NUMERIC:
             continue
         values = Values.of(columns[column.name], column.name, numeric=True)
         if values.missing.any() or not _differ(values.numbers, units):
@@ -161,7 +160,9 @@ def find_time(
         rises = len(fell) <= (1 - NEARLY_ALL) * _several(as_filed)
         named = not _TIMES.isdisjoint(words_of(column.name))
         if column.kind == "datetime" or named or rises:
-            ranked.append((-(4 * (column.kind == "datetime") + 2 * named + rises), place, column.name))
+            ranked.append(
+                (-(4 * (column.kind == "datetime") + 2 * named + rises), place, column.name)
+            )
     return min(ranked)[2] if ranked else None
 
 
