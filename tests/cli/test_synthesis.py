@@ -13,6 +13,7 @@ SAID = [
     ("bayes", {"parents": 2, "structure": "genetic", "generations": 9, "root": "age"}),
     ("bayes", {"protect": {"income": "job", "a:b": None}}),
     ("bayes", {"smoothing": "auto", "min_count": 3, "structure": "predictive"}),
+    ("bayes", {"parent_groups": 1, "decode": "dependent"}),
     ("bayes", {"smoothing": 0.0}),
     ("bayes", {"smoothing": 2.5}),
     ("cart", {"minbucket": 50, "cp": 0.0123456789, "max_predictors": 3}),
@@ -46,10 +47,10 @@ def test_every_parameter_with_an_option_is_one_of_a_synthesizer():
         parents=1, structure="greedy", root="a", generations=1, threads=1, protect=["a:b"],
         minbucket=1, cp=0.0, visit="a", keep="a", strata="a", proper=True, rule=["r"],
         max_predictors=1, smoothing="density", ends=1, decode="uniform", min_count=1,
-        smoothing_leaves="0",
+        smoothing_leaves="0", parent_groups=1,
     )  # fmt: skip
     known = {name for method in METHODS.values() for name in method.parameter_names()}
-    assert len(given.parameters()) == 19
+    assert len(given.parameters()) == 20
     assert set(given.parameters()) <= known
     assert MethodOptions().parameters() == {}
 

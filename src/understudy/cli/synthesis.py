@@ -138,6 +138,15 @@ class MethodOptions:
             min=1,
         ),
     ] = None
+    parent_groups: Annotated[
+        int | None,
+        _bayes(
+            "Also try the numbers of a parent in so many groups of neighbours (predictive); 1 does "
+            "not.",
+            default="4",
+            min=1,
+        ),
+    ] = None
     root: Annotated[
         str | None,
         _bayes(

@@ -104,6 +104,9 @@ class SamplingTable(Protocol):
 class ColumnTable:
     """A column that is drawn given some other columns, or given none.
 
+    `groups` has, for each parent, the group of each of its codes, or None if its codes are used as
+    they are. A parent may come in groups first, and as it is later.
+
     Examples
     --------
     >>> table = ColumnTable("smokes", 2, ("sex",), (2,), np.array([0, 1, 1]))
@@ -118,6 +121,7 @@ class ColumnTable:
     sizes: tuple[int, ...]
     donors: NDArray[np.integer]
     shrinkage: Shrinkage | None = None
+    groups: tuple[Codes | None, ...] = ()
 
     @property
     def columns(self) -> frozenset[str]:
@@ -126,5 +130,9 @@ class ColumnTable:
 
     def entries(self, known: Mapping[str, Codes], rows: int) -> Entries:  # noqa: ARG002  # the columns tell
         """Return where records stand; `known` holds the codes of at least `columns`."""
-        parents = tuple(known[parent] for parent in self.parents)
+        groups = self.groups or (None,) * len(self.parents)
+        parents = tuple(
+            known[parent] if own is None else own[known[parent]]
+            for parent, own in zip(self.parents, groups, strict=True)
+        )
         return Entries(known[self.name].astype(np.int64), parents)

@@ -217,11 +217,10 @@ class TestFiles:
 
     def test_held_networks_and_strengths_come_back(self, survey, tmp_path):
         model = BayesNet(2, smoothing="auto", random_state=5).fit(survey)
-        held = BayesNet(2, model.network_.parents, smoothing=model.smoothing_, random_state=5).fit(
-            survey
-        )
+        held = BayesNet(2, model.parents_, smoothing=model.smoothing_, random_state=5).fit(survey)
         loaded = Synthesizer.load(held.save(tmp_path / "model.us"))
         assert loaded.network_.parents == model.network_.parents
+        assert loaded.parents_ == model.parents_
         again = loaded.refit(loaded.codec_.encode(survey))
         assert again.sample().equals(model.sample())
 

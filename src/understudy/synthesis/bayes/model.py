@@ -27,7 +27,22 @@ from understudy.data.frames import Frame
 from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
-from understudy.synthesis.bayes.network import Edge, Network, read_graph, residual_paths
+from understudy.synthesis.bayes.levels import (
+    Level,
+    Levels,
+    Parent,
+    group_codes,
+    parents_of,
+    read_level_arrays,
+    read_levels,
+)
+from understudy.synthesis.bayes.network import (
+    Edge,
+    Network,
+    Structure,
+    read_graph,
+    residual_paths,
+)
 from understudy.synthesis.bayes.panel_parts import set_network_params
 from understudy.synthesis.bayes.positions import Columns, Linked
 from understudy.synthesis.bayes.smoothing import (
@@ -37,10 +52,9 @@ from understudy.synthesis.bayes.smoothing import (
     is_smoothed,
     smooth,
 )
-from understudy.synthesis.blocks import Block, RandomState
+from understudy.synthesis.blocks import Block, RandomState, seed_of
 from understudy.synthesis.panel.parts import Part
 from understudy.synthesis.panel.synthesizer import Follow, PanelSynthesizer
-from understudy.synthesis.blocks import Block, RandomState, seed_of
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 from understudy.synthesis.settings import PerColumn, columns_named, settings_of
 from understudy.synthesis.tables import ConditionalTable
@@ -64,7 +78,8 @@ class BayesNet(PanelSynthesizer):
         The largest number of parents of a column: more keep more of the data, and disclose more.
     structure : {"predictive", "greedy", "genetic", "optimal"}, list, mapping or networkx.DiGraph
         How the network is found, or the network itself: a list of edges (parent, child), or the
-        parents of each column, which then stay in their order.
+        parents of each column, which then stay in their order. There a pair (parent, groups) uses
+        a parent's numbers in groups of neighbours; the parent may follow as it is.
     smoothing : "auto", float, sequence of float, or mapping
         How far each distribution is drawn towards the one with a parent fewer, as a number of
         records that this one is worth; 0 draws from the records as they are. ``"auto"`` finds the
@@ -74,6 +89,10 @@ class BayesNet(PanelSynthesizer):
     min_count : int
         Combinations of parents' values that fewer records have are not used: the parents that
         tell least are dropped.
+    parent_groups : int
+        Of the predictive search: the numbers of a parent are also tried in so many groups of
+        neighbours, which need fewer records to tell as much. With 1, they are not. Only columns
+        with automatic smoothing use it.
     order : sequence of str, optional
         All columns in the order in which they are to be drawn.
     required, forbidden : list of edges, optional
@@ -121,8 +140,12 @@ class BayesNet(PanelSynthesizer):
         An upper bound, in bits, for the sum of information over the edges of any network.
     tables_ : dict from str to ConditionalTable
         The distribution of each column given its parents.
+    parents_ : dict from str to tuple
+        The parents of each column as its table uses them, one after the other: a parent, or a pair
+        of a parent and the number of groups that its numbers are used in. A parent may come in
+        groups first, and as it is later. As `structure`, it gives the same network.
     smoothing_ : dict from str to ndarray
-        The strength of smoothing of each column, for each number of parents from none on.
+        The strength of smoothing of each column, for no parent and for each of `parents_`.
     positions_ : Linked or None
         How numbers lie in their bins, if that depends on others.
 
@@ -168,6 +191,7 @@ class BayesNet(PanelSynthesizer):
         "smoothing": 0,
         "min_count": 1,
         "ends": 1,
+        "parent_groups": 1,
         "decode": "interpolate",
     }
     decodings: ClassVar[tuple[str, ...]] = get_args(NetworkDecoding)
@@ -177,17 +201,19 @@ class BayesNet(PanelSynthesizer):
     history_: SearchHistory | None
     bound_: float | None
     tables_: dict[str, ConditionalTable]
+    _levels: Levels
     positions_: Linked | None = None
 
     def __init__(  # noqa: PLR0913  # each part of the method can be given by the user
         self,
         parents: int = 3,
-        structure: Search | Sequence[Edge] | Mapping[str, Sequence[str]] | nx.DiGraph[str] = (
+        structure: Search | Sequence[Edge] | Mapping[str, Sequence[Parent]] | nx.DiGraph[str] = (
             "predictive"
         ),
         *,
         smoothing: PerColumn[Smoothing] = AUTO,
         min_count: int = 1,
+        parent_groups: int = 4,
         order: Sequence[str] | None = None,
         required: Sequence[Edge] | None = None,
         forbidden: Sequence[Edge] | None = None,
@@ -207,6 +233,7 @@ class BayesNet(PanelSynthesizer):
         self.structure = structure
         self.smoothing = smoothing
         self.min_count = min_count
+        self.parent_groups = parent_groups
         self.order = order
         self.required = required
         self.forbidden = forbidden
@@ -226,7 +253,14 @@ class BayesNet(PanelSynthesizer):
         if self.decode is not None:
             check_choice("decode", self.decode, self.decodings)
         seed_of(self.random_state)
-        least = {"parents": 0, "min_count": 1, "population": 1, "elite": 1, "generations": 0}
+        least = {
+            "parents": 0,
+            "min_count": 1,
+            "parent_groups": 1,
+            "population": 1,
+            "elite": 1,
+            "generations": 0,
+        }
         for name, fewest in least.items():
             check_whole(name, getattr(self, name), fewest)
         if self.ends is not None:
@@ -304,14 +338,15 @@ class BayesNet(PanelSynthesizer):
             root=self.root,
         ).with_given(self._given, self._changes)
         if not isinstance(self.structure, str):
-            constraints.check(read_graph(self.structure, names, order=self._drawn_order))
+            constraints.check(self.given_network(constraints.names))
         elif self.structure in _NEED_MEMORY and not isinstance(source, Coded):
             raise ParameterError(self._memory_needed())
         self.information_ = pairwise_information(source, engine=self._engine())
         self.history_, self.bound_ = None, None
-        self.network_ = self._search(source, constraints, rng)
+        self.network_, levels = self._search(source, constraints, rng)
         if self.structure != "predictive" and not isinstance(self.structure, Mapping):
             self.network_ = self._most_telling_first(self.network_)
+        self._set_levels(levels)
         self.tables_ = self._count_tables(source)
         settings = self._smoothing_by_column()
         for name, table in track(list(self.tables_.items()), "Smoothing tables"):
@@ -341,9 +376,12 @@ class BayesNet(PanelSynthesizer):
 
     def _search(
         self, source: Source, constraints: Constraints, rng: np.random.Generator
-    ) -> Network:
+    ) -> tuple[Network, dict[str, tuple[Level, ...]]]:
+        """Return the network, and the levels of the tables that are more than its parents."""
+        if isinstance(self.structure, Mapping):
+            return self.given_network(constraints.names), read_levels(self.structure)
         if not isinstance(self.structure, str):
-            return read_graph(self.structure, constraints.names, order=self._drawn_order)
+            return self.given_network(constraints.names), {}
         if self.structure == "greedy" and isinstance(source, Coded):
             from understudy.synthesis.bayes.greedy import greedy_search
 
@@ -352,7 +390,12 @@ class BayesNet(PanelSynthesizer):
             from understudy.synthesis.bayes.predictive import predictive_search
 
             structure = predictive_search(
-                source, constraints, min_count=self.min_count, engine=self._engine()
+                source,
+                constraints,
+                min_count=self.min_count,
+                groups=self._groups(),
+                children=self._automatic(),
+                engine=self._engine(),
             )
         elif self.structure == "optimal":
             from understudy.synthesis.bayes.optimal import optimal_search
@@ -372,20 +415,68 @@ class BayesNet(PanelSynthesizer):
                 generations=self.generations,
             )
             structure, self.history_ = evolved.structure, SearchHistory(evolved.best, evolved.mean)
-        return structure.to_network(constraints.names)
+        return structure.to_network(constraints.names), self._levels_of(structure)
+
+    def given_network(self, names: Sequence[str]) -> Network:
+        """Return the network that the user gave."""
+        graph: Any = self.structure
+        if isinstance(graph, Mapping):
+            graph = {child: parents_of(own) for child, own in read_levels(graph).items()}
+        return read_graph(graph, names, order=self._drawn_order)
+
+    def _groups(self) -> dict[int, Codes]:
+        """Return the group of each code of the columns that can be used in groups, by place."""
+        if self.parent_groups == 1:
+            return {}
+        found = {}
+        columns = zip(self.codec_.coders.values(), self.codec_.cardinalities, strict=True)
+        for place, (coder, cardinality) in enumerate(columns):
+            groups = group_codes(coder, cardinality, self.parent_groups)
+            if groups is not None:
+                found[place] = groups
+        return found
+
+    def _automatic(self) -> list[int]:
+        """Return the places of the columns whose smoothing left-out records decide."""
+        settings = self._smoothing_by_column()
+        return [
+            place for place, name in enumerate(self.codec_.names) if isinstance(settings[name], str)
+        ]
+
+    def _levels_of(self, structure: Structure) -> dict[str, tuple[Level, ...]]:
+        """Return the levels of the tables of a network that was found."""
+        names = self.codec_.names
+        return {
+            names[child]: tuple(
+                Level(names[parent], self.parent_groups if grouped else 0)
+                for parent, grouped in own
+            )
+            for child, own in enumerate(structure.levels or ())
+        }
+
+    def _set_levels(self, by_column: Mapping[str, tuple[Level, ...]]) -> None:
+        """Take over the levels of tables; those of other columns are their parents as they are."""
+        self._levels = Levels.of(
+            {
+                name: by_column.get(name, tuple(Level(parent) for parent in parents))
+                for name, parents in self.network_.parents.items()
+            },
+            self.codec_,
+        )
 
     def _count_tables(self, source: Source) -> dict[str, ConditionalTable]:
-        nodes = [(child, own) for child, own in self.network_.parents.items() if self._draws(child)]
+        names = [name for name in self.network_.names if self._draws(name)]
         if isinstance(source, Coded):
-            counted = track(nodes, "Counting tables")
+            counted = track(names, "Counting tables")
             return {
-                child: ConditionalTable.of(source, child, parents) for child, parents in counted
+                child: ConditionalTable.of(*self._levels.columns(child, source))
+                for child in counted
             }
-        sets = [(*parents, child) for child, parents in nodes]
-        counts = self._engine().sum_over(source, lambda batch: _Tables.of(batch, sets))
+        levels = self._levels
+        counts = self._engine().sum_over(source, lambda batch: _Tables.of(batch, names, levels))
         return {
             child: ConditionalTable.from_counts(table)
-            for (child, _), table in zip(nodes, counts.tables, strict=True)
+            for child, table in zip(names, counts.tables, strict=True)
         }
 
     def _draws(self, name: str) -> bool:
@@ -408,18 +499,18 @@ class BayesNet(PanelSynthesizer):
         """Draw the other columns of so many records, of which some columns are known."""
         drawn: dict[str, Codes] = {}
         for child, parents in self.network_.parents.items():
-            codes = [drawn[name] if name in drawn else known[name] for name in parents]
             if self._draws(child):
+                codes = self._levels.of_column(child, {**known, **drawn})
                 drawn[child] = self.tables_[child].draw(codes, rows, rng)
             elif child in self._changes and follow is not None:
-                drawn[child] = follow(child, codes[0], np.arange(rows))
+                drawn[child] = follow(child, drawn[parents[0]], np.arange(rows))
         return drawn
 
     def _log_likelihood(self, coded: Coded) -> NDArray[np.float64]:
         total = np.zeros(len(coded))
         with np.errstate(divide="ignore"):
             for child, table in self.tables_.items():
-                codes = [coded[parent] for parent in self.network_.parents[child]]
+                codes = self._levels.of_column(child, coded)
                 total += np.log(table.probability(coded[child], codes))
         return total
 
@@ -440,7 +531,7 @@ class BayesNet(PanelSynthesizer):
             root=self.root,
         )
         if not isinstance(self.structure, str):
-            rules.check(read_graph(self.structure, names, order=self.order))
+            rules.check(self.given_network(names))
         self._smoothing_by_column()
 
     def _with_params_for(self, part: Part) -> Self:
@@ -480,7 +571,7 @@ class BayesNet(PanelSynthesizer):
 
     @property
     def smoothing_(self) -> dict[str, NDArray[np.float64]]:
-        """The strength of smoothing of each column, for each number of parents from none on.
+        """The strength of smoothing of each column, for no parent and for each of `parents_`.
 
         Examples
         --------
@@ -506,11 +597,34 @@ class BayesNet(PanelSynthesizer):
         """Return the table of each column given its parents, in the order of drawing."""
         self.require_single()
         found: list[SamplingTable] = []
-        for child, parents in self.network_.parents.items():
+        for child, levels in self._levels.by_column.items():
             table = self.tables_[child]
-            sizes, donors, shrinkage = table.ranges.sizes, table.donors, table.shrinkage
-            found.append(ColumnTable(child, table.cardinality, parents, sizes, donors, shrinkage))
+            found.append(
+                ColumnTable(
+                    child,
+                    table.cardinality,
+                    tuple(level.parent for level in levels),
+                    table.ranges.sizes,
+                    table.donors,
+                    table.shrinkage,
+                    self._levels.maps(child),
+                )
+            )
         return found
+
+    @property
+    def parents_(self) -> dict[str, tuple[Parent, ...]]:
+        """The parents of each column as its table uses them, some of them in groups.
+
+        Examples
+        --------
+        >>> from understudy import load
+        >>> survey = load("cmc").select("age", "children")
+        >>> BayesNet().fit(survey).parents_
+        {'age': (), 'children': (('age', 4), 'age')}
+        """
+        self._require_fit()
+        return self._levels.plain
 
     def edge_information(self) -> list[tuple[str, str, float]]:
         """Return every edge (parent, child) with what the parent alone says, in bits.
@@ -557,7 +671,10 @@ class BayesNet(PanelSynthesizer):
     def _plain_params(self) -> dict[str, Any]:
         params = super()._plain_params()
         if isinstance(self.structure, Mapping):
-            params["structure"] = {name: list(own) for name, own in self.structure.items()}
+            params["structure"] = {
+                name: [list(one) if isinstance(one, tuple) else one for one in own]
+                for name, own in self.structure.items()
+            }
         elif not isinstance(self.structure, str):
             network = read_graph(self.structure, self.codec_.names)
             params["structure"] = [list(edge) for edge in network.edges]
@@ -573,6 +690,8 @@ class BayesNet(PanelSynthesizer):
             "parents": parents,
             "information": self.information_,
         }
+        if self._levels.groups:
+            state |= self._levels.to_arrays()
         if self.history_ is not None:
             state |= {"history_best": self.history_.best, "history_mean": self.history_.mean}
         if self.bound_ is not None:
@@ -598,6 +717,7 @@ class BayesNet(PanelSynthesizer):
                 for child, row in zip(order, arrays["parents"].tolist(), strict=True)
             }
         )
+        self._set_levels(read_level_arrays(arrays, self.network_.names, names))
         self.information_ = arrays["information"]
         if self.information_.shape != (len(names), len(names)):
             raise ValueError("information of other columns")
@@ -606,12 +726,12 @@ class BayesNet(PanelSynthesizer):
         self.bound_ = float(arrays["bound"][0]) if "bound" in arrays else None
         cardinality = dict(zip(names, sizes, strict=True))
         self.tables_ = {}
-        for name, parents in self.network_.parents.items():
+        for name in self.network_.names:
             if not self._draws(name):
                 continue
             prefix = f"table_{names.index(name)}_"
             parts = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
-            own = tuple(cardinality[parent] for parent in parents)
+            own = self._levels.sizes_of(name)
             table = ConditionalTable.from_arrays(parts, cardinality[name], own, self.n_rows_)
             if "strengths" in parts:
                 table = table.shrunk(parts["strengths"], int(arrays["min_count"][0]))
@@ -642,8 +762,12 @@ class _Tables:
     tables: tuple[ContingencyTable, ...]
 
     @classmethod
-    def of(cls, batch: Coded, sets: Sequence[tuple[str, ...]]) -> _Tables:
-        return cls(tuple(joint_counts(batch, columns) for columns in sets))
+    def of(cls, batch: Coded, names: Sequence[str], levels: Levels) -> _Tables:
+        found = []
+        for name in names:
+            coded, child, parents = levels.columns(name, batch)
+            found.append(joint_counts(coded, (*parents, child)))
+        return cls(tuple(found))
 
     def __add__(self, other: _Tables) -> _Tables:
         return _Tables(

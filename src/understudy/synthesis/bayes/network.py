@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import ParameterError, unknown_columns
@@ -144,10 +144,13 @@ class Structure:
     """A network over attributes that are known by their positions, in the order of drawing.
 
     The parents of attribute 0, 1, ... are increasing, or in the order in which they were chosen.
+    If tables may use parents in groups of neighbouring values, `levels` has the parents that each
+    table uses, one after the other, and whether in groups.
     """
 
     order: tuple[int, ...]
     parents: tuple[tuple[int, ...], ...]
+    levels: tuple[tuple[tuple[int, bool], ...], ...] | None = field(default=None, repr=False)
 
     def to_network(self, names: Sequence[str]) -> Network:
         """Return the network of the attributes with these names."""

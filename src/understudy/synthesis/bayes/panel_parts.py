@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from understudy.synthesis.bayes.network import Edge, read_edges, read_graph
+from understudy.synthesis.bayes.network import Edge, read_edges
 from understudy.synthesis.panel.parts import Part
 from understudy.synthesis.panel.settings import protection_for, settings_for
 
@@ -54,7 +54,7 @@ def _edges(part: Part, edges: Sequence[Edge]) -> list[Edge]:
 
 
 def _structure(model: BayesNet, part: Part) -> dict[str, list[str]]:
-    found = read_graph(model.structure, model.codec_.names, order=model.order)
+    found = model.given_network(model.codec_.names)
     parents: dict[str, list[str]] = {name: [] for name in part.given}
     for name in (*found.names, *part.drawn):
         drawn = part.drawing(name)

@@ -2,14 +2,15 @@
 
 A network draws bins. If numbers then lay in their bins by chance alone, two columns that rise
 together would lose what ties them inside the bins: little where bins are narrow, most of it in the
-last bins of long tails. Here the position in the bin follows the numbers of the column's parents,
-and the bins of its children, by a regression on the normal scale, one for each bin.
+last bins of long tails. Here a number follows the numbers of the column's parents, and the bins of
+its children, by a regression of normal scores, as far as the bin allows that was drawn for it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,10 @@ MOST_CHILDREN = 3
 """Children of a column whose bins count for its positions: those that tell most of it."""
 
 _POOLED = 20.0
-"""What all bins together are worth, in records, beside those of one bin."""
+"""What the records of all codes together are worth, in records, beside those of one code."""
+
+_FURTHEST = 3.0
+_PARTS = ("means", "slopes", "own", "left")
 
 # Scores are multiples of this, so that sums of their products are exact in any order.
 _STEP = 2.0**-10
@@ -89,9 +93,16 @@ class Scale:
             return middles[codes]
         return _score(self.lows[codes] + self.widths[codes] * positions, self.records)
 
-    def limits(self) -> Floats:
-        """Return how far out, at most, the scores of the records of each code lie."""
-        return _furthest(np.maximum(self.widths, 0) * self.records)
+    def ends(self) -> tuple[Floats, Floats]:
+        """Return the lowest and the highest score of each code.
+
+        They are infinite at the column's ends, and for a code that no number has.
+        """
+        from scipy.special import ndtri
+
+        none, above = self.widths <= 0, self.lows + self.widths
+        low = np.where(none, 0.0, self.lows)
+        return ndtri(low), ndtri(np.where(none | (above > 1 - 1e-12), 1.0, above))
 
 
 def _score(shares: Floats, records: int) -> Floats:
@@ -105,16 +116,11 @@ def _score(shares: Floats, records: int) -> Floats:
     return np.asarray(found)
 
 
-def _furthest(records: Floats) -> Floats:
-    """Return the score of the highest of so many records."""
-    from scipy.special import ndtri
-
-    return np.asarray(ndtri(1 - 0.5 / np.maximum(records, 1)))
-
-
 @dataclass(frozen=True, eq=False)
 class Link:
-    """How the position of a column's numbers follows other columns, bin by bin.
+    """How the numbers of a column follow other columns.
+
+    There is a regression for each code of the one of the others that tells most, the leading one.
 
     Parameters
     ----------
@@ -122,25 +128,32 @@ class Link:
         Columns that are drawn before: their numbers count.
     children : tuple of str
         Columns that are drawn after: only their bins count.
+    leading : str
+        The leading one of them.
     means, slopes : ndarray of float64, shape (codes, columns)
-        The mean score of the others among the records of each code, and what the score of the
-        position rises by for each unit that they lie above it.
+        The mean score of the others among the records of each code, and what the column's own
+        score rises by for each unit that they lie above it.
+    own : ndarray of float64, shape (codes,)
+        The mean of the column's own score.
     left : ndarray of float64, shape (codes,)
-        The share of the variance of positions that the others do not tell.
+        The standard deviation of the column's own score that the others leave.
     """
 
     parents: tuple[str, ...]
     children: tuple[str, ...]
+    leading: str
     means: Floats
     slopes: Floats
+    own: Floats
     left: Floats
 
     def __post_init__(self) -> None:
         shape = (len(self.left), len(self.parents) + len(self.children))
-        parts = (self.means, self.slopes, self.left)
-        if self.means.shape != shape or self.slopes.shape != shape or not shape[1]:
+        parts = (self.means, self.slopes, self.own, self.left)
+        fit = self.means.shape == self.slopes.shape == shape and self.own.shape == shape[:1]
+        if not fit or self.leading not in self.others:
             raise ValueError("positions whose parts do not fit together")
-        if not all(np.isfinite(part).all() for part in parts) or np.any(self.left < 0):
+        if not all(np.isfinite(part).all() for part in parts) or np.any(self.left <= 0):
             raise ValueError("positions that cannot be")
 
     @property
@@ -169,26 +182,23 @@ class Linked:
 
     def draw(self, coded: Coded, rng: np.random.Generator) -> dict[str, Floats]:
         """Draw where in its bin each number lies."""
-        from scipy.special import ndtr
-
         drawn: dict[str, Floats] = {}
         scores = _Scores(coded, self.scales, drawn)
         for name in self.binned:
+            chances = rng.random(len(coded))
             link = self.links.get(name)
             if link is None:
-                drawn[name] = rng.random(len(coded))
+                drawn[name] = chances
                 continue
-            codes = coded[name]
-            expected = np.zeros(len(coded))
+            group = coded[link.leading]
+            expected = link.own[group]
             for place, other in enumerate(link.others):
                 told = scores.number(other) if place < len(link.parents) else scores.middle(other)
-                told = (told - link.means[:, place][codes]) * link.slopes[:, place][codes]
+                told = (told - link.means[:, place][group]) * link.slopes[:, place][group]
                 expected += np.where(self.scales[other].known(coded[other]), told, 0.0)
-            # A bin that others make unlikely would else give its outermost number again and again.
-            limits = self.scales[name].limits()[codes]
-            np.clip(expected, -limits, limits, out=expected)
-            expected += np.sqrt(link.left)[codes] * rng.standard_normal(len(coded))
-            drawn[name] = ndtr(expected, out=expected)
+            drawn[name] = _inside(
+                self.scales[name], coded[name], expected, link.left[group], chances
+            )
         return drawn
 
     def to_arrays(self, places: Mapping[str, int]) -> dict[str, NDArray[np.float64 | np.int32]]:
@@ -198,9 +208,44 @@ class Linked:
             prefix = f"position_{places[name]}_"
             found[f"{prefix}parents"] = np.array([places[one] for one in link.parents], np.int32)
             found[f"{prefix}children"] = np.array([places[one] for one in link.children], np.int32)
-            found[f"{prefix}means"], found[f"{prefix}slopes"] = link.means, link.slopes
-            found[f"{prefix}left"] = link.left
+            found[f"{prefix}leading"] = np.array([places[link.leading]], np.int32)
+            for part in _PARTS:
+                found[f"{prefix}{part}"] = getattr(link, part)
         return found
+
+
+def _inside(
+    scale: Scale, codes: Codes, expected: Floats, deviation: Floats, chances: Floats
+) -> Floats:
+    """Return positions of normal scores, expected with some deviation, that lie in their bins.
+
+    A bin that is further off than `_FURTHEST` deviations was drawn for other reasons: then the
+    expected score counts as so far from it, and not as further.
+    """
+    from scipy.special import ndtr, ndtri
+
+    low, high = (end[codes] for end in scale.ends())
+    reach = _FURTHEST * deviation
+    expected = np.clip(expected, low - reach, high + reach)
+    below, above = (low - expected) / deviation, (high - expected) / deviation
+    # In the upper tail the mirror image is taken: there the distribution is too near to one.
+    mirrored = below > 0
+    below, above = np.where(mirrored, -above, below), np.where(mirrored, -below, above)
+    first, last = ndtr(below), ndtr(above)
+    passed = ndtri(first + (last - first) * np.where(mirrored, 1 - chances, chances))
+    score = expected + deviation * np.where(mirrored, -passed, passed)
+    widths = scale.widths[codes]
+    inside = (ndtr(score) - scale.lows[codes]) / np.where(widths > 0, widths, 1.0)
+    # A bin that no record is in has no width: there nothing is known.
+    return np.where(widths > 0, np.clip(inside, 0.0, 1.0), chances)
+
+
+class Others(NamedTuple):
+    """The parents and the children that a column follows, and the leading one of them."""
+
+    parents: tuple[str, ...]
+    children: tuple[str, ...]
+    leading: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,13 +258,13 @@ class Columns:
         The columns of numbers, in the order in which they are drawn.
     binned : tuple of str
         Those of them that are cut into bins.
-    others : mapping from str to a pair of tuples of str
-        The parents and the children that the positions of a column follow.
+    others : mapping from str to Others
+        What the positions of a column follow.
     """
 
     scales: Mapping[str, Scale]
     binned: tuple[str, ...]
-    others: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
+    others: Mapping[str, Others]
 
     @classmethod
     def of(
@@ -248,9 +293,14 @@ class Columns:
                 if name in network.parents[child] and child not in protected
             ]
             told = information[places[name]]
-            children.sort(key=lambda child: (-told[places[child]], places[child]))
+
+            def rank(other: str, told: Floats = told) -> tuple[float, int]:
+                return -told[places[other]], places[other]
+
+            children = sorted(children, key=rank)[:MOST_CHILDREN]
             if parents or children:
-                others[name] = parents, tuple(children[:MOST_CHILDREN])
+                leading = min((*parents, *children), key=rank)
+                others[name] = Others(parents, tuple(children), leading)
         return cls(scales, binned, others)
 
     def learn(self, tables: Iterable[tuple[Coded, Positions]], threads: int = 1) -> Linked:
@@ -259,10 +309,7 @@ class Columns:
         for sums in in_order(self._sums, tables, threads):
             for name, own in sums.items():
                 total[name] = total[name] + own if name in total else own
-        links = {
-            name: _link(self.others[name], sums, len(self.scales[name].lows))
-            for name, sums in total.items()
-        }
+        links = {name: _link(self.others[name], sums) for name, sums in total.items()}
         return Linked(self.scales, self.binned, links)
 
     def linked(self, arrays: Mapping[str, NDArray[np.generic]], names: Sequence[str]) -> Linked:
@@ -273,51 +320,47 @@ class Columns:
             own = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
             if not own:
                 continue
-            parents, children = (
+            parents, children, leading = (
                 tuple(names[place] for place in own[side].tolist())
-                for side in ("parents", "children")
+                for side in ("parents", "children", "leading")
             )
-            if (parents, children) != self.others[name]:
+            if (parents, children) != self.others[name][:2] or len(leading) != 1:
                 raise ValueError("positions that follow other columns than the network's")
-            parts = (own[part].astype(np.float64) for part in ("means", "slopes", "left"))
-            link = Link(parents, children, *parts)
-            if len(link.left) != len(self.scales[name].lows):
+            parts = (own[part].astype(np.float64) for part in _PARTS)
+            link = Link(parents, children, leading[0], *parts)
+            if len(link.left) != len(self.scales[link.leading].lows):
                 raise ValueError("positions in other bins")
             links[name] = link
         return Linked(self.scales, self.binned, links)
 
     def _sums(self, part: tuple[Coded, Positions]) -> dict[str, Floats]:
-        """Return sums of products for each column that follows others, and each of its codes.
+        """Return sums of products for each column that follows others, by the leading one's codes.
 
-        Products of the scores of the others, of whether they are known, of the score of the
-        position, and of one.
+        Products of the scores of the others, of whether they are known, of the column's own score,
+        and of one.
         """
-        from scipy.special import ndtri
-
         coded, positions = part
         scores = _Scores(coded, self.scales, positions)
         found = {}
-        for name, (parents, children) in self.others.items():
-            scale = self.scales[name]
-            records = np.flatnonzero(scale.known(coded[name]))
-            codes = coded[name][records]
+        for name, (parents, children, leading) in self.others.items():
+            records = np.flatnonzero(self.scales[name].known(coded[name]))
+            codes = coded[leading][records]
             order = np.argsort(codes, kind="stable")
             records, codes = records[order], codes[order]
-            bounds = np.searchsorted(codes, np.arange(len(scale.lows) + 1))
+            count = len(self.scales[leading].lows)
+            bounds = np.searchsorted(codes, np.arange(count + 1))
             told = [scores.number(one) for one in parents] + [scores.middle(o) for o in children]
             known = [self.scales[one].known(coded[one]) for one in (*parents, *children)]
-            limits = scale.limits()[codes]
-            own = np.clip(ndtri(positions[name][records]), -limits, limits)
             rows = np.stack(
                 [
                     *(np.where(k, one, 0.0)[records] for one, k in zip(told, known, strict=True)),
                     *(one[records].astype(np.float64) for one in known),
-                    np.rint(own / _STEP) * _STEP,
+                    scores.number(name)[records],
                     np.ones(len(records)),
                 ],
                 axis=1,
             )
-            sums = np.zeros((len(scale.lows), rows.shape[1], rows.shape[1]))
+            sums = np.zeros((count, rows.shape[1], rows.shape[1]))
             for code in np.unique(codes).tolist():
                 within = rows[bounds[code] : bounds[code + 1]]
                 sums[code] = within.T @ within
@@ -349,32 +392,36 @@ class _Scores:
         return self._middles[name]
 
 
-def _link(others: tuple[tuple[str, ...], tuple[str, ...]], sums: Floats, codes: int) -> Link:
-    """Return the regression of a column's positions on others, for each code, from sums.
+def _link(others: Others, sums: Floats) -> Link:
+    """Return the regression of a column's scores on others, for each leading code, from sums.
 
-    Slopes of a code are drawn towards those of all codes together, as if so many records more had
-    these. Another column of which a code has fewer than five records tells nothing there.
+    Slopes of a code are drawn towards those within all codes together, as if so many records more
+    had these. A code of fewer than five records has the regression of all records.
     """
-    count = len(others[0]) + len(others[1])
-    means, slopes, left = np.zeros((codes, count)), np.zeros((codes, count)), np.ones(codes)
+    count = len(others.parents) + len(others.children)
+    every = _Moments.of(sums.sum(axis=0), count)
+    overall = _solve(every.spread, every.along)
     moments = [_Moments.of(own, count) for own in sums]
-    used = [one for one in moments if one.records >= FEWEST_AT_ENDS and one.varies]
-    if not used:
-        return Link(*others, means, slopes, left)
-    records = sum(one.records for one in used)
-    spread = np.sum([one.spread for one in used], axis=0)
-    along = np.sum([one.along for one in used], axis=0)
+    used = [one for one in moments if one.records >= FEWEST_AT_ENDS]
+    records = max(sum(one.records for one in used), 1.0)
+    spread = np.sum([one.spread for one in used], axis=0) if used else np.zeros((count, count))
+    along = np.sum([one.along for one in used], axis=0) if used else np.zeros(count)
     pooled = _solve(spread, along)
-    rest = 1 - (2 * pooled @ along - pooled @ spread @ pooled) / records
+    rest = sum(one.rest(pooled) for one in used) / records
     lent = spread / records * _POOLED
-    for code, one in enumerate(moments):
-        if one.records < FEWEST_AT_ENDS or not one.varies:
-            continue
-        own = _solve(one.spread + lent, one.along + lent @ pooled)
-        own_rest = one.records - 2 * own @ one.along + own @ one.spread @ own
-        means[code], slopes[code] = one.means, np.where(one.usable, own, 0.0)
-        left[code] = (own_rest + _POOLED * rest) / (one.records + _POOLED)
-    return Link(*others, means, slopes, np.clip(left, 0.0, 1.0))
+    means, slopes, own, left = [], [], [], []
+    for one in moments:
+        fit, variance = overall, every.rest(overall) / max(every.records, 1.0)
+        source = every
+        if one.records >= FEWEST_AT_ENDS:
+            source = one
+            fit = np.where(one.usable, _solve(one.spread + lent, one.along + lent @ pooled), 0.0)
+            variance = (one.rest(fit) + _POOLED * rest) / (one.records + _POOLED)
+        means.append(source.means)
+        slopes.append(fit)
+        own.append(source.own)
+        left.append(max(np.sqrt(max(variance, 0.0)), _STEP))
+    return Link(*others, np.array(means), np.array(slopes), np.array(own), np.array(left))
 
 
 def _solve(spread: Floats, along: Floats) -> Floats:
@@ -387,17 +434,19 @@ def _solve(spread: Floats, along: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """Moments of the records of one code; positions have variance one.
+    """Moments of some records: of the scores of others, and of a column's own.
 
-    Another column's score that is not known is taken for the mean.
+    Another column's score that is not known is taken for the mean. One that fewer than five of the
+    records have is not usable.
     """
 
     records: float
-    varies: bool
     usable: NDArray[np.bool_]
     means: Floats
+    own: float
     spread: Floats
     along: Floats
+    total: float
 
     @classmethod
     def of(cls, sums: Floats, count: int) -> _Moments:
@@ -406,13 +455,23 @@ class _Moments:
         numbers = sums[known, -1]
         usable = numbers >= FEWEST_AT_ENDS
         means = np.where(usable, sums[scores, -1] / np.maximum(numbers, 1), 0.0)
-        both = sums[known, known]
         cross = sums[scores, known] * means  # of column i where j is known too, times j's mean
-        spread = sums[scores, scores] - cross - cross.T + np.outer(means, means) * both
+        both = np.outer(means, means) * sums[known, known]
+        spread = sums[scores, scores] - cross - cross.T + both
+        mean = float(sums[own, -1] / max(records, 1))
+        # Others lie around their means, so that the own mean makes no difference here.
         along = sums[scores, own] - means * sums[known, own]
-        pair = np.outer(usable, usable)
-        total = sums[own, own] - sums[own, -1] ** 2 / max(records, 1)
-        deviation = np.sqrt(max(total, 0.0) / max(records, 1))
-        varies = bool(deviation > 1e-3)
-        along = np.where(usable, along / deviation, 0.0) if varies else np.zeros(count)
-        return cls(records, varies, usable, means, np.where(pair, spread, 0.0), along)
+        along -= mean * (sums[scores, -1] - means * numbers)
+        return cls(
+            records,
+            usable,
+            means,
+            mean,
+            np.where(np.outer(usable, usable), spread, 0.0),
+            np.where(usable, along, 0.0),
+            float(sums[own, own] - records * mean**2),
+        )
+
+    def rest(self, slopes: Floats) -> float:
+        """Return the sum of squares that a regression with these slopes leaves."""
+        return float(self.total - 2 * slopes @ self.along + slopes @ self.spread @ slopes)

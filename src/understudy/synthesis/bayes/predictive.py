@@ -7,7 +7,7 @@ a smoothed table of the others, does not, so the number of parents decides itsel
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from understudy.counting.engine import Engine, LocalEngine, in_order
 from understudy.counting.tables import group_ids
-from understudy.data.coded import Coded
+from understudy.data.coded import Coded, Codes
 from understudy.progress import track
 from understudy.synthesis.bayes.constraints import Constraints
 from understudy.synthesis.bayes.greedy import next_attribute
@@ -36,6 +36,8 @@ def predictive_search(
     constraints: Constraints,
     *,
     min_count: int = 1,
+    groups: Mapping[int, Codes] | None = None,
+    children: Collection[int] = (),
     engine: Engine | None = None,
 ) -> Structure:
     r"""Find a network in which each attribute has the parents that help to foretell it.
@@ -48,13 +50,18 @@ def predictive_search(
         What the network may look like.
     min_count : int
         The fewest records of a combination of parents' values that is used.
+    groups : mapping from int to ndarray, optional
+        The group of each code of some attributes: as parents they are tried in groups as well.
+    children : collection of int
+        The attributes whose parents are tried in groups.
     engine : Engine, optional
         Says how many threads to use; the local one, with one thread, by default.
 
     Returns
     -------
     Structure
-        The network; parents are in the order in which they were chosen.
+        The network; parents are in the order in which they were chosen. With `groups`, it has the
+        levels of each table.
 
     Notes
     -----
@@ -66,6 +73,9 @@ def predictive_search(
     at a time and the best one first, as long as the likelihood rises by more than the best of so
     many would raise it by chance: 1 + log(candidates) nats. Ties go to the attribute that stands
     first in the table. The result is the same for any number of threads.
+
+    A parent in groups makes fewer rows, which are better known. Once it is chosen so, it can be
+    chosen again as it is, which divides each group: of one parent more it is not.
 
     Examples
     --------
@@ -79,28 +89,96 @@ def predictive_search(
     >>> predictive_search(table, rules).parents
     ((), (), (0,))
     """
-    search = _Search(coded, constraints, max(min_count, 1), (engine or LocalEngine()).threads)
+    views = _Views.of(coded, groups or {}, children)
+    search = _Search(views, constraints, max(min_count, 1), (engine or LocalEngine()).threads)
     gains = search.pairs()
     placed: list[int] = []
-    parents: dict[int, tuple[int, ...]] = {}
+    chosen: dict[int, list[int]] = {}
     for _ in track(range(len(constraints)), "Placing attributes"):
-        told = gains[:, placed].max(axis=1, initial=0)
+        told = gains[:, views.of_attributes(placed)].max(axis=1, initial=0)
         newest = next_attribute(constraints, placed, (-told).tolist(), search.root)
-        parents[newest] = search.parents(newest, placed, gains[newest])
+        chosen[newest] = search.views_for(newest, placed, gains[newest])
         placed.append(newest)
-    return Structure(tuple(placed), tuple(parents[child] for child in range(len(constraints))))
+    attributes = range(len(constraints))
+    parents = tuple(
+        tuple(dict.fromkeys(views.attributes[view] for view in chosen[child]))
+        for child in attributes
+    )
+    if not groups:
+        return Structure(tuple(placed), parents)
+    levels = tuple(
+        tuple((views.attributes[view], views.grouped[view]) for view in chosen[child])
+        for child in attributes
+    )
+    return Structure(tuple(placed), parents, levels)
+
+
+@dataclass(frozen=True, eq=False)
+class _Views:
+    """The attributes, and after them those that can be used in groups, in groups.
+
+    Parameters
+    ----------
+    coded : Coded
+        The columns of all of them.
+    attributes : list of int
+        The attribute that each of them is.
+    grouped : list of bool
+        Whether it is in groups.
+    children : collection of int
+        The attributes whose parents are tried in groups.
+    """
+
+    coded: Coded
+    attributes: list[int]
+    grouped: list[bool]
+    children: Collection[int]
+
+    @classmethod
+    def of(cls, coded: Coded, groups: Mapping[int, Codes], children: Collection[int]) -> _Views:
+        attributes, grouped = list(range(len(coded.names))), [False] * len(coded.names)
+        names, columns = list(coded.names), list(coded.columns)
+        sizes = list(coded.cardinalities)
+        for place, own in groups.items():
+            attributes.append(place)
+            grouped.append(True)
+            # Longer than all names together, so no column is called so.
+            names.append(f"{coded.names} {len(names)}")
+            columns.append(own[coded.columns[place]])
+            sizes.append(int(own.max()) + 1)
+        everything = Coded(tuple(names), tuple(columns), tuple(sizes))
+        return cls(everything, attributes, grouped, children)
+
+    def of_attributes(self, attributes: Collection[int]) -> list[int]:
+        """Return how some attributes can be used."""
+        return [view for view, own in enumerate(self.attributes) if own in attributes]
+
+    def tried(self, child: int, attributes: Collection[int]) -> list[int]:
+        """Return how some attributes can be used for another: in groups before value by value."""
+        order = sorted(self.of_attributes(attributes), key=lambda one: (self.attributes[one], -one))
+        return [view for view in order if not self.grouped[view] or child in self.children]
+
+    def further(self, child: int, usable: Collection[int], chosen: Sequence[int]) -> list[int]:
+        """Return how some attributes can be used after what was chosen.
+
+        What was chosen in groups can be used as it is, but not the other way round.
+        """
+        whole = {self.attributes[view] for view in chosen if not self.grouped[view]}
+        left = [one for one in usable if one not in whole]
+        return [view for view in self.tried(child, left) if view not in chosen]
 
 
 class _Search:
     """The table, and what a further parent of an attribute tells."""
 
-    def __init__(self, coded: Coded, constraints: Constraints, least: int, threads: int) -> None:
-        self.coded = coded
+    def __init__(self, views: _Views, constraints: Constraints, least: int, threads: int) -> None:
+        self.views = views
+        self.coded = views.coded
         self.constraints = constraints
         self.least = least
-        self.threads = threads if len(coded) >= _THREADS_PAY else 1
+        self.threads = threads if len(self.coded) >= _THREADS_PAY else 1
         # One type for all, so that the kernels are compiled once.
-        self.columns = [np.ascontiguousarray(column, np.uint32) for column in coded.columns]
+        self.columns = [np.ascontiguousarray(column, np.uint32) for column in self.coded.columns]
 
     def root(self, candidates: Sequence[int]) -> int:
         """Return the candidate with the largest entropy, the first of several."""
@@ -113,40 +191,42 @@ class _Search:
         return round(float(seen @ np.log(seen)) / (_STEP * max(len(self.coded), 1)))
 
     def pairs(self) -> NDArray[np.int64]:
-        """Return what each attribute (column) alone tells of each (row), as `gains` has it."""
-        found = np.zeros((len(self.constraints), len(self.constraints)), np.int64)
+        """Return what each view of an attribute (column) alone tells of each attribute (row)."""
+        found = np.zeros((len(self.constraints), len(self.views.attributes)), np.int64)
         for child in track(range(len(self.constraints)), "Comparing attributes"):
             allowed = np.flatnonzero(self.constraints.allowed[child]).tolist()
-            if self.constraints.most[child] and allowed:
-                found[child, allowed] = self.gains(child, (), allowed)
+            candidates = self.views.tried(child, allowed)
+            if self.constraints.most[child] and candidates:
+                found[child, candidates] = self.gains(child, (), candidates)
         return found
 
-    def parents(
-        self, child: int, placed: Sequence[int], alone: NDArray[np.int64]
-    ) -> tuple[int, ...]:
+    def views_for(self, child: int, placed: Sequence[int], alone: NDArray[np.int64]) -> list[int]:
         """Return the parents of an attribute among those placed, of which `alone` are the gains.
 
         Parents that are required are taken whatever they tell.
         """
-        most, missing = int(self.constraints.most[child]), list(self.constraints.required[child])
-        usable = [place for place in sorted(placed) if self.constraints.allowed[child, place]]
+        most, missing = int(self.constraints.most[child]), set(self.constraints.required[child])
+        allowed = [place for place in sorted(placed) if self.constraints.allowed[child, place]]
         chosen: list[int] = []
-        while usable and len(chosen) < most:
+        while True:
+            has = {self.views.attributes[view] for view in chosen}
             # Required parents keep their room.
-            candidates = usable if most - len(chosen) > len(missing) else missing
+            room = most - len(has) > len(missing)
+            usable = [one for one in allowed if one in has or one in missing or room]
+            candidates = self.views.further(child, usable, chosen)
+            if not candidates:
+                break
             gains = self.gains(child, chosen, candidates) if chosen else alone[candidates]
             told = dict(zip(candidates, gains.tolist(), strict=True))
             if max(gains) <= self.by_chance(len(candidates)):
-                candidates = missing
+                candidates = [one for one in candidates if self.views.attributes[one] in missing]
             if not candidates:
                 break
             # The first of equally good ones.
             best = max(candidates, key=told.__getitem__)
             chosen.append(best)
-            usable.remove(best)
-            if best in missing:
-                missing.remove(best)
-        return tuple(chosen)
+            missing.discard(self.views.attributes[best])
+        return chosen
 
     def by_chance(self, candidates: int) -> float:
         """Return what the best of so many candidates must exceed, in steps as gains are.
