@@ -438,7 +438,7 @@ class Schema:
                 return Column(column.name, "identifier", "unit", missing=column.missing)
             return replace(column, role="identifier") if column.role == "unit" else column
 
-        return Schema(map(naming, found))
+        return Schema(map(naming, found), found.dependencies)
 
     def drop(self, *names: str) -> Schema:
         """Return the schema without the named columns, and what depends on them."""
