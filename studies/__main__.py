@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from studies import kills as killing
-from studies import mutations
+from studies import mutations, silence
 from studies.buyer_beware import (
     attacked_markdown,
     protections,
@@ -293,6 +293,18 @@ def print_kills(
         found = killing.run(kills, Path(folder), seed)
     typer.echo(found.to_markdown())
     raise typer.Exit(bool(found.failures))
+
+
+@app.command("silence")
+def print_silence(
+    rows: Annotated[int, typer.Option(min=100, help="Rows of the table.")] = 20_000,
+    only: Annotated[str, typer.Option(help="Commands, separated by commas.")] = "",
+) -> None:
+    """Find the longest time in which no progress bar of a command moves."""
+    with tempfile.TemporaryDirectory() as folder:
+        names = [name.strip() for name in only.split(",") if name.strip()]
+        found = silence.run(rows, Path(folder), names)
+    typer.echo(silence.to_markdown(found))
 
 
 @app.command("all")

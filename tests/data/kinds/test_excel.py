@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import zipfile
 
 import polars as pl
 import pytest
@@ -145,3 +146,68 @@ def test_any_table_comes_back(tmp_path_factory, data):
     )
     path = write(table, tmp_path_factory.mktemp("any") / "t.xlsx")
     assert_frame_equal(read(path), table, rel_tol=1e-14)
+
+
+ROWS = (("id", "born", "town"), (1, dt.date(1980, 1, 2), "Bonn"), (2, dt.date(1981, 3, 4), "Köln"))
+
+
+def old_workbook(path):
+    """Write a workbook of Excel 97, as another program does."""
+    xlwt = pytest.importorskip("xlwt", reason="xlwt, which writes .xls files, is not installed")
+    made = xlwt.Workbook()
+    sheet = made.add_sheet("people")
+    day = xlwt.easyxf(num_format_str="DD/MM/YYYY")
+    for row, cells in enumerate(ROWS):
+        for column, cell in enumerate(cells):
+            style = (day,) if isinstance(cell, dt.date) else ()
+            sheet.write(row, column, cell, *style)
+    made.save(str(path))
+
+
+def open_document(path):
+    """Write a spreadsheet of LibreOffice: a zip file with the cells as XML."""
+
+    def cell(value):
+        if isinstance(value, dt.date):
+            kind = f'office:value-type="date" office:date-value="{value}"'
+        elif isinstance(value, int):
+            kind = f'office:value-type="float" office:value="{value}"'
+        else:
+            kind = 'office:value-type="string"'
+        return f"<table:table-cell {kind}><text:p>{value}</text:p></table:table-cell>"
+
+    rows = "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in ROWS)
+    names = "".join(
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table", "text")
+    )
+    content = (
+        f'<?xml version="1.0" encoding="UTF-8"?><office:document-content{names} '
+        'office:version="1.2"><office:body><office:spreadsheet><table:table table:name="people">'
+        f"{rows}</table:table></office:spreadsheet></office:body></office:document-content>"
+    )
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    manifest = (
+        '<?xml version="1.0" encoding="UTF-8"?><manifest:manifest '
+        'xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0">'
+        f'<manifest:file-entry manifest:media-type="{kind}" manifest:full-path="/"/>'
+        '<manifest:file-entry manifest:media-type="text/xml" manifest:full-path="content.xml"/>'
+        "</manifest:manifest>"
+    )
+    with zipfile.ZipFile(path, "w") as made:
+        made.writestr("mimetype", kind)
+        made.writestr("META-INF/manifest.xml", manifest)
+        made.writestr("content.xml", content)
+
+
+@pytest.mark.parametrize(
+    ("ending", "make"), [(".xls", old_workbook), (".ods", open_document)], ids=["xls", "ods"]
+)
+def test_workbooks_of_other_programs(tmp_path, ending, make):
+    path = tmp_path / f"people{ending}"
+    make(path)
+    expected = pl.DataFrame(ROWS[1:], schema=list(ROWS[0]), orient="row")
+    assert_frame_equal(read(path), expected)
+    assert_frame_equal(read(path, sheet="people"), expected)
+    copy = write(read(path), tmp_path / "copy.xlsx", dialect=detect(path))
+    assert_frame_equal(read(copy), expected)
