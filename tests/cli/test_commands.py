@@ -76,16 +76,33 @@ def test_help_lists_the_commands_and_completion(run):
         assert word in out
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_and_import_load_nothing_heavy(command):
+def test_help_and_import_load_nothing_heavy():
     code = (
-        "import sys, understudy, understudy.cli; "
-        "from typer.testing import CliRunner; "
-        f"CliRunner().invoke(understudy.cli.app, [{command!r}, '--help']); "
-        "heavy = {'numba', 'sklearn', 'altair', 'pandas', 'polars', 'scipy', 'pyarrow'}; "
-        "print(sorted(heavy & set(sys.modules)))"
+        "import sys, understudy, understudy.cli\n"
+        "from typer.testing import CliRunner\n"
+        "heavy = {'numba', 'sklearn', 'altair', 'pandas', 'polars', 'scipy', 'pyarrow'}\n"
+        f"for command in {list(COMMANDS)!r}:\n"
+        "    CliRunner().invoke(understudy.cli.app, [command, '--help'])\n"
+        "    print(command, sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [f"{command} []" for command in COMMANDS]
+
+
+def test_a_mistyped_column_is_told_before_the_attacks_are_loaded(survey):
+    asked = ["audit", str(survey), str(survey), "--keys", "agee", "--sensitive", "method"]
+    code = (
+        "import sys, understudy.cli\n"
+        f"sys.argv = ['understudy', *{asked!r}]\n"
+        "try:\n"
+        "    understudy.cli.main()\n"
+        "finally:\n"
+        "    print(sorted({'understudy.risk', 'understudy.audit.task', 'numba', 'scipy'}\n"
+        "        & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "no column 'agee'. Did you mean 'age'?" in " ".join(done.stderr.split())
     assert done.stdout.strip() == "[]"
 
 

@@ -74,6 +74,7 @@ def assert_as_by_all_pairs(sizes, rows, levels=4):
     ("sizes", "rows"),
     [
         ([2], 5),
+        ([200], 60),  # most keys are nobody's
         ([1, 1], 10),
         ([4, 3, 5], 60),
         ([9] * 6, 80),
@@ -213,9 +214,10 @@ def test_the_plan_follows_how_far_the_nearest_are(sizes, rows, enough, monkeypat
     assert found[few] == by_all_pairs(theirs, values, mine[few], values[few], 1)
 
 
-# Entries of 30 values are counted, those of 1,000 values sorted if they are few.
+# Entries of 30 values are counted, those of 1,000 values sorted if they are few. Most of 200 keys
+# are nobody's, so that everybody is as near.
 @pytest.mark.parametrize("levels", [30, 1000])
-@pytest.mark.parametrize("sizes", [[3], [4, 3, 5], [9] * 6])
+@pytest.mark.parametrize("sizes", [[3], [200], [4, 3, 5], [9] * 6])
 def test_middle_values_are_those_of_all_pairs(way, sizes, levels):
     rng = np.random.default_rng(len(sizes))
     mine, theirs = (rng.integers(sizes, size=(n, len(sizes))) for n in (40, 70))

@@ -181,7 +181,7 @@ class TestBlackBox:
 
         def odds(synthetic):
             found = []
-            for record, truth in zip([0, 1, 5], frame["d"][[0, 1, 5]], strict=True):
+            for record, truth in zip([0, 5], frame["d"][[0, 5]], strict=True):
                 other = next(value for value in ("d0", "d1", "d2") if value != truth)
                 found.append(
                     black_box_attacker(

@@ -470,7 +470,9 @@ class _Distinct:
         )
         _, first, number = np.unique(key, return_index=True, return_inverse=True)
         values, nodes, cells = standing
-        return cls(type(standing)(values[first], nodes[:, first], cells[:, first]), number)
+        # Level by level as they were: kernels would be compiled anew for any other order.
+        places = (held.take(first, axis=1) for held in (nodes, cells))
+        return cls(type(standing)(values[first], *places), number)
 
     def __len__(self) -> int:
         return len(self.standing.values)
