@@ -10,8 +10,10 @@ import understudy
 from understudy import Independent, Schema
 from understudy.audit.measures import MEASURES
 from understudy.audit.measures.prediction import split_by_unit
+from understudy.audit.task import Given, Task
 from understudy.audit.units import name_of_units, one_record_each, with_units
 from understudy.errors import ParameterError
+from understudy.risk.scenario import Scenario
 
 HOW = {"keys": ["sex", "job"], "sensitive": "ill", "measures": "quick", "random_state": 1}
 
@@ -105,6 +107,17 @@ def test_no_control_records_are_left_if_all_are_of_the_original(tables):
     assert "membership_control" not in {one.measure for one in none.findings.releases[0].figures}
 
 
+def test_test_units_that_are_in_the_original_are_not_used(tables):
+    original, release, control = tables
+    task, _, notes = with_units(
+        task_of(original, release, control, test=pl.concat([control, original[:3]])), ("person",)
+    )
+    assert task.test.equals(control)
+    assert notes[0].startswith("1 of the 41 units of the test records")
+    bare = control.drop("person")
+    assert with_units(task_of(original, release, None, test=bare), ("person",))[0].test is bare
+
+
 def test_control_records_without_the_name_are_not_used(tables):
     original, release, control = tables
     found = understudy.audit(
@@ -140,24 +153,24 @@ def test_mistakes_are_told_before_any_work(tables):
         understudy.audit(original, release, unit_id=3, **HOW)
 
 
-def test_one_record_of_each_unit_is_attacked(tables):
-    from understudy.audit.task import Given, Task
-    from understudy.risk.scenario import Scenario
-
-    original, release, control = tables
-    task = Task(
+def task_of(original, release, control, test=None):
+    return Task(
         original,
         (Given("synthetic", (release,)),),
         Scenario(["sex"], "ill"),
         None,
         control,
-        None,
+        test,
         {},
         "quick",
         None,
         1,
         show_records=False,
     )
+
+
+def test_one_record_of_each_unit_is_attacked(tables):
+    task = task_of(*tables)
     task, units, _ = with_units(task, ("person",))
     attacked = one_record_each(task)
     assert attacked.original["person"].to_list() == list(range(120))
@@ -214,3 +227,17 @@ def test_units_are_split_whole():
     assert len(np.unique(units[outside])) == 6
     assert set(units[inside]).isdisjoint(units[outside])
     assert len(inside) + len(outside) == 60
+
+
+@pytest.mark.slow
+def test_audits_of_fresh_units_hardly_ever_alarm():
+    # 25 audits, of which one in 20 may alarm: more than 4 have a probability below 1%.
+    alarms = 0
+    for seed in range(25):
+        original, release, control = (
+            panel(units, 3 * seed + n, 1000 * n) for n, units in enumerate((80, 80, 30))
+        )
+        found = understudy.audit(original, release, control=control, unit_id="person", **HOW)
+        answers = found.verdict.releases[0].answers
+        alarms += any(answers[one].level in {"raised", "high"} for one in ("records", "ordinary"))
+    assert alarms <= 4, alarms

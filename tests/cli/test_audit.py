@@ -382,7 +382,7 @@ class TestUnit:
     def test_the_name_is_used_and_kept(self, audit, people):
         _, out, _ = audit(*QUICK, "--unit", "flights", "--json", "a.json", "-o", "r.html")
         assert "Are the original's flights in it?" in " ".join(out.split())
-        assert "--unit flights" in out  # the advice repeats it
+        assert "--unit-name flights" in out  # the advice repeats it
         assert Audit.from_json(people / "a.json").findings.unit == "flights"
         assert "flights in it?" in (people / "r.html").read_text()
 

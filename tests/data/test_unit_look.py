@@ -23,7 +23,7 @@ def test_names_that_name_units():
 def test_names_that_name_no_units():
     names = "age income household-income household_size number_of_persons paid valid person-weight"
     others = "city state n_persons patient-age order-date customer-years NumberofLocations x covid"
-    for name in (*names.split(), *others.split(), "minimum"):
+    for name in (*names.split(), *others.split(), "minimum", "thyroid", "fluid"):
         assert not named_like_unit(name), name
 
 
@@ -122,6 +122,45 @@ def test_a_pair_of_household_and_person_is_a_pair_of_names(order):
     assert decisions(table, schema)["persnum"].remarks[0].why == (
         "values replaced: it seems to number a unit's members"
     )
+
+
+def test_a_column_that_names_others_of_the_table_is_one_of_names():
+    people = RNG.choice(10**9, 300, replace=False)
+    by = [None if n % 3 else int(one) for n, one in enumerate(RNG.choice(people[:150], 300))]
+    table = pl.DataFrame(
+        {"patient_id": people, "infected_by": by, "pay": RNG.integers(0, 10**9, 300)}
+    )
+    schema = Schema.infer(table)
+    assert schema.identifiers == ("patient_id", "infected_by")
+    # Among small numbers, any count would be one of them.
+    table = pl.DataFrame({"id": range(300), "children": RNG.integers(0, 40, 300)})
+    assert Schema.infer(table).identifiers == ("id",)
+
+
+def test_random_columns_are_hardly_ever_taken_for_names():
+    found = []
+    for _ in range(60):
+        rows = int(RNG.integers(50, 1000))
+        levels = int(RNG.integers(2, rows))
+        letters = np.array(list("abcdefgh"))
+        columns = (
+            RNG.integers(0, levels, rows),
+            RNG.poisson(levels / 3, rows),
+            np.round(RNG.lognormal(5, 1, rows)).astype(int),
+            letters[RNG.integers(0, 8, (rows, 2))].view("<U2").ravel(),
+        )
+        found += [bool(why_unit("x", pa.array(values))) for values in columns]
+    assert sum(found) <= 0.01 * len(found)
+
+
+def test_a_scale_is_no_name():
+    table = pl.DataFrame({"person": [str(one) for one in SHUFFLED]})
+    levels = sorted(set(table["person"]))
+    scale = table.cast(pl.Enum(levels)).to_pandas()
+    scale["person"] = scale["person"].cat.as_ordered()
+    assert Schema.infer(scale)["person"].kind == "categorical"
+    scale["person"] = scale["person"].cat.as_unordered()
+    assert Schema.infer(scale)["person"].kind == "identifier"
 
 
 def test_a_year_is_no_member_of_a_unit():

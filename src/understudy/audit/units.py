@@ -127,7 +127,7 @@ def name_of_units(names: Sequence[str]) -> str:
 
 
 def with_units(task: Task, names: tuple[str, ...]) -> tuple[Task, Units, tuple[str, ...]]:
-    """Return the task with control records of other units only, the units, and what to know.
+    """Return the task with control and test records of other units only, the units, and notes.
 
     Control records of a unit that is in the original are none: the synthesis has seen the unit.
     """
@@ -135,7 +135,11 @@ def with_units(task: Task, names: tuple[str, ...]) -> tuple[Task, Units, tuple[s
     notes: list[str] = []
     control = task.control
     if control is not None:
-        control, told = _other_units(task.original, control, names)
+        control, told = _other_units(task.original, control, names, "control")
+        notes += told
+    test = task.test
+    if test is not None and set(names) <= set(to_narwhals(test).columns):
+        test, told = _other_units(task.original, test, names, "test")
         notes += told
     rng = np.random.default_rng([task.seed, _STREAM])
     rows = one_of_each(original, rng)
@@ -147,17 +151,18 @@ def with_units(task: Task, names: tuple[str, ...]) -> tuple[Task, Units, tuple[s
         rows,
         np.empty(0, np.int64) if codes is None else one_of_each(codes, rng),
     )
-    return replace(task, control=control, units=units, unit_id=names), units, tuple(notes)
+    task = replace(task, control=control, test=test, units=units, unit_id=names)
+    return task, units, tuple(notes)
 
 
 def _other_units(
-    original: Frame, control: Frame, names: tuple[str, ...]
+    original: Frame, control: Frame, names: tuple[str, ...], title: str
 ) -> tuple[Frame | None, Iterator[str]]:
-    """Return the control records whose units are not in the original, and what was left out."""
+    """Return control or test records whose units are not in the original, and what was left out."""
     table = to_narwhals(control)
     if lacking := [name for name in names if name not in table.columns]:
         text = (
-            f"The control records lack {quoted(lacking)}, so that nobody can tell whether their "
+            f"The {title} records lack {quoted(lacking)}, so that nobody can tell whether their "
             "units are in the original, and they were not used."
         )
         return None, iter([text])
@@ -172,7 +177,7 @@ def _other_units(
     codes = units_of(control, names)
     count, every = len(np.unique(codes[inside])), int(codes.max()) + 1
     text = (
-        f"{count:,} of the {every:,} units of the control records are in the original too, by "
+        f"{count:,} of the {every:,} units of the {title} records are in the original too, by "
         f"{quoted(names)}. Their records were not used: the synthesis has seen these units. Give "
         "records of units that no synthesis used."
     )

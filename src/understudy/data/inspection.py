@@ -24,7 +24,13 @@ from understudy.data.identifier_look import (
 from understudy.data.schema import NUMERIC, Column, Kind, Level, Schema
 from understudy.data.special_values import special_values
 from understudy.data.stream import FileStream, columns_of, layout_of
-from understudy.data.unit_look import may_be_member, members_within, why_unit
+from understudy.data.unit_look import (
+    may_be_member,
+    members_within,
+    referring,
+    values_to_refer_to,
+    why_unit,
+)
 from understudy.data.units import codes_of
 from understudy.data.values import Form, decimals_of, form_of, numbers, time_to_text
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
@@ -99,26 +105,33 @@ def infer_columns(
 
 
 class _NamesOfUnits:
-    """The columns that were taken for names of units, and those that may number their members."""
+    """The columns that were taken for names of units, and those that may refer to them."""
 
     def __init__(self) -> None:
-        self._units: dict[str, NDArray[np.int64]] = {}
-        self._others: dict[str, NDArray[np.int64]] = {}
+        self._units: dict[str, NDArray[np.int32]] = {}
+        self._others: dict[str, NDArray[np.int32]] = {}
+        self._values: dict[str, pa.Array] = {}
 
     def take(self, name: str, array: pa.Array) -> bool:
         """Whether a column names units; what is needed of it and its like is kept."""
+        if pa.types.is_dictionary(array.type) and array.type.ordered:
+            return False  # a scale
         if why_unit(name, array):
-            self._units[name] = codes_of(array)
+            self._units[name] = codes_of(array).astype(np.int32)
         elif may_be_member(name):
-            self._others[name] = codes_of(array)
+            self._others[name] = codes_of(array).astype(np.int32)
+        if (values := values_to_refer_to(array)) is not None:
+            self._values[name] = values
         return name in self._units
 
     def with_members(self, columns: Sequence[Column]) -> Iterator[Column]:
-        """Yield the columns; those that number the members of units are names as well."""
-        members = members_within(self._units, self._others)
+        """Yield the columns; those that number the members of units, or name others, are names."""
+        named = members_within(self._units, self._others)
+        known = [column.name for column in columns if column.kind == "identifier"]
+        named |= referring(self._values, known)
         for column in columns:
-            known = column.name in members and column.kind != "text"
-            yield Column(column.name, "identifier", missing=column.missing) if known else column
+            is_name = column.name in named and column.kind != "text"
+            yield Column(column.name, "identifier", missing=column.missing) if is_name else column
 
 
 def check_kinds(kinds: Mapping[str, Kind], names: Sequence[str]) -> None:

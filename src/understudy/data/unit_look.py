@@ -10,7 +10,7 @@ the records, and they neither stand together nor are evenly spread.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,9 @@ ALIKE = 0.9
 LIGHT, MOST_IN_TENTH = 10, 0.4
 """A tenth of all values has at most this share of the records, unless they follow a law."""
 SHORTEST_CODE = 4
+SPARSE, MOST_REFERRED = 100, 2**17
+"""Numbers are given out if their range is so many times as wide as they are many; so many different
+values are compared with others at most."""
 _CODE = r"^[A-Za-z0-9_./:#-]*[0-9][A-Za-z0-9_./:#-]*$"
 _EMAIL = r"^[^@\s]+@[^@\s]+\.[^@\s]+$"
 
@@ -59,8 +62,8 @@ _UNITS = word_set("""
 """Words that say what a unit is, or what names it."""
 _ENDINGS = ("id", "nr", "num", "nbr")
 _NO_IDS = word_set("""
-    paid unpaid prepaid valid invalid covid hybrid grid solid void acid rapid liquid android fluid
-    bid mid avoid aid said kid lipid steroid plasmid aluminum platinum
+    paid unpaid prepaid valid invalid covid hybrid grid solid acid rapid liquid fluid
+    bid mid aid said kid lipid humid carotid pyramid plasmid aluminum platinum
 """)
 _WITHIN = _UNITS | {"line", "child", "kid", "mem", "ind", "pn", "lno"}
 """Words that say that a number counts the members of a unit."""
@@ -138,7 +141,8 @@ def _numbered(name: str) -> bool:
     if _measured(name):
         return False
     return named_like_one(name) or any(
-        word.endswith(_ENDINGS) and word not in _NO_IDS for word in words_of(name)
+        word.endswith(_ENDINGS) and not word.endswith("oid") and word not in _NO_IDS
+        for word in words_of(name)
     )
 
 
@@ -160,7 +164,7 @@ def why_unit(name: str, array: pa.Array) -> str:
     --------
     >>> homes = pa.array([10 * number for number in range(40) for _ in range(3)])
     >>> why_unit("home", homes)
-    'records with the same value stand together'
+    'all have the same number of records'
     >>> why_unit("x", pa.array([1, 2, 3] * 40))
     ''
     """
@@ -278,3 +282,58 @@ def may_be_member(name: str) -> bool:
         return False
     stems = {re.sub(r"(id|nr|num|no|nbr)$", "", word) for word in words_of(name)}
     return _numbered(name) or not _WITHIN.isdisjoint({*words_of(name), *stems})
+
+
+def values_to_refer_to(array: pa.Array) -> pa.Array | None:
+    """Return the different values of a column that may name others; None if it names nobody.
+
+    Numbers that lie close together, such as 1 to 500, may be anything.
+
+    Examples
+    --------
+    >>> values_to_refer_to(pa.array(range(100))) is None
+    True
+    """
+    if not (_is_text(array.type) or pa.types.is_integer(array.type)):
+        return None
+    values = array.drop_null().unique()
+    if len(values) < FEWEST_NAMED or len(values) > MOST_REFERRED:
+        return None
+    if pa.types.is_integer(array.type):
+        ends = pc.min_max(values)
+        if ends["max"].as_py() - ends["min"].as_py() < SPARSE * len(values):
+            return None
+    return values
+
+
+def referring(values: Mapping[str, pa.Array], names: Sequence[str]) -> set[str]:
+    """Return the columns nearly all of whose values are those of a column of names.
+
+    Such as that of the person by whom somebody was infected: who is named there is somebody else of
+    the same table.
+
+    Parameters
+    ----------
+    values : mapping
+        The different values of columns, from `values_to_refer_to`.
+    names : sequence of str
+        Columns that name people or other units.
+
+    Examples
+    --------
+    >>> people = pa.array([10**6 * n for n in range(1, 31)])
+    >>> referring({"id": people, "by": people[:12], "pay": pa.array([5, 900, 10**7])}, ["id"])
+    {'by'}
+    """
+    known = [values[name] for name in names if name in values]
+    return {
+        name
+        for name, own in values.items()
+        if name not in names
+        for those in known
+        if own.type == those.type and _held(own, those) >= ALIKE
+    }
+
+
+def _held(own: pa.Array, those: pa.Array) -> float:
+    return float(pc.mean(pc.is_in(own, those).cast(pa.float64())).as_py() or 0)

@@ -131,11 +131,22 @@ def test_equal_records_by_hand():
     assert alone_and_equalled(*tables, np.array([0, 1, 2, 3])) == (0, 1)
 
 
-def test_whole_units_are_drawn():
+def test_as_many_records_of_each_unit_are_drawn():
     units = np.repeat(np.arange(30), 4)
-    rows = drawn_units(units, 40, np.random.default_rng(1))
-    assert len(rows) == 40
-    assert (np.bincount(units[rows], minlength=30) % 4 == 0).all()
+    rng = np.random.default_rng(1)
+    assert np.bincount(units[drawn_units(units, 70, rng)]).tolist() == [2] * 30
+    few = drawn_units(units, 20, rng)
+    assert len(few) == len(np.unique(units[few])) == 20
+    assert drawn_units(units, 120, rng).tolist() == list(range(120))
+
+
+def test_some_records_of_each_unit_stand_for_all():
+    original = fresh(40, 1, noise=9.0, most=6)
+    copied = original.with_columns(pl.col("person") + 5000)
+    found = lookalikes(original, copied, unit_id="person", people=60, random_state=1)
+    assert (found.people, found.found) == (40, 40)
+    assert len(found.per_record()) == 40
+    assert "40 of the" in found.notes[-1]
 
 
 @pytest.mark.slow

@@ -29,8 +29,8 @@ def with_units(frame, units, constant):
 
 
 def fitted(model, frame):
-    schema = Schema.infer(frame, kinds={"unit": "identifier"}).with_roles(unit="unit")
-    return model.fit(frame, schema)
+    # An identifier, not a unit: each record is drawn by itself.
+    return model.fit(frame, Schema.infer(frame, kinds={"unit": "identifier"}))
 
 
 def twin(model, original, synthetic):

@@ -476,7 +476,7 @@ def _drawn(
     rng: np.random.Generator,
     units: NDArray[np.int64] | None = None,
 ) -> NDArray[np.int64]:
-    """Return the rows that are compared with all records, in order; those of whole units."""
+    """Return the rows that are compared with all records, in order; as many of each unit."""
     if people is None:
         people = rows if rows <= MOST_PEOPLE else SAMPLED_PEOPLE
     return drawn_rows(rows, people, rng) if units is None else drawn_units(units, people, rng)
@@ -559,6 +559,11 @@ def _notes(columns: Sequence[str], told: _Way, released: int) -> list[str]:
         notes.append(
             f"{people:,} of {every:,} people, drawn at random, were compared with all records"
             f"{equality}."
+        )
+    elif len(comparison.rows) < comparison.original.rows:
+        notes.append(
+            f"{len(comparison.rows):,} of the {comparison.original.rows:,} records, as many of "
+            "each person as there can be, were compared with all records."
         )
     if comparison.synthetic.rows > SAMPLED_RECORDS:
         notes.append(

@@ -55,24 +55,29 @@ class UnitsOf:
 
 
 def drawn_units(units: Codes, most: int, rng: np.random.Generator) -> Codes:
-    """Return the rows of units, or of so many drawn at random that they have at most `most` rows.
+    """Return the rows of units, or at most so many: of each unit as many, drawn at random.
+
+    If there are more units than that, some of them are drawn, with a row each.
 
     Examples
     --------
     >>> drawn_units(np.array([0, 0, 1, 1, 2]), 5, np.random.default_rng(1)).tolist()
     [0, 1, 2, 3, 4]
-    >>> len(drawn_units(np.array([0, 0, 1, 1, 2, 2]), 4, np.random.default_rng(1)))
-    4
+    >>> rows = drawn_units(np.array([0, 0, 0, 1, 1, 1, 2]), 6, np.random.default_rng(1))
+    >>> np.bincount(np.array([0, 0, 0, 1, 1, 1, 2])[rows]).tolist()
+    [2, 2, 1]
     """
     if len(units) <= most:
         return np.arange(len(units))
-    _, codes, sizes = np.unique(units, return_inverse=True, return_counts=True)
-    order = rng.permutation(len(sizes))
-    taken = np.zeros(len(sizes), bool)
-    fit = np.cumsum(sizes[order]) <= most
-    fit[0] = True  # whatever its size
-    taken[order[fit]] = True
-    return np.flatnonzero(taken[codes])
+    known, codes = np.unique(units, return_inverse=True)
+    codes = codes.ravel()
+    each = max(1, most // len(known))
+    order = np.lexsort((rng.random(len(units)), codes))
+    starts = np.searchsorted(codes[order], np.arange(len(known)))
+    chosen = order[np.arange(len(units)) - starts[codes[order]] < each]
+    if len(chosen) > most:
+        chosen = chosen[rng.permutation(len(chosen))[:most]]
+    return np.sort(chosen)
 
 
 @dataclass(frozen=True, eq=False)
