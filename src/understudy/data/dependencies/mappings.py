@@ -220,7 +220,7 @@ def _simplest(
             found = [one for one in places if (one, name) in follows and stays[one] == one]
             if not found:
                 continue
-            by = min(found, key=lambda one: (views[one].levels, places[one]))
+            by = min(found, key=lambda n: (views[n].column.binned, views[n].levels, places[n]))
         share = follows[by, name] / views.rows
         yield Determined(name, (by,), exceptions=share)
 
