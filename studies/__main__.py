@@ -23,6 +23,7 @@ from studies.buyer_beware import (
     published_syntheses,
     unique_copies,
 )
+from studies.dependencies import dependencies_markdown
 from studies.disclosure_counts import KEYS, TARGET, sd2011_disclosure
 from studies.figures import FigureName, draw_figure
 from studies.gallery import MeasuresName, gallery_markdown
@@ -52,6 +53,7 @@ EVERYTHING = {
     "smoothing.md": "smoothing --splits 10 --tables cmc,fertility --processes 2",
     "smoothing-large.md": "smoothing --splits 2 --tables 'Adult,SD2011,credit card' --processes 2",
     "real-tables.md": "real-tables --processes 2",
+    "dependencies.md": "dependencies",
     "mutations.md": "mutations",
     "kills.md": "kills",
     "sd2011-disclosure.md": "sd2011-disclosure --seeds 100",
@@ -191,6 +193,20 @@ def print_real_tables(
     """Put real tables of other packages through the command line, and say what becomes of them."""
     with _progress():
         text = real_tables_markdown(_names(tables), _names(methods), rows=rows, processes=processes)
+    typer.echo(text)
+
+
+@app.command("dependencies")
+def print_dependencies(
+    tables: Annotated[str, typer.Option(help="Tables, separated by commas; all if empty.")] = "",
+    rows: Annotated[
+        int, typer.Option(min=100, help="Rows to synthesize of a larger table.")
+    ] = 5000,
+    seed: Seed = 1,
+) -> None:
+    """Find the dependencies of real tables, and say which a synthesis keeps, with and without."""
+    with _progress():
+        text = dependencies_markdown(_names(tables), rows=rows, seed=seed)
     typer.echo(text)
 
 

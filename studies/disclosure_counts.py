@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from understudy.arguments import check_whole
-from understudy.data import fetch
+from understudy.data import Schema, fetch
 from understudy.progress import track
 from understudy.risk.disclosure import disclosure
 from understudy.synthesis import Cart
@@ -111,7 +111,9 @@ def sd2011_disclosure(
     original = fetch("sd2011")
     if columns is not None:
         original = original.select(columns)
-    model = Cart(smoothing_leaves=0, random_state=0).fit(original)
+    model = Cart(smoothing_leaves=0, random_state=0).fit(
+        original, Schema.infer(original, dependencies=False)
+    )
     found = [
         _risks(original, model.sample(random_state=seed))
         for seed in track(range(seeds), "Synthesizing")

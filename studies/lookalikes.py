@@ -12,7 +12,7 @@ from typing import cast
 
 import polars as pl
 
-from understudy.data import fetch, load
+from understudy.data import Schema, fetch, load
 from understudy.errors import DataError
 from understudy.progress import quietly, track
 from understudy.risk import Lookalikes, lookalikes
@@ -72,7 +72,12 @@ def releases_of(original: pl.DataFrame, fresh: pl.DataFrame, seed: int) -> dict[
 
 def _drawn(model: Synthesizer, original: pl.DataFrame, seed: int) -> pl.DataFrame:
     with quietly():
-        return cast("pl.DataFrame", model.fit(original).sample(random_state=seed))
+        return cast(
+            "pl.DataFrame",
+            model.fit(original, Schema.infer(original, dependencies=False)).sample(
+                random_state=seed
+            ),
+        )
 
 
 def _with_copies(original: pl.DataFrame, rest: pl.DataFrame, count: int) -> pl.DataFrame:

@@ -15,7 +15,7 @@ import polars as pl
 
 from studies.networks import ADULT_DROPPED
 from understudy.arguments import check_choice, check_whole
-from understudy.data import Coded, fetch, load
+from understudy.data import Coded, Schema, fetch, load
 from understudy.data.groups import Grouped, code_in_groups
 from understudy.data.joint_coding import CodedTables
 from understudy.errors import DataError, unknown_columns
@@ -180,7 +180,9 @@ def _originals(table: TableName) -> list[tuple[pl.DataFrame, float | None]]:
 def _line(
     name: str, original: pl.DataFrame, synthpop: float | None, seeds: int, bootstraps: int
 ) -> MarginalsLine:
-    model = Cart(smoothing_leaves=0, random_state=0).fit(original)
+    model = Cart(smoothing_leaves=0, random_state=0).fit(
+        original, Schema.infer(original, dependencies=False)
+    )
     synthetic = [
         pair_distance(original, model.sample(random_state=seed))
         for seed in track(range(seeds), f"Synthesizing {name}")

@@ -177,7 +177,9 @@ class _Run:
     def _synthesize(self) -> pl.DataFrame:
         structure, parents = self.row
         like_paper = self.coding == "paper"
-        schema = Schema.infer(self.train, binning="width", special_share=1) if like_paper else None
+        coding: dict[str, Any] = {"binning": "width", "special_share": 1} if like_paper else {}
+        # The paper's networks know of no dependencies between columns.
+        schema = Schema.infer(self.train, dependencies=False, **coding)
         model = BayesNet(
             parents=parents,
             structure=structure,  # type: ignore[arg-type]  # checked when it is fitted

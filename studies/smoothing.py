@@ -103,7 +103,7 @@ def judge(table: Table, split: int) -> dict[str, Figures]:
     """Return the figures of each model for one split of a table into original and fresh people."""
     drawn = table.read().sample(2 * table.size, shuffle=True, seed=split)
     original, fresh = drawn.head(table.size), drawn.slice(table.size)
-    schema = Schema.infer(drawn)
+    schema = Schema.infer(drawn, dependencies=False)  # so that all columns are modelled
     found = {FRESH: _use(table, original, fresh, fresh, split) | _lookalikes(original, fresh)}
     with quietly():
         shares = BayesNet(0, smoothing="auto", ends=1).fit(original, schema)

@@ -12,6 +12,7 @@ from understudy.audit.levels import Gain, Level, gain_of, strong_size, uniform_p
 from understudy.audit.limits import Limits
 from understudy.audit.measures import figure_kinds
 from understudy.audit.measures.declaration import FigureKind, Question
+from understudy.risk.strong.candidates import DERIVES
 from understudy.wording import Unit, mean_count, percent, points, times_by_bits
 
 _WITHOUT_CONTROL = (
@@ -311,6 +312,10 @@ def _about_the_strongest(findings: Findings, release: ReleaseFindings) -> Iterat
     limits, units = findings.limits, findings.units
     if release.strong is not None:
         yield _strong_clue(release.strong, limits, units)
+    elif DERIVES in release.errors.get("strong", ""):
+        # Whether somebody was in the data says nothing about what the other columns tell of them.
+        failed = f"The strongest attacker was not tried: {release.errors['strong']}"
+        yield Clue("strong", "Strong attacker", "not measured", failed, open=True)
     share = float(release.numbers.get("membership.share_above_90_percent", math.nan))
     if not math.isnan(share):
         level: Level = "low"

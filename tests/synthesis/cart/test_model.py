@@ -540,7 +540,7 @@ def test_few_predictors_are_the_most_telling(survey, tmp_path):
     frame = pl.DataFrame({**noise, "x": rng.integers(0, 50, 800)}).with_columns(
         y=pl.col("x") // 5, z=pl.col("n3") * 2
     )
-    model = Cart(max_predictors=1).fit(frame)
+    model = Cart(max_predictors=1).fit(frame, Schema.infer(frame, dependencies=False))
     uses = {tree.column: set(tree.uses) for tree in model.trees()}
     assert uses["y"] == {"x"}
     assert uses["z"] == {"n3"}

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from understudy.data.codec import Codec
+from understudy.data.schema import Schema
 from understudy.errors import ParameterError
 from understudy.synthesis.cart import Cart
 from understudy.synthesis.cart.features import read_features
@@ -229,7 +230,7 @@ def telling():
     frame = pl.DataFrame({"a": a, "b": b, "c": b, "d": d, "x": numbers}).with_columns(
         pl.col("a", "b", "c", "d").cast(pl.String)
     )
-    codec = Codec.fit(frame, exact=True)
+    codec = Codec.fit(frame, Schema.infer(frame, dependencies=False), exact=True)
     coded = codec.encode(frame)
     return frame.columns, read_features(codec), coded
 

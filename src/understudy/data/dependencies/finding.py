@@ -38,7 +38,7 @@ def find_dependencies(
     follows from what, and one column before two. At most 1% of the records may break one, and it
     must not be chance: in a table of unrelated columns there is one finding in a thousand tables.
 
-    Two columns are tried together for at most 2,000 pairs, and formulas of two numbers for the
+    Two columns are tried together for at most 600 pairs, and formulas of two numbers for the
     first 60 columns of numbers.
 
     Examples

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -30,7 +31,7 @@ IN_GROUPS = 0.5
 """Share of the records that must be in groups of `FEW` or more: otherwise the table of what follows
 from what would be a list of people."""
 
-MOST_PAIRS = 2000
+MOST_PAIRS = 600
 """Pairs of columns that are tried, at most: those with the fewest combinations come first."""
 
 _DENSE = 4
@@ -39,6 +40,8 @@ _SAMPLE_OF_PAIRS = 10_000
 _FIRST_PAIRS = 500
 _ENOUGH = 60
 """Neighbours that a sample must have to discard a candidate."""
+_OF_CHANCE = 0.25
+"""Of the changes that chance would bring, neighbours in a sample may show this share."""
 _SLACK = 4
 """In the sample, so many times the tolerated share of neighbours may differ."""
 
@@ -67,12 +70,12 @@ class Groups:
         found[~missing] = dense
         return cls(found, np.bincount(dense) if len(dense) else np.zeros(0, np.int64))
 
-    @property
+    @cached_property
     def records(self) -> int:
         """Records that are in a group."""
         return int(self.counts.sum())
 
-    @property
+    @cached_property
     def number(self) -> int:
         """How many groups have a record."""
         return int(np.count_nonzero(self.counts))
@@ -169,13 +172,16 @@ def _candidates(views: Views, by: tuple[str, ...], others: list[str]) -> list[st
         same = np.flatnonzero(key[1:] == key[:-1])
         if len(same) < _ENOUGH:
             continue
-        before, after = rows[same], rows[same + 1]
-        allowed = _SLACK * MOST_EXCEPTIONS * len(same) + _SLACK
-        others = [
-            name
-            for name in others
-            if np.count_nonzero(views[name].codes[before] != views[name].codes[after]) <= allowed
-        ]
+        places = np.array([views.places[name] for name in others])
+        before, after = (
+            views.matrix[places[:, None], neighbours] for neighbours in (rows[same], rows[same + 1])
+        )
+        changes = np.count_nonzero(before != after, axis=1)
+        by_chance = views.variety[places] * len(same)
+        allowed = np.minimum(
+            _SLACK * MOST_EXCEPTIONS * len(same), np.maximum(_OF_CHANCE * by_chance, 1)
+        )
+        others = [name for name, left in zip(others, changes <= allowed + 2, strict=True) if left]
         if not others:
             break
     return others
@@ -220,7 +226,7 @@ def _simplest(
             found = [one for one in places if (one, name) in follows and stays[one] == one]
             if not found:
                 continue
-            by = min(found, key=lambda one: (views[one].levels, places[one]))
+            by = min(found, key=lambda n: (views[n].column.binned, views[n].levels, places[n]))
         share = follows[by, name] / views.rows
         yield Determined(name, (by,), exceptions=share)
 

@@ -18,7 +18,7 @@ from understudy.data.dependencies.views import View, Views
 FEWEST_BROKEN = 0.05
 """Share of records that would break an ordering if the columns were unrelated, at least."""
 
-REACHED = 0.05
+REACHED = 0.1
 """Some records must lie as near the limit as this share of the usual distance between the two."""
 
 _FEWEST_NEAR = 5

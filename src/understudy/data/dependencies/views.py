@@ -137,6 +137,22 @@ class Views:
         return self.columns[name]
 
     @cached_property
+    def matrix(self) -> NDArray[np.int32]:
+        """The codes of all columns, one column a row."""
+        return np.stack([view.codes.astype(np.int32) for view in self.columns.values()])
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where each column stands."""
+        return {name: place for place, name in enumerate(self.columns)}
+
+    @cached_property
+    def variety(self) -> Floats:
+        """The probability that two records differ, column by column."""
+        shares = [view.counts / max(self.rows, 1) for view in self.columns.values()]
+        return np.array([1 - float(own @ own) for own in shares])
+
+    @cached_property
     def sample(self) -> Views:
         """The same columns of a few records, always the same ones."""
         if self.rows <= SEARCHED:

@@ -25,6 +25,10 @@ WHOLE = "*"
 """Stands for all attributes: nothing of the record is known."""
 
 
+DERIVES = "derives it from"
+"""Tells, in a message, that a model does not draw what is asked for."""
+
+
 def read_unknown(
     unknown: str | Iterable[str],
     columns: Sequence[str],
@@ -56,7 +60,7 @@ def read_unknown(
             )
         if derived and name in derived:
             raise ParameterError(
-                f"unknown: the model draws no {name!r} of its own, but derives it from "
+                f"unknown: the model draws no {name!r} of its own, but {DERIVES} "
                 f"{quoted(derived[name])}. So whoever knows the rest of a record knows it, with "
                 f"the release or without. Ask for {quoted(derived[name])}, or fit a model that "
                 "does not keep this dependency."

@@ -1,0 +1,238 @@
+"""Dependencies are kept by the codec, so that every method keeps them."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from tests.data.dependencies.planted import planted
+from understudy import BayesNet, Cart, GaussianCopula, Independent, Synthesizer
+from understudy.data import (
+    Codec,
+    Composite,
+    Determined,
+    Formula,
+    MissingTogether,
+    MissingWhen,
+    Ordered,
+    Schema,
+    scan,
+)
+from understudy.errors import SchemaError
+from understudy.utility import dependencies
+
+METHODS = [Independent, BayesNet, Cart, GaussianCopula]
+
+
+def broken(original: pl.DataFrame, release: pl.DataFrame, schema: Schema) -> dict[str, float]:
+    kept = dependencies(original, release, found=schema.dependencies, schema=schema)
+    return {one.dependency.sentence: one.synthetic for one in kept}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_keeps_all_of_them(method, tmp_path):
+    table = planted(600)
+    schema = Schema.infer(table)
+    model = method(random_state=1).fit(table, schema)
+    release = model.sample()
+    assert release.schema == table.schema
+    assert max(broken(table, release, schema).values()) == 0
+    loaded = Synthesizer.load(model.save(tmp_path / "model.us"))
+    assert_frame_equal(loaded.sample(random_state=1), release)
+    assert loaded.schema_.dependencies == schema.dependencies
+
+
+def test_without_them_a_method_breaks_them():
+    table = planted(600)
+    schema = Schema.infer(table)
+    off = Independent(random_state=1).fit(table, schema.with_dependencies(keep=False)).sample()
+    assert min(broken(table, off, schema).values()) > 0.02
+
+
+def test_codes_come_back_as_the_table_they_were_made_from():
+    table = planted(400).select("city", "state", "rent", "heating", "total", "packs", "smokes")
+    codec = Codec.fit(table, exact=True)
+    assert set(codec.plan.dropped) == {"state", "total"}
+    back = codec.decode(codec.encode(table))
+    assert_frame_equal(back, table)
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_differences_come_back_exactly(exact):
+    rng = np.random.default_rng(0)
+    low = rng.integers(0, 20, 500)
+    table = pl.DataFrame({"low": low, "high": low + rng.integers(0, 9, 500)})
+    schema = Schema.infer(table, dependencies=False).with_dependencies(Ordered("low", "high"))
+    codec = Codec.fit(table, schema, exact=exact)
+    assert_frame_equal(codec.decode(codec.encode(table)), table)
+
+
+def test_an_upper_column_may_stand_without_its_lower_one():
+    rng = np.random.default_rng(1)
+    low = rng.integers(10, 60, 800)
+    high = low + rng.integers(0, 30, 800)
+    table = pl.DataFrame({"low": low, "high": high}).with_columns(
+        low=pl.when(pl.Series(rng.random(800) < 0.2)).then(None).otherwise("low"),
+        high=pl.when(pl.Series(rng.random(800) < 0.1)).then(None).otherwise("high"),
+    )
+    schema = Schema.infer(table)
+    assert [one.sentence for one in schema.dependencies] == ["'low' <= 'high'"]
+    codec = Codec.fit(table, schema, exact=True)
+    assert_frame_equal(codec.decode(codec.encode(table)), table)
+    release = Independent(random_state=2).fit(table, schema).sample()
+    assert (release["low"] <= release["high"]).drop_nulls().all()
+    assert release["high"].null_count() == pytest.approx(80, abs=35)
+
+
+def test_the_highest_of_several_lower_columns_counts():
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(0, 50, 600), rng.integers(0, 50, 600)
+    table = pl.DataFrame({"a": a, "b": b, "c": np.maximum(a, b) + rng.integers(0, 20, 600)})
+    release = Independent(random_state=1).fit(table).sample()
+    assert (release["c"] >= release["a"]).all()
+    assert (release["c"] >= release["b"]).all()
+
+
+def test_exceptions_are_drawn_with_their_share():
+    table = planted(3000)
+    rng = np.random.default_rng(3)
+    wrong = pl.Series(rng.random(3000) < 0.008)
+    table = table.with_columns(
+        state=pl.when(wrong).then(pl.lit("??")).otherwise("state"),
+        total=pl.when(wrong).then(pl.Series(rng.integers(5000, 9000, 3000))).otherwise("total"),
+    )
+    schema = Schema.infer(table)
+    share = float(wrong.mean())
+    for method in (Independent, Cart):
+        found = broken(table, method(random_state=1).fit(table, schema).sample(), schema)
+        assert found["'state' follows from 'city'"] == pytest.approx(share, abs=0.006)
+        assert found["'total' = 'rent' + 'heating'"] == pytest.approx(share, abs=0.006)
+
+
+def test_what_follows_from_many_values_is_modelled_too_and_set_right():
+    rng = np.random.default_rng(4)
+    country = rng.integers(0, 60, 3000)
+    table = pl.DataFrame(
+        {
+            "country": [f"c{n}" for n in country],
+            "continent": [f"k{n % 4}" for n in country],
+            "income": (country % 4) * 10 + rng.integers(0, 16, 3000),
+        }
+    )
+    codec = Codec.fit(table)
+    assert "continent" in codec.names
+    for method in METHODS:
+        release = method(random_state=1).fit(table).sample()
+        assert release.select("country", "continent").n_unique() <= 60
+    related = BayesNet(random_state=1).fit(table).sample()
+    means = related.group_by("continent").agg(pl.col("income").mean()).sort("continent")
+    assert means["income"].to_list() == pytest.approx([7.5, 17.5, 27.5, 37.5], abs=2)
+
+
+def test_a_number_that_others_follow_from_is_one_that_there_is():
+    code = np.random.default_rng(5).choice(
+        [101, 207, 355, 401, 577, 902, *range(1000, 1400, 13)], 2000
+    )
+    table = pl.DataFrame({"code": code, "name": [f"n{c}" for c in code]})
+    schema = Schema.infer(table, dependencies=False).with_dependencies(
+        Determined("name", ("code",))
+    )
+    release = Independent(random_state=1).fit(table, schema).sample()
+    assert set(release["code"].unique()) <= set(table["code"].unique())
+    assert set(release.rows()) <= set(table.rows())
+
+
+def test_records_that_break_a_dependency_cannot_be_drawn():
+    table = planted(300).select("city", "state", "rent", "heating", "total")
+    model = BayesNet(random_state=1).fit(table)
+    off = table.with_columns(total=pl.col("total") + (pl.int_range(300) < 3).cast(pl.Int64))
+    logs = model.log_likelihood(off)
+    assert np.isneginf(logs[:3]).all()
+    assert np.isfinite(logs[3:]).all()
+    assert logs[3:] == pytest.approx(model.log_likelihood(table)[3:])
+    with pytest.raises(SchemaError, match="3 rows break a dependency"):
+        model.codec_.encode(off)
+
+
+def test_the_density_of_a_record_does_not_count_what_follows():
+    table = pl.DataFrame({"code": [1, 1, 1, 2] * 50, "name": ["a", "a", "a", "b"] * 50})
+    schema = Schema.infer(table, dependencies=False).with_dependencies(
+        Determined("name", ("code",))
+    )
+    model = Independent(random_state=1).fit(table, schema)
+    assert np.exp(model.log_likelihood(table)[0]) == pytest.approx(3 / 4)
+    assert model.expected_copies(table, rows=100)[3] == pytest.approx(25)
+
+
+def test_a_stream_gives_the_model_of_the_table(tmp_path):
+    table = planted(900)
+    table.write_parquet(tmp_path / "table.parquet")
+    stream = scan(tmp_path / "table.parquet", batch_rows=250)
+    schema = Schema.infer(table)
+    assert Schema.infer(stream).dependencies == schema.dependencies
+    streamed = Independent(random_state=1).fit(stream, schema).sample()
+    assert_frame_equal(streamed, Independent(random_state=1).fit(table, schema).sample())
+
+
+@pytest.mark.parametrize(
+    ("between", "message"),
+    [
+        ([Formula("rent", "sum", ("heating", "age")), Determined("rent", ("city",))], "has two"),
+        ([Determined("city", ("state",)), Determined("state", ("city",))], "follow from itself"),
+        ([Ordered("city", "rent")], "holds no numbers"),
+        ([Formula("total", "sum", ("city", "rent"))], "holds no numbers"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(between, message):
+    table = planted(100)
+    schema = Schema.infer(table, dependencies=False).with_dependencies(*between)
+    with pytest.raises(SchemaError, match=message):
+        Codec.fit(table, schema)
+
+
+def test_declared_ones_are_kept_too():
+    table = planted(200).drop("state")
+    between = [
+        MissingTogether(("packs", "brand")),
+        MissingWhen("packs", "smokes", "no", exactly=True),
+        Composite("clock", "hhmm"),
+        Ordered("heating", "rent"),
+        Determined("brand", ("age", "city")),
+    ]
+    schema = Schema.infer(table, dependencies=False).with_dependencies(*between[:4])
+    release = Independent(random_state=3).fit(table, schema).sample(400)
+    found = broken(table, release, schema)
+    assert max(found.values()) == 0
+
+
+def test_columns_that_settings_name_are_drawn_as_the_settings_say(caplog):
+    table = planted(500).select("city", "state", "smokes", "age", "age2")
+    model = BayesNet(protect={"state": "smokes"}, random_state=1).fit(table)
+    assert "state" in model.codec_.names
+    assert "age2" not in model.codec_.names
+    assert "'state' follows from 'city'" in caplog.text
+    order = ["smokes", "city", "state", "age", "age2"]
+    assert BayesNet(order=order, random_state=1).fit(table).codec_.names == (
+        "city",
+        "smokes",
+        "age",
+    )
+
+
+def test_what_is_told_by_kept_columns_is_kept():
+    table = planted(300).select("city", "state", "smokes", "age")
+    model = Cart(keep=["city"], random_state=1).fit(table)
+    assert model.kept_columns == ("city", "state")
+    assert model.sample().select("city", "state").equals(table.select("city", "state"))
+
+
+def test_rules_still_hold():
+    table = planted(500).select("smokes", "packs", "brand", "rent", "heating", "total")
+    model = Cart(rules=["if smokes = 'no' then packs = missing"], random_state=1).fit(table)
+    release = model.sample()
+    assert release.filter(pl.col("smokes") == "no")["packs"].null_count() == len(
+        release.filter(pl.col("smokes") == "no")
+    )
+    assert (release["total"] == release["rent"] + release["heating"]).all()
