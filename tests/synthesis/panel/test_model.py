@@ -200,9 +200,7 @@ def test_the_density_of_two_people_by_hand():
 def test_the_probabilities_of_all_units_sum_to_one_and_are_those_of_the_sample(model):
     table = pl.concat([two_people().with_columns(pl.col("id") + str(n)) for n in range(4)])
     model = model.clone().set_params(random_state=3).fit(table, in_units(table))
-    every = [
-        (c, xs) for size in (2, 3) for c in "ab" for xs in product("01", repeat=size)
-    ]
+    every = [(c, xs) for size in (2, 3) for c in "ab" for xs in product("01", repeat=size)]
     frame = pl.concat(
         pl.DataFrame({"id": [str(n)] * len(xs), "c": [c] * len(xs), "x": list(xs)})
         for n, (c, xs) in enumerate(every)
@@ -225,8 +223,11 @@ def test_irregular_dates_keep_their_order_and_monthly_ones_their_day(method):
     frame = pl.DataFrame({"id": np.repeat(np.arange(60), sizes), "step": steps})
     table = frame.with_columns(
         visit=date(2015, 1, 1) + pl.duration(days=pl.col("step").cum_sum().over("id")),
-        month=pl.date(2015 + (pl.int_range(pl.len()).over("id") + pl.col("id") % 7) // 12,
-                      1 + (pl.int_range(pl.len()).over("id") + pl.col("id") % 7) % 12, 1),
+        month=pl.date(
+            2015 + (pl.int_range(pl.len()).over("id") + pl.col("id") % 7) // 12,
+            1 + (pl.int_range(pl.len()).over("id") + pl.col("id") % 7) % 12,
+            1,
+        ),
         x=rng.normal(size=len(frame)).round(2),
     ).drop("step")
     shuffled = table.sample(fraction=1, shuffle=True, seed=1)
@@ -299,7 +300,7 @@ def test_identifiers_that_belong_to_a_unit_stay_with_it():
     table = people(30).with_columns(
         card="C" + pl.col("id").str.slice(1) + "0", row=pl.int_range(1000, 1180)
     )
-    schema = Schema.infer(table, kinds={n: "identifier" for n in ("id", "card", "row")})
+    schema = Schema.infer(table, kinds=dict.fromkeys(("id", "card", "row"), "identifier"))
     sample = BayesNet(random_state=1).fit(table, schema.edit("id", role="unit")).sample()
     assert sample.select("id", "card").n_unique() == 30
     assert sample["row"].n_unique() == len(sample)
@@ -429,11 +430,11 @@ def test_what_computes_with_single_records_says_that_it_does_not_know():
     for call in (
         lambda: model.refit(coded),
         lambda: model.refit_changed(coded, ["x"]),
-        lambda: model.sampling_tables(),
+        model.sampling_tables,
         lambda: model.expected_copies(table),
         lambda: model.release_log_likelihood(coded),
         lambda: model.structure_varies,
-        lambda: model.edge_information(),
+        model.edge_information,
     ):
         with pytest.raises(NoDensityError, match="records of a unit together"):
             call()
