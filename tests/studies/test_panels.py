@@ -27,7 +27,7 @@ def test_a_copy_keeps_everything():
     table = people(20)
     kept = study.measure(table, table.sample(fraction=1, shuffle=True, seed=1), TOY)
     assert (kept.sizes, kept.constant, kept.steps, kept.original_units) == (0, 1, 1, 1)
-    assert set(kept.autocorrelations) == {"age", "x"}
+    assert set(kept.autocorrelations) == set(kept.of_ranks) == {"age", "x"}
 
 
 def test_what_is_broken_is_counted():
