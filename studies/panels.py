@@ -171,11 +171,15 @@ def measure(original: pl.DataFrame, release: pl.DataFrame, panel: RealPanel) -> 
     return Kept(
         sizes,
         stays,
-        float(steps[1].is_in(steps[0].unique().implode()).mean() or 0.0),
-        float(release[unit].is_in(original[unit].unique().implode()).mean() or 0.0),
+        _share(steps[1].is_in(steps[0].unique().implode())),
+        _share(release[unit].is_in(original[unit].unique().implode())),
         {name: autocorrelation(release, unit, name) for name in numbers},
         {name: autocorrelation(release, unit, name, ranks=True) for name in numbers},
     )
+
+
+def _share(flags: pl.Series) -> float:
+    return int(flags.sum()) / max(len(flags), 1)
 
 
 def _later(table: pl.DataFrame, unit: str) -> pl.Series:
