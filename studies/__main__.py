@@ -30,6 +30,7 @@ from studies.gallery import MeasuresName, gallery_markdown
 from studies.lookalikes import lookalikes_markdown
 from studies.marginals import TableName, marginals, marginals_markdown
 from studies.networks import Coding, utility_adult, utility_cmc
+from studies.panels import panels_markdown
 from studies.real_tables import real_tables_markdown
 from studies.smoothing import smoothing_markdown
 from understudy import stopping
@@ -49,6 +50,7 @@ EVERYTHING = {
     "marginals-sd2011.md": "marginals sd2011",
     "marginals-adult.md": "marginals adult",
     "lookalikes.md": "lookalikes",
+    "panels.md": "panels --processes 2",
     "gallery.md": "gallery --tables clinic,ballot,cmc --seeds 3 --processes 2",
     "smoothing.md": "smoothing --splits 10 --tables cmc,fertility --processes 2",
     "smoothing-large.md": "smoothing --splits 2 --tables 'Adult,SD2011,credit card' --processes 2",
@@ -144,6 +146,18 @@ def print_lookalikes(seed: Seed = 1) -> None:
     with _progress():
         table = lookalikes_markdown(seed)
     typer.echo(table)
+
+
+@app.command("panels")
+def print_panels(
+    tables: Annotated[str, typer.Option(help="Panels, separated by commas; all if empty.")] = "",
+    seed: Seed = 1,
+    processes: Processes = 1,
+) -> None:
+    """Draw real panels record by record and unit by unit, and see what stays within units."""
+    with _progress():
+        text = panels_markdown(_names(tables) or None, seed=seed, processes=processes)
+    typer.echo(text)
 
 
 @app.command("gallery")

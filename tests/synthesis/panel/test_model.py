@@ -147,7 +147,8 @@ def test_a_model_file_gives_the_same_rows_again(method, tmp_path):
     again = Synthesizer.load(path)
     assert again.sample().equals(model.sample())
     assert again.panel_.outline == model.panel_.outline
-    np.testing.assert_array_equal(again.log_likelihood(table), model.log_likelihood(table))
+    if method is BayesNet:
+        np.testing.assert_array_equal(again.log_likelihood(table), model.log_likelihood(table))
     assert again.save(tmp_path / "again.us").read_bytes() == path.read_bytes()
     assert again.cells() == model.cells()
 
@@ -200,9 +201,7 @@ def test_the_density_of_two_people_by_hand():
 def test_the_probabilities_of_all_units_sum_to_one_and_are_those_of_the_sample(model):
     table = pl.concat([two_people().with_columns(pl.col("id") + str(n)) for n in range(4)])
     model = model.clone().set_params(random_state=3).fit(table, in_units(table))
-    every = [
-        (c, xs) for size in (2, 3) for c in "ab" for xs in product("01", repeat=size)
-    ]
+    every = [(c, xs) for size in (2, 3) for c in "ab" for xs in product("01", repeat=size)]
     frame = pl.concat(
         pl.DataFrame({"id": [str(n)] * len(xs), "c": [c] * len(xs), "x": list(xs)})
         for n, (c, xs) in enumerate(every)
@@ -217,6 +216,17 @@ def test_the_probabilities_of_all_units_sum_to_one_and_are_those_of_the_sample(m
     np.testing.assert_allclose(shares, chances, atol=0.023)
 
 
+def test_a_network_can_draw_what_it_drew_and_what_it_saw(drawn):
+    table, model, sample = drawn
+    if isinstance(model, Cart):
+        with pytest.raises(NoDensityError, match="Cart draws 'x' by changes"):
+            model.log_likelihood(table)
+        return
+    assert np.isfinite(model.log_likelihood(table)).all()
+    # A number is rounded when it is written, so that a change may come to lie in the next bin.
+    assert np.isfinite(model.log_likelihood(sample)).mean() > 0.99
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_irregular_dates_keep_their_order_and_monthly_ones_their_day(method):
     rng = np.random.default_rng(4)
@@ -225,8 +235,11 @@ def test_irregular_dates_keep_their_order_and_monthly_ones_their_day(method):
     frame = pl.DataFrame({"id": np.repeat(np.arange(60), sizes), "step": steps})
     table = frame.with_columns(
         visit=date(2015, 1, 1) + pl.duration(days=pl.col("step").cum_sum().over("id")),
-        month=pl.date(2015 + (pl.int_range(pl.len()).over("id") + pl.col("id") % 7) // 12,
-                      1 + (pl.int_range(pl.len()).over("id") + pl.col("id") % 7) % 12, 1),
+        month=pl.date(
+            2015 + (pl.int_range(pl.len()).over("id") + pl.col("id") % 7) // 12,
+            1 + (pl.int_range(pl.len()).over("id") + pl.col("id") % 7) % 12,
+            1,
+        ),
         x=rng.normal(size=len(frame)).round(2),
     ).drop("step")
     shuffled = table.sample(fraction=1, shuffle=True, seed=1)
@@ -299,7 +312,7 @@ def test_identifiers_that_belong_to_a_unit_stay_with_it():
     table = people(30).with_columns(
         card="C" + pl.col("id").str.slice(1) + "0", row=pl.int_range(1000, 1180)
     )
-    schema = Schema.infer(table, kinds={n: "identifier" for n in ("id", "card", "row")})
+    schema = Schema.infer(table, kinds=dict.fromkeys(("id", "card", "row"), "identifier"))
     sample = BayesNet(random_state=1).fit(table, schema.edit("id", role="unit")).sample()
     assert sample.select("id", "card").n_unique() == 30
     assert sample["row"].n_unique() == len(sample)
@@ -429,11 +442,11 @@ def test_what_computes_with_single_records_says_that_it_does_not_know():
     for call in (
         lambda: model.refit(coded),
         lambda: model.refit_changed(coded, ["x"]),
-        lambda: model.sampling_tables(),
+        model.sampling_tables,
         lambda: model.expected_copies(table),
         lambda: model.release_log_likelihood(coded),
         lambda: model.structure_varies,
-        lambda: model.edge_information(),
+        model.edge_information,
     ):
         with pytest.raises(NoDensityError, match="records of a unit together"):
             call()

@@ -239,4 +239,4 @@ def places_of(
     width = (high - low).astype(np.float64)
     share = np.where(width > 0, (stored - low) / np.where(width > 0, width, 1), _HALF)
     # At the very end of a bin begins the next.
-    return np.clip((piece + np.clip(share, 0, 1)) / pieces, _EDGE, 1 - _EDGE)
+    return np.asarray(np.clip((piece + np.clip(share, 0, 1)) / pieces, _EDGE, 1 - _EDGE))

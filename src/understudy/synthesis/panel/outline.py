@@ -69,9 +69,7 @@ class Counter:
             low, high = self.scale.read(np.array([finite.min(), finite.max()]))
         return low, high
 
-    def within(
-        self, codec: Codec, starts: NDArray[Any], counts: NDArray[np.int64]
-    ) -> NDArray[Any]:
+    def within(self, codec: Codec, starts: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[Any]:
         """Return where to begin so that so many equal steps end within the column's limits.
 
         What would lead beyond them begins earlier, but never before all others.

@@ -189,7 +189,8 @@ class PanelSynthesizer(Synthesizer):
         """Return the log probability of each record under the sampler, in nats.
 
         Of a panel it is that of a record given those before it in its unit, and of the first
-        record that of the number of records, too: the sum over a unit is that of the unit.
+        record that of the number of records, too: the sum over a unit is that of the unit. It is
+        not known for trees that draw numbers by changes.
 
         Parameters
         ----------
@@ -209,6 +210,12 @@ class PanelSynthesizer(Synthesizer):
             raise NoDensityError(
                 "Codes do not tell which records belong to a unit: give a frame with "
                 f"{quoted(self.schema_.units)}."
+            )
+        if self.exact and self.panel_.changes:
+            raise NoDensityError(
+                f"{type(self).__name__} draws {quoted(tuple(self.panel_.changes))} by changes, and "
+                "many of these lead to the same number. So the probability of a record is not "
+                "known."
             )
         coded, possible = self.codec_.encode_seen(data)
         table = to_arrow(data)
