@@ -186,8 +186,8 @@ def print_smoothing(
 @app.command("numbers")
 def print_numbers(
     tables: Annotated[str, typer.Option(help="Tables, separated by commas; all if empty.")] = "",
-    rows: Annotated[int, typer.Option(min=1, help="Rows to take of a larger table.")] = 10_000,
-    releases: Annotated[int, typer.Option(min=1, help="Releases of each model.")] = 3,
+    rows: Annotated[int, typer.Option(min=1, help="Rows to take of a larger table.")] = 5_000,
+    releases: Annotated[int, typer.Option(min=1, help="Releases of each model.")] = 2,
     seed: Seed = 0,
 ) -> None:
     """Say how far the correlations of numbers are off in releases: networks, trees, copula."""

@@ -23,7 +23,7 @@ from understudy.errors import DataError, ParameterError
 from understudy.progress import quietly, track
 from understudy.risk import lookalikes
 from understudy.synthesis import BayesNet, Cart, GaussianCopula, Synthesizer
-from understudy.wording import markdown_table, quoted
+from understudy.wording import counted, markdown_table, quoted
 
 STRONG = 0.5
 """The size from which a correlation must be kept."""
@@ -136,8 +136,7 @@ def judge(original: pl.DataFrame, releases: int, seed: int = 0) -> tuple[int, di
     """Return how many pairs are strongly correlated, and the figures of each model."""
     schema = Schema.infer(original)
     texts = [column.name for column in schema if column.kind == "text"]
-    original = original.drop(texts)
-    schema = Schema(column for column in schema if column.name not in texts)
+    original, schema = original.drop(texts), schema.drop(*texts)
     before = Correlations.of(original, schema)
     seeds = range(seed, seed + releases)
     again = [original.sample(len(original), with_replacement=True, seed=one) for one in seeds]
@@ -166,7 +165,7 @@ def _means(rows: Sequence[Figures]) -> Figures:
 
 
 def numbers_markdown(
-    tables: Sequence[str] | None = None, *, rows: int = 10_000, releases: int = 3, seed: int = 0
+    tables: Sequence[str] | None = None, *, rows: int = 5_000, releases: int = 2, seed: int = 0
 ) -> str:
     """Return a table for each original, and the reason for each that is not at hand."""
     if unknown := [name for name in tables or () if name not in TABLES]:
@@ -184,9 +183,9 @@ def numbers_markdown(
         if len(original) > rows:
             original = original.sample(rows, shuffle=True, seed=seed)
         count, judged = judge(original, releases, seed)
+        pairs = f"{counted(count, 'pair')} of numbers with a correlation above {STRONG}"
         parts.append(
-            f"**{title}**, {len(original):,} records, {count} pairs of numbers with a correlation "
-            f"above {STRONG}, {releases} releases:"
+            f"**{title}**, {len(original):,} records, {pairs}, {counted(releases, 'release')}:"
         )
         parts.append(_table_of(judged))
     return "\n\n".join(parts)
