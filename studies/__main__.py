@@ -30,6 +30,7 @@ from studies.gallery import MeasuresName, gallery_markdown
 from studies.lookalikes import lookalikes_markdown
 from studies.marginals import TableName, marginals, marginals_markdown
 from studies.networks import Coding, utility_adult, utility_cmc
+from studies.numbers import numbers_markdown
 from studies.panels import panels_markdown
 from studies.real_tables import real_tables_markdown
 from studies.smoothing import smoothing_markdown
@@ -54,6 +55,7 @@ EVERYTHING = {
     "gallery.md": "gallery --tables clinic,ballot,cmc --seeds 3 --processes 2",
     "smoothing.md": "smoothing --splits 10 --tables cmc,fertility --processes 2",
     "smoothing-large.md": "smoothing --splits 2 --tables 'Adult,SD2011,credit card' --processes 2",
+    "numbers.md": "numbers",
     "real-tables.md": "real-tables --processes 2",
     "dependencies.md": "dependencies",
     "mutations.md": "mutations",
@@ -194,6 +196,19 @@ def print_smoothing(
         text = smoothing_markdown(
             splits, tables=_names(tables) or None, processes=processes, seed=seed
         )
+    typer.echo(text)
+
+
+@app.command("numbers")
+def print_numbers(
+    tables: Annotated[str, typer.Option(help="Tables, separated by commas; all if empty.")] = "",
+    rows: Annotated[int, typer.Option(min=1, help="Rows to take of a larger table.")] = 5_000,
+    releases: Annotated[int, typer.Option(min=1, help="Releases of each model.")] = 2,
+    seed: Seed = 0,
+) -> None:
+    """Say how far the correlations of numbers are off in releases: networks, trees, copula."""
+    with _progress():
+        text = numbers_markdown(_names(tables) or None, rows=rows, releases=releases, seed=seed)
     typer.echo(text)
 
 

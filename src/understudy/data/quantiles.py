@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -65,19 +65,24 @@ class Quantiles:
         """
         starts = np.searchsorted(ordered, bins.edges[:-1], side="left")
         stops = np.append(starts[1:], np.searchsorted(ordered, bins.edges[-1], side="right"))
-        values, shares = [], []
-        for place, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True)):
-            low, high = bins.bounds[place]
-            own = _shares(stop - start, first=place == 0, last=place == len(bins) - 1)
-            if len(own) > 2 and np.isfinite(ordered[[start, stop - 1]]).all():
-                ranks = start + np.round(own * (stop - start - 1)).astype(np.int64)
-                values.append(np.clip(bins.grid.nearest(ordered[ranks]), low, high))
-            else:
-                own = np.array([0.0, 1.0])
-                values.append(bins.bounds[place])
-            shares.append(own)
-        firsts = np.cumsum([0, *map(len, shares)])
-        return cls(np.concatenate(values), np.concatenate(shares), firsts)
+        shares = [
+            _shares(stop - start, first=place == 0, last=place == len(bins) - 1)
+            for place, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True))
+        ]
+        sizes = np.array([len(own) for own in shares])
+        all_shares, bin_of = np.concatenate(shares), np.repeat(np.arange(len(bins)), sizes)
+        low, high = bins.bounds[bin_of].T
+        # Of a bin with too few records, the two ends of what can be written there.
+        values = np.where(all_shares > 0, high, low)
+        many = np.flatnonzero((sizes > 2)[bin_of])
+        if len(many):
+            own = bin_of[many]
+            ranks = np.round(all_shares[many] * (stops - starts - 1)[own]).astype(np.int64)
+            found = ordered[starts[own] + ranks]
+            known = np.isfinite(found)
+            near = bins.grid.nearest(np.where(known, found, low[many]))
+            values[many] = np.where(known, np.clip(near, low[many], high[many]), found)
+        return cls(values, all_shares, np.cumsum([0, *sizes.tolist()]))
 
     def __len__(self) -> int:
         return len(self.firsts) - 1
@@ -141,6 +146,7 @@ class Quantiles:
         return cls(values, shares, firsts)
 
 
+@lru_cache(maxsize=256)
 def _shares(records: int, *, first: bool, last: bool) -> Floats:
     """Return the shares at which a bin of so many records has a knot.
 

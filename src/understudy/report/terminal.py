@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Self, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from understudy.data import Column
 from understudy.progress import Description
 from understudy.synthesis import BayesNet, Cart, GaussianCopula, Synthesizer
 from understudy.synthesis.base import RARE_BELOW
+from understudy.synthesis.bayes.levels import Parent
 from understudy.synthesis.panel.model import Panel
 from understudy.synthesis.panel.synthesizer import PanelSynthesizer
 from understudy.wording import quoted
@@ -131,13 +132,11 @@ def _network_summary(model: BayesNet) -> Iterator[RenderableType]:
     smoothed = [one.shrinkage for one in model.tables_.values() if one.shrinkage is not None]
     if smoothed:
         table.add_column("smoothed by (records)", overflow="fold")
-    told: dict[str, list[str]] = {name: [] for name in model.tables_}
-    for parent, child, bits in model.edge_information():
-        if child in told:
-            told[child].append(f"{parent} ({bits:.3f})")
-    for name, found in told.items():
+    bits = {(parent, child): told for parent, child, told in model.edge_information()}
+    for name in model.tables_:
+        used = model.parents_[name]
         own = [", ".join(map(_strength, strengths[name]))] if smoothed else []
-        table.add_row(Text(name), Text(", ".join(found) or "-"), *own)
+        table.add_row(Text(name), Text(", ".join(_uses(name, used, bits)) or "-"), *own)
     yield table
     if smoothed:
         yield Text(_smoothing_in_words(smoothed[0].min_count))
@@ -161,6 +160,16 @@ def _network_summary(model: BayesNet) -> Iterator[RenderableType]:
         yield Text(
             f"Optimal search: {total:.3f} bits; no network has more than {model.bound_:.3f}."
         )
+
+
+def _uses(
+    child: str, used: Sequence[Parent], bits: Mapping[tuple[str, str], float]
+) -> Iterator[str]:
+    """Yield a column's parents as its table uses them, each with what it says where it ends."""
+    names = [one if isinstance(one, str) else one[0] for one in used]
+    for place, (name, one) in enumerate(zip(names, used, strict=True)):
+        words = name if isinstance(one, str) else f"{name} in {one[1]} groups"
+        yield words if name in names[place + 1 :] else f"{words} ({bits[name, child]:.3f})"
 
 
 def _strength(records: float) -> str:

@@ -399,79 +399,80 @@ def _link(others: Others, sums: Floats) -> Link:
     had these. A code of fewer than five records has the regression of all records.
     """
     count = len(others.parents) + len(others.children)
-    every = _Moments.of(sums.sum(axis=0), count)
+    every, each = _Moments.of(sums.sum(axis=0), count), _Moments.of(sums, count)
     overall = _solve(every.spread, every.along)
-    moments = [_Moments.of(own, count) for own in sums]
-    used = [one for one in moments if one.records >= FEWEST_AT_ENDS]
-    records = max(sum(one.records for one in used), 1.0)
-    spread = np.sum([one.spread for one in used], axis=0) if used else np.zeros((count, count))
-    along = np.sum([one.along for one in used], axis=0) if used else np.zeros(count)
+    many = each.records >= FEWEST_AT_ENDS
+    records = max(float(each.records[many].sum()), 1.0)
+    spread, along = each.spread[many].sum(axis=0), each.along[many].sum(axis=0)
     pooled = _solve(spread, along)
-    rest = sum(one.rest(pooled) for one in used) / records
+    rest = float(each.rest(np.broadcast_to(pooled, each.along.shape))[many].sum()) / records
     lent = spread / records * _POOLED
-    means, slopes, own, left = [], [], [], []
-    for one in moments:
-        fit, variance = overall, every.rest(overall) / max(every.records, 1.0)
-        source = every
-        if one.records >= FEWEST_AT_ENDS:
-            source = one
-            fit = np.where(one.usable, _solve(one.spread + lent, one.along + lent @ pooled), 0.0)
-            variance = (one.rest(fit) + _POOLED * rest) / (one.records + _POOLED)
-        means.append(source.means)
-        slopes.append(fit)
-        own.append(source.own)
-        left.append(max(np.sqrt(max(variance, 0.0)), _STEP))
-    return Link(*others, np.array(means), np.array(slopes), np.array(own), np.array(left))
+    fit = np.where(each.usable, _solve(each.spread + lent, each.along + lent @ pooled), 0.0)
+    variance = np.where(
+        many,
+        (each.rest(fit) + _POOLED * rest) / (each.records + _POOLED),
+        every.rest(overall) / np.maximum(every.records, 1.0),
+    )
+    return Link(
+        *others,
+        np.where(many[:, None], each.means, every.means),
+        np.where(many[:, None], fit, overall),
+        np.where(many, each.own, every.own),
+        np.maximum(np.sqrt(np.maximum(variance, 0.0)), _STEP),
+    )
 
 
 def _solve(spread: Floats, along: Floats) -> Floats:
     """Solve for slopes; where columns repeat one another, or do not vary, they share."""
-    scale = np.sqrt(np.maximum(np.diag(spread), 0.0))
+    scale = np.sqrt(np.maximum(np.diagonal(spread, axis1=-2, axis2=-1), 0.0))
     scale = np.where(scale > 0, scale, 1.0)
-    even = spread / np.outer(scale, scale) + 1e-6 * np.eye(len(scale))
-    return np.asarray(np.linalg.solve(even, along / scale) / scale)
+    even = spread / (scale[..., :, None] * scale[..., None, :])
+    found = np.linalg.solve(even + 1e-6 * np.eye(scale.shape[-1]), (along / scale)[..., None])
+    return np.asarray(found[..., 0] / scale)
 
 
 @dataclass(frozen=True, eq=False)
 class _Moments:
-    """Moments of some records: of the scores of others, and of a column's own.
+    """Moments of the records of one code, or of each: of the scores of others, and of the own.
 
     Another column's score that is not known is taken for the mean. One that fewer than five of the
     records have is not usable.
     """
 
-    records: float
+    records: Floats
     usable: NDArray[np.bool_]
     means: Floats
-    own: float
+    own: Floats
     spread: Floats
     along: Floats
-    total: float
+    total: Floats
 
     @classmethod
     def of(cls, sums: Floats, count: int) -> _Moments:
         scores, known, own = slice(0, count), slice(count, 2 * count), 2 * count
-        records = float(sums[-1, -1])
-        numbers = sums[known, -1]
+        records, numbers = sums[..., -1, -1], sums[..., known, -1]
         usable = numbers >= FEWEST_AT_ENDS
-        means = np.where(usable, sums[scores, -1] / np.maximum(numbers, 1), 0.0)
-        cross = sums[scores, known] * means  # of column i where j is known too, times j's mean
-        both = np.outer(means, means) * sums[known, known]
-        spread = sums[scores, scores] - cross - cross.T + both
-        mean = float(sums[own, -1] / max(records, 1))
-        # Others lie around their means, so that the own mean makes no difference here.
-        along = sums[scores, own] - means * sums[known, own]
-        along -= mean * (sums[scores, -1] - means * numbers)
+        means = np.where(usable, sums[..., scores, -1] / np.maximum(numbers, 1), 0.0)
+        # Of column i where j is known too, times j's mean.
+        cross = sums[..., scores, known] * means[..., None, :]
+        both = means[..., :, None] * means[..., None, :] * sums[..., known, known]
+        spread = sums[..., scores, scores] - cross - np.swapaxes(cross, -1, -2) + both
+        mean = sums[..., own, -1] / np.maximum(records, 1)
+        along = sums[..., scores, own] - means * sums[..., known, own]
+        pair = usable[..., :, None] & usable[..., None, :]
         return cls(
             records,
             usable,
             means,
             mean,
-            np.where(np.outer(usable, usable), spread, 0.0),
+            np.where(pair, spread, 0.0),
             np.where(usable, along, 0.0),
-            float(sums[own, own] - records * mean**2),
+            sums[..., own, own] - records * mean**2,
         )
 
-    def rest(self, slopes: Floats) -> float:
+    def rest(self, slopes: Floats) -> Floats:
         """Return the sum of squares that a regression with these slopes leaves."""
-        return float(self.total - 2 * slopes @ self.along + slopes @ self.spread @ slopes)
+        told = 2 * np.sum(slopes * self.along, axis=-1)
+        return np.asarray(
+            self.total - told + np.einsum("...i,...ij,...j", slopes, self.spread, slopes)
+        )

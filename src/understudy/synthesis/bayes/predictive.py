@@ -95,7 +95,8 @@ def predictive_search(
     placed: list[int] = []
     chosen: dict[int, list[int]] = {}
     for _ in track(range(len(constraints)), "Placing attributes"):
-        told = gains[:, views.of_attributes(placed)].max(axis=1, initial=0)
+        # In groups or not, the order is the same: attributes that tell most as they are come first.
+        told = gains[:, placed].max(axis=1, initial=0)
         newest = next_attribute(constraints, placed, (-told).tolist(), search.root)
         chosen[newest] = search.views_for(newest, placed, gains[newest])
         placed.append(newest)
