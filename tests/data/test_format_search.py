@@ -157,7 +157,8 @@ def test_doubts_in_words():
 
 
 DAYS = [
-    dt.datetime(2019, 12, 30, 9, 5) + dt.timedelta(days=9 * n, minutes=7 * n) for n in range(99)
+    dt.datetime(2019, 12, 30, 9, 5, tzinfo=dt.UTC) + dt.timedelta(days=9 * n, minutes=7 * n)
+    for n in range(99)
 ]
 PATTERNS = [
     *("%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d", "%Y.%m.%d"),
