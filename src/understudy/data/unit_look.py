@@ -36,6 +36,8 @@ from understudy.data.units import without_gaps
 FEWEST_NAMED = 10
 """So many different values make a column of names if its own name says so; else it takes
 `FEWEST`."""
+FEWEST_RECORDS = 200
+"""In a smaller table, numbers stand together or have as many records by chance, or by design."""
 NEARLY_ALL = 0.9
 """A column with more different values for each record names records, not units."""
 TOGETHER = 1.02
@@ -162,7 +164,7 @@ def why_unit(name: str, array: pa.Array) -> str:
 
     Examples
     --------
-    >>> homes = pa.array([10 * number for number in range(40) for _ in range(3)])
+    >>> homes = pa.array([10 * number for number in range(100) for _ in range(3)])
     >>> why_unit("home", homes)
     'all have the same number of records'
     >>> why_unit("x", pa.array([1, 2, 3] * 40))
@@ -227,7 +229,7 @@ def _why_number(name: str, values: pa.Array, found: Repeats, *, thing: bool) -> 
         return ""
     if thing and (found.together or found.even or _without_law(numbers)):
         return "the name says so"
-    if named_like_codes(name) or not found.enough(times=4):
+    if named_like_codes(name) or not found.enough(times=4) or found.records < FEWEST_RECORDS:
         return ""
     if found.alike:
         return "all have the same number of records"
