@@ -84,7 +84,7 @@ def test_names_of_all_figures():
     found = metrics_of(made)
     assert set(found) <= set(METRICS)
     # all groups but the tables and the model that were not made here
-    absent = {"marginals.3", "marginals.4", "propensity.logistic"}
+    absent = {"marginals.3", "marginals.4", "propensity.logistic", "dependencies"}
     assert {name.rpartition(".")[0] for name in found} == set(GROUPS) - absent
     values = {
         "strong.certain": 3,
