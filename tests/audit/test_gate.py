@@ -85,7 +85,12 @@ def test_names_of_all_figures():
     assert set(found) <= set(METRICS)
     # all groups but the tables, the model and the units that were not made here
     absent = {"marginals.3", "marginals.4", "propensity.logistic", "strong_unit"}
-    absent |= {"correlation", "conditional_means", "impossible"}  # which have tests of their own
+    absent |= {
+        "correlation",
+        "conditional_means",
+        "impossible",
+        "dependencies",
+    }  # which have tests of their own
     assert {name.rpartition(".")[0] for name in found} == set(GROUPS) - absent
     values = {
         "strong.certain": 3,

@@ -235,3 +235,36 @@ class TestGroupRare:
         given = Preparation(kind=["a=real"], group_rare=5, drop_text=True)
         assert given.words() == ["--kind", "a=real", "--group-rare", "5", "--drop-text"]
         assert Preparation().words() == []
+
+
+class TestDependencies:
+    @pytest.fixture
+    def homes(self, folder):
+        """Write a table in which one column is the sum of two others."""
+        rng = np.random.default_rng(1)
+        made = pl.DataFrame({"rent": rng.integers(300, 900, 200), "heat": rng.integers(9, 90, 200)})
+        write(made.with_columns(total=pl.col("rent") + pl.col("heat")), folder / "homes.csv")
+
+    @pytest.mark.usefixtures("homes")
+    def test_they_are_shown_and_written_unless_switched_off(self, call, folder):
+        _, _, err = call("schema", "homes.csv", "-o", "s.toml")
+        assert "is 'rent' + 'heat'" in " ".join(err.split())
+        assert len(Schema.load(folder / "s.toml").dependencies) == 1
+        _, _, err = call("schema", "homes.csv", "-o", "t.toml", "--no-dependencies")
+        assert "is 'rent'" not in err
+        assert Schema.load(folder / "t.toml").dependencies == ()
+
+    @pytest.mark.usefixtures("homes")
+    def test_a_synthesis_keeps_them_unless_switched_off(self, call, folder):
+        def kept(*words):
+            call("synth", "homes.csv", "-o", "z.csv", "--seed", "1", "--force", *words)
+            drawn = pl.read_csv(folder / "z.csv")
+            return float((drawn["total"] == drawn["rent"] + drawn["heat"]).mean())
+
+        call("schema", "homes.csv", "-o", "s.toml")
+        assert kept() == kept("--schema", "s.toml") == 1
+        assert kept("--no-dependencies") == kept("--schema", "s.toml", "--no-dependencies") < 0.5
+        text = (folder / "s.toml").read_text("utf-8")
+        (folder / "s.toml").write_text(text.replace("keep = true", "keep = false"), "utf-8")
+        assert kept("--schema", "s.toml") < 0.5
+        assert Preparation(dependencies=False).words() == ["--no-dependencies"]

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from understudy import Column, Schema, load, scan, write
-from understudy.data import decisions
+from understudy.data import Determined, decisions
 
 RNG = np.random.default_rng(3)
 ROWS = 400
@@ -201,3 +201,23 @@ def test_nothing_of_a_single_record_is_told():
     told = str(found) + found._repr_html_() + str(found.to_frame().rows())
     for value in ("987654", "Rarity", "117", "Zaphod", "Ford", "777777", "31415926"):
         assert value not in told
+
+
+def test_dependencies_stand_beside_the_column_that_they_give():
+    rows = 400
+    town = [f"t{n % 40}" if n < 390 else f"rare{n}" for n in range(rows)]
+    table = pl.DataFrame({"town": town, "state": [one[:2] for one in town]}).with_columns(
+        state=pl.col("town").str.slice(1).str.len_chars().cast(pl.String)
+    )
+    schema = Schema.infer(table, dependencies=False).with_dependencies(
+        Determined("state", ("town",), exceptions=0.0025)
+    )
+    (remark,) = decisions(table, schema)["state"].remarks
+    assert remark.topic == "dependency"
+    assert remark.why == (
+        "follows from 'town', and is derived; 10 of 50 entries rest on fewer than 5 records; "
+        "not so in 0.25% of records"
+    )
+    off = decisions(table, schema.with_dependencies(keep=False))["state"].remarks[0]
+    assert off.why.endswith("; not kept")
+    assert off.line == "keep = true in its [[dependency]]"

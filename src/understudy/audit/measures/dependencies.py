@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 
-from understudy.audit.findings import DependencyFindings, ReleaseFindings
+from understudy.audit.findings import DependencyFindings
 from understudy.audit.measures.declaration import (
     Collected,
     Explanation,
@@ -35,19 +34,12 @@ def _collect(_first: Synthesis, found: Sequence[KeptDependencies]) -> Collected:
         )
         for ones in zip(*(result.dependencies for result in found), strict=True)
     )
-    return Collected(utility={"dependencies": listed})
-
-
-def _values(release: ReleaseFindings) -> list[tuple[str, object]]:
-    found = release.utility.dependencies
-    if not found:
-        return []
-    told = SimpleNamespace(
-        found=float(len(found)),
-        broken=float(sum(one.broken for one in found)),
-        largest=max((one.synthetic for one in found if one.broken), default=0.0),
-    )
-    return [("dependencies", told)]
+    numbers = {
+        "dependencies.found": float(len(listed)),
+        "dependencies.broken": float(sum(one.broken for one in listed)),
+        "dependencies.largest": max((one.synthetic for one in listed if one.broken), default=0.0),
+    }
+    return Collected(numbers=numbers, utility={"dependencies": listed})
 
 
 DEPENDENCIES = Measure(
@@ -56,7 +48,6 @@ DEPENDENCIES = Measure(
     _run,
     _collect,
     numbers={"dependencies": ("found", "broken", "largest")},
-    values=_values,
     found=lambda release: release.utility.dependencies,
     explanation=Explanation(
         "Dependencies",

@@ -35,6 +35,7 @@ _FEWEST = 15
 _GLANCE = 32
 _GLANCED = 0.75
 """Share of the first few records that must agree before more are looked at."""
+_RELATIVE = 0.005
 _FEWEST_MOVES = 6
 """Records that a suggestion rests on, at least."""
 _MOST_FOR_ONE = 4
@@ -229,12 +230,11 @@ class _Search:
         with np.errstate(all="ignore"):
             logs = np.log(np.abs(values))
             logs[~np.isfinite(logs)] = np.nan
+            # Numbers that are nearly rounded away would agree with anything.
+            relative = np.minimum(tolerance / np.abs(values), _RELATIVE)
             looks = {
                 False: (np.diff(values, axis=1), tolerance[:, 1:] + tolerance[:, :-1]),
-                True: (
-                    np.diff(logs, axis=1),
-                    (tolerance / np.abs(values))[:, 1:] + (tolerance / np.abs(values))[:, :-1],
-                ),
+                True: (np.diff(logs, axis=1), relative[:, 1:] + relative[:, :-1]),
             }
             for form in _TWO_FORMS:
                 steps, room = looks[form.logs]

@@ -160,6 +160,8 @@ def _holds(groups: Groups, view: View, exceptions: int, tests: int) -> bool:
 
 def _candidates(views: Views, by: tuple[str, ...], others: list[str]) -> list[str]:
     """Return which columns may follow from others, as far as neighbours in a sample tell."""
+    if not others:
+        return []
     whole = _sample_for(views, by)
     step = max(len(whole) // _FIRST_PAIRS, 1)
     for sample in [whole[::step], whole] if step > 1 else [whole]:

@@ -25,7 +25,7 @@ from understudy.data.dependencies.families import (
     Ordered,
     dependency_from_plain,
 )
-from understudy.data.dependencies.mappings import Entries
+from understudy.data.dependencies.mappings import Entries, plain_array
 from understudy.data.dependencies.search import derivation_order
 from understudy.data.dependencies.steps import (
     Blank,
@@ -202,6 +202,8 @@ def _step_to_plain(step: Step) -> dict[str, Any]:
         return {"step": "difference"} | step.to_plain()
     plain: dict[str, Any] = {"told": step.told.to_plain()}
     if isinstance(step, Derive):
+        if step.otherwise is not None:
+            plain["otherwise"] = array_to_plain(step.otherwise)
         return {"step": "derive"} | plain
     if isinstance(step, Overrule):
         return {"step": "overrule", "exceptions": step.exceptions} | plain
@@ -236,7 +238,8 @@ def _step_from_plain(name: str, plain: Mapping[str, Any], kind: pa.DataType) -> 
     else:
         told = ByTable.from_plain(plain["told"])
     if how == "derive":
-        return Derive(told)
+        otherwise = plain.get("otherwise")
+        return Derive(told, None if otherwise is None else array_from_plain(otherwise))
     if how == "overrule":
         return Overrule(told, float(plain["exceptions"]))
     column = column_from_plain(plain["column"])
@@ -390,11 +393,22 @@ class _Learner:
             count = int(np.count_nonzero(known & ~agree))
             return Overrule(told, count / max(int(np.count_nonzero(known)), 1))
         if agree.all():
-            return Derive(told)
+            return Derive(told, self._otherwise(told.column))
         step = self._residue(told, array, agree, known, special)
         strange = step.is_special(self.columns)
         broken = bool((~agree & known & ~strange).any())
         return replace(step, broken=broken)
+
+    def _otherwise(self, name: str) -> pa.Array | None:
+        """Return the most frequent value of a column without gaps, or the middle of its numbers."""
+        column, array = self.schema[name], plain_array(self.columns[name])
+        if column.missing > 0 or not len(array) or array.null_count:
+            return None
+        if column.kind in NUMERIC:
+            found = numbers(array, name).values
+            return array.take(pa.array([np.argsort(found, kind="stable")[len(found) // 2]]))
+        view = self._view(name)
+        return array.take(pa.array([int(np.argmax(view.counts[view.codes]))]))
 
     def _residue(
         self, told: Told, array: pa.Array, agree: Mask, known: Mask, special: dict[str, Any]
@@ -455,14 +469,18 @@ class _Learner:
         told = {name for name, s in steps.items() if isinstance(s, Derive | Residue | Overrule)}
         places = {name: place for place, name in enumerate(derivation_order(made))}
         blanks: list[Blank] = []
-        for one in kept:
+        leads: dict[str, str] = {}
+        for one in sorted(kept, key=lambda one: isinstance(one, MissingWhen)):
             wanted: list[Blank] = []
             if isinstance(one, MissingTogether):
                 names = [name for name in one.columns if name not in told]
                 names.sort(key=lambda name: places.get(name, -1))
                 wanted = [Blank(name, names[0], None, exactly=True) for name in names[1:]]
+                leads |= dict.fromkeys(names[1:], names[0])
             elif isinstance(one, MissingWhen) and one.column not in told:
-                wanted = [Blank(one.column, one.other, one.level, one.exactly)]
+                # Of a block, the first is asked, and the others follow it.
+                first = leads.get(one.column, one.column)
+                wanted = [Blank(first, one.other, one.level, one.exactly)]
             for blank in wanted:
                 sources = {k: list(v) for k, v in made.items()}
                 sources.setdefault(blank.column, []).append(blank.other)

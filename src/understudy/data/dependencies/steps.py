@@ -43,9 +43,14 @@ class Drawing(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Derive:
-    """A column that others tell, and that is not coded at all."""
+    """A column that others tell, and that is not coded at all.
+
+    `otherwise` has one value, for records of which the others tell nothing though the column has no
+    gaps: a model may draw what the original has nowhere.
+    """
 
     told: Told
+    otherwise: pa.Array | None = None
 
     @property
     def column(self) -> str:
@@ -63,7 +68,10 @@ class Derive:
 
     def restored(self, drawn: pa.Array | None, columns: Arrays, drawing: Drawing) -> pa.Array:  # noqa: ARG002
         """Return what the others tell."""
-        return self.told.tell(columns).values
+        told = self.told.tell(columns).values
+        if self.otherwise is None or not told.null_count:
+            return told
+        return pc.fill_null(told, self.otherwise[0].cast(told.type))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,26 @@
+"""The study of dependencies: what is planted is kept, and chance is not taken for more."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from studies import dependencies as study
+from tests.data.dependencies.planted import planted
+
+
+def test_methods_keep_more_with_it_than_without(monkeypatch):
+    monkeypatch.setattr(study, "MODELS", {"independent": study.Independent})
+    runs = study._synthesized("planted", planted(400), 300, 1)
+    ((name, method, found, before, _, after, broken),) = study._beside(runs)
+    assert (name, method) == ("planted", "independent")
+    assert int(before) == 0
+    assert found == after
+    assert broken == "0.00%"
+
+
+def test_random_tables_are_of_many_shapes_and_depend_on_nothing(monkeypatch):
+    monkeypatch.setattr(study, "RANDOM_TABLES", 4)
+    assert "0 of" in study._false_findings()
+    made = study.random_table(50, np.random.default_rng(0))
+    assert made.height == 50
+    assert 4 <= made.width < 20
