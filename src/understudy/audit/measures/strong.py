@@ -29,7 +29,6 @@ from understudy.audit.task import Task
 from understudy.data.frames import to_narwhals
 from understudy.errors import NoDensityError
 from understudy.risk.strong import StrongAttack, strong_attacker
-from understudy.synthesis.panel.synthesizer import PanelSynthesizer
 from understudy.wording import number
 
 MOST_REFITS = 50
@@ -78,8 +77,7 @@ def _run(synthesis: Synthesis) -> StrongAttack:
             **_how(synthesis.task),
         )
     except NoDensityError:
-        if isinstance(model, PanelSynthesizer) and model.panel_ is not None:
-            raise
+        model.require_single()
         raise NoDensityError(
             "The strong attacker needs a model that draws from counts of records, and "
             f"{type(model).__name__} with these settings does not."
