@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 import polars as pl
 
+from studies.lookalikes import in_words
 from studies.packaged_tables import PackagedTable, cached_file, chosen_tables
 from understudy.data import Schema, read
 from understudy.errors import ParameterError
 from understudy.learning.jobs import mapped
 from understudy.progress import quietly, track
+from understudy.risk import lookalikes
 from understudy.synthesis import BayesNet, Cart, Synthesizer
 from understudy.wording import markdown_table, quoted
 
@@ -103,6 +105,8 @@ class Kept:
         The share of records that bear the name of a unit of the original.
     autocorrelations, of_ranks : dict
         The correlation of each varying number with that of the record before, and of their ranks.
+    lookalikes : str
+        Records with a lookalike, and how many fresh records would give at most.
     """
 
     sizes: float
@@ -111,6 +115,7 @@ class Kept:
     original_units: float
     autocorrelations: dict[str, float]
     of_ranks: dict[str, float]
+    lookalikes: str = ""
 
 
 def constant_columns(table: pl.DataFrame, unit: str) -> list[str]:
@@ -202,7 +207,9 @@ def synthesized(panel: RealPanel, method: str, *, named: bool, seed: int) -> pl.
 def _run(job: tuple[str, str, bool, int]) -> Kept:
     name, method, named, seed = job
     (panel,) = _chosen([name])
-    return measure(panel.read(), synthesized(panel, method, named=named, seed=seed), panel)
+    original, release = panel.read(), synthesized(panel, method, named=named, seed=seed)
+    found = lookalikes(original.drop(panel.unit), release.drop(panel.unit), random_state=seed)
+    return replace(measure(original, release, panel), lookalikes=in_words(found))
 
 
 def _chosen(names: Sequence[str] | None) -> list[RealPanel]:
@@ -241,7 +248,7 @@ def _summary(
 ) -> str:
     heading = ["panel", "units", "rows", "method", "the unit is", "sizes differ by", "constant"]
     heading += ["steps of time", "original units", f"autocorrelations within {WITHIN}"]
-    heading += ["mean off", "of ranks", "mean off"]
+    heading += ["mean off", "of ranks", "mean off", "lookalikes"]
     rows = []
     for (name, method, named, _), kept in found.items():
         panel = next(one for one in panels if one.table.name == name)
@@ -260,6 +267,7 @@ def _summary(
                 f"{kept.original_units:.0%}",
                 *_near(true.autocorrelations, kept.autocorrelations),
                 *_near(true.of_ranks, kept.of_ranks),
+                kept.lookalikes,
             ]
         )
     return markdown_table(heading, rows)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 import pytest
 
+from understudy.cli import session
 from understudy.cli.session import check_folder, replaced_folder
 from understudy.errors import DataError
 
@@ -101,3 +103,16 @@ class TestChecks:
         # Root may write anywhere, so the answer of the system is replaced.
         monkeypatch.setattr("os.access", lambda *_: False)
         self.refused(tmp_path / "new", "cannot be written to")
+
+
+def test_the_same_warning_is_shown_once_and_other_messages_as_often_as_they_come():
+    is_new = session.each_once()
+
+    def record(text, level=logging.WARNING):
+        return logging.LogRecord("understudy", level, "", 0, text, None, None)
+
+    assert is_new(record("lost"))
+    assert not is_new(record("lost"))
+    assert is_new(record("kept"))
+    assert is_new(record("done", logging.INFO))
+    assert is_new(record("done", logging.INFO))

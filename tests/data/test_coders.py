@@ -111,3 +111,15 @@ def test_bins_come_back_from_strict_json(kind):
 def test_levels_of_a_column_are_sorted_and_without_gaps():
     assert levels_of(pa.array(["b", None, "a", "b"])) == ("a", "b")
     assert levels_of(pa.array([2.0, float("nan"), 1.0])) == (1.0, 2.0)
+
+
+def test_numbers_lie_where_they_are_told_to_in_their_bins():
+    column = Column("x", "integer", binning="edges", edges=(0, 10, 20), special=(5,))
+    coder = build_coder(column, pa.array([5, *range(21)]))
+    codes, shares = np.array([1, 1, 2, 0, 3]), np.array([0.0, 0.999, 0.5, 0.5, 0.5])
+    rng = np.random.default_rng(1)
+    found = coder.build_at(codes, "uniform", shares, rng).to_pylist()
+    # From 0 to 9, and from 10 to 20; then the special value, and a missing one.
+    assert found == [0, 9, 15, 5, None]
+    # What stands at a special value's place is drawn anew.
+    assert coder.build_at(np.array([1]), "uniform", np.array([0.55]), rng).to_pylist() != [5]

@@ -205,7 +205,8 @@ class Synthesizer(Parametrized, ABC):
         Parameters
         ----------
         n : int, optional
-            Rows; as many as the original has, if not given.
+            Rows; as many as the original has, if not given. A panel has whole units, and so as
+            near to `n` rows as these allow.
         copies : int
             How many tables to draw.
         random_state : int or numpy Generator, optional

@@ -6,6 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.synthesis.panel.test_model import in_units, people
+from understudy import BayesNet, audit
 from understudy.audit.measures.strong import gain_histogram
 from understudy.risk import StrongAttack
 
@@ -36,3 +38,22 @@ def test_edges_of_gains_are_round():
     assert found.edges[:2] == (-1.0, -0.8)
     assert found.edges[-1] == 2.0
     assert found.synthetic[0] == found.synthetic[-1] == 1
+
+
+def test_of_a_panel_it_is_not_measured_and_the_report_says_why():
+    table = people(40)
+    model = BayesNet(random_state=1).fit(table, in_units(table, time="year"))
+    found = audit(
+        table.drop("id"),
+        model.sample().drop("id"),
+        keys=["sex", "born"],
+        sensitive="job",
+        model=model,
+        measures="quick",
+        random_state=1,
+    )
+    assert "draws the records of a unit together" in repr(found.findings)
+    assert found.findings.releases[0].strong is None
+    network = found.findings.releases[0].network
+    assert "job (before)" in network.order
+    assert {name for edge in network.edges for name in edge[:2]} <= set(network.order)

@@ -89,3 +89,13 @@ def test_a_user_network_that_contradicts_the_order():
     rules = build_constraints(NAMES, parents=1, order=NAMES)
     with pytest.raises(ParameterError, match="'d' is a parent of 'a', but the order puts it later"):
         rules.check(read_graph([("d", "a")], NAMES))
+
+
+def test_given_attributes_come_first_and_followers_have_one_parent():
+    rules = build_constraints("abcd", parents=2, root="b").with_given(["d"], {"c": "a"})
+    assert rules.first == (3, 1)
+    assert rules.most.tolist() == [2, 2, 1, 0]
+    assert rules.required == ((), (), (0,), ())
+    assert rules.allowed[2].tolist() == [True, False, False, False]
+    assert not rules.allowed[3].any()
+    assert rules.allowed[1].tolist() == [True, False, True, True]

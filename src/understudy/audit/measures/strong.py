@@ -31,7 +31,6 @@ from understudy.audit.units import Units
 from understudy.data.frames import to_narwhals
 from understudy.errors import NoDensityError, UnderstudyError
 from understudy.risk.strong import StrongAttack, strong_attacker, strong_attacker_on_units
-from understudy.synthesis.panel.synthesizer import PanelSynthesizer
 from understudy.wording import bits, number, people, sentence
 
 MOST_REFITS = 50
@@ -126,8 +125,7 @@ def _run_records(synthesis: Synthesis) -> StrongAttack:
             **_how(synthesis.task),
         )
     except NoDensityError:
-        if isinstance(model, PanelSynthesizer) and model.panel_ is not None:
-            raise
+        model.require_single()
         raise NoDensityError(
             "The strong attacker needs a model that draws from counts of records, and "
             f"{type(model).__name__} with these settings does not."

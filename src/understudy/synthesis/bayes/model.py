@@ -647,7 +647,7 @@ class BayesNet(PanelSynthesizer):
     @property
     def columns_of_network(self) -> tuple[str, ...]:
         """The columns of the network; of those that are given, those that others depend on."""
-        used = {parent for parent, _ in self.network_.edges}
+        used = {name for edge in self.network_.edges for name in edge}
         return tuple(name for name in self.network_.names if self._draws(name) or name in used)
 
     def residual_paths(self) -> dict[str, list[tuple[str, ...]]]:
