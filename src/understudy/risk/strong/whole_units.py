@@ -42,8 +42,6 @@ Rows = NDArray[np.int64]
 
 _UNITS_AT_ONCE = 2_000
 """Units whose worlds are held in memory at the same time."""
-FEWEST_CONSTANT = 0.9
-"""The share of the units whose records must agree on what is unknown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +229,7 @@ def strong_attacker_on_units(
     Raises
     ------
     DataError
-        If the records of many units do not agree on the column, or the tables do not fit the model.
+        If no unit has records that agree on the column, or the tables do not fit the model.
     NoDensityError
         If the model does not work by counts.
 
@@ -266,11 +264,10 @@ def strong_attacker_on_units(
     values = likelihood.original.cardinality(name)
     first = likelihood.order[likelihood.starts[:-1]]
     agree = np.bincount(units, codes == codes[first][units]) == np.diff(likelihood.starts)
-    if agree.mean() < FEWEST_CONSTANT:
+    if not agree.any():
         raise DataError(
-            f"Not all records of a unit have the same value of {name!r}: they do in "
-            f"{np.count_nonzero(agree):,} of {len(agree):,} units. A unit's records are attacked "
-            "together only where they share the value."
+            f"The records of no unit have the same value of {name!r} throughout. A unit's records "
+            "are attacked together only where they share the value."
         )
     chosen = np.flatnonzero(agree)
     truth = codes[first[chosen]]
