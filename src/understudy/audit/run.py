@@ -45,7 +45,7 @@ from understudy.errors import (
     UnderstudyError,
 )
 from understudy.learning.jobs import Remembered
-from understudy.progress import reporting, track
+from understudy.progress import doing, inside_a_step, track
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
 from understudy.wording import counted, quoted
@@ -212,15 +212,16 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         task = replace(task, scenario=Scenario(ranked.known, ranked.first, known))
         check_task(task)
     with _each_warning_once():
-        left_out = personal_columns(task)
-        remembered = Remembered()
-        notes = (*notices(replace(task, control=given_control), real), *notes)
-        if task.control is None:
-            real.pop("control", None)
-        ready = {
-            given.name: made_ready(task, given, real, left_out, remembered)
-            for given in task.releases
-        }
+        with doing("coding the tables"):
+            left_out = personal_columns(task)
+            remembered = Remembered()
+            notes = (*notices(replace(task, control=given_control), real), *notes)
+            if task.control is None:
+                real.pop("control", None)
+            ready = {
+                given.name: made_ready(task, given, real, left_out, remembered)
+                for given in task.releases
+            }
         releases = _run(task, ready)
     rows, columns = to_narwhals(original).shape
     numbers, texts = keys_by_kind(task)
@@ -289,8 +290,8 @@ def _run(task: Task, ready: Mapping[str, Sequence[Synthesis]]) -> tuple[ReleaseF
     for synthesis, measure in track(jobs, doing, len(jobs)):
         name = synthesis.given.name
         try:
-            # What a measure does inside is part of the one bar.
-            with reporting(None):
+            # What a measure does inside is part of the one bar, unless it takes long.
+            with inside_a_step():
                 found = measure.run(synthesis)
         except Exception as error:  # noqa: BLE001  # whatever fails, the other measures stand
             text = failure_text(error, to_narwhals(task.original).columns)
