@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from understudy.progress import reporting, track
+from understudy.progress import doing, inside_a_step, reporting, track
 
 
 class Recorder:
@@ -53,3 +53,36 @@ def test_a_reporter_is_gone_after_an_error():
         raise KeyboardInterrupt
     list(track([1], "later"))
     assert recorder.calls == []
+
+
+def test_inside_a_step_only_what_takes_long_is_shown(monkeypatch):
+    outer = Recorder()
+    with reporting(outer), inside_a_step():
+        assert list(track([1, 2, 3], "quick")) == [1, 2, 3]
+        assert not outer.calls
+        monkeypatch.setattr("understudy.progress.LATE", -1.0)
+        assert list(track([1, 2, 3], "slow")) == [1, 2, 3]
+        assert list(track(iter([1, 2]), "endless")) == [1, 2]
+    assert outer.calls == [("slow", 2), ("endless", None)]
+    assert outer.taken == 3
+
+
+def test_inside_a_step_of_a_step_nothing_is_late_twice(monkeypatch):
+    monkeypatch.setattr("understudy.progress.LATE", -1.0)
+    outer = Recorder()
+    with reporting(outer), inside_a_step(), inside_a_step():
+        assert list(track([1, 2], "deep")) == [1, 2]
+    assert not outer.calls
+    with inside_a_step():
+        assert list(track([1], "nobody listens")) == [1]
+
+
+def test_what_cannot_be_counted_is_said():
+    recorder = Recorder()
+    with reporting(recorder), doing("Reading"):
+        pass
+    assert recorder.calls == [("Reading", 1)]
+    with pytest.raises(ValueError, match="no table"), reporting(recorder), doing("Reading"):
+        raise ValueError("no table")
+    with doing("nobody listens"):
+        pass

@@ -7,6 +7,7 @@ pipelines that did not ask for it.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -39,6 +40,49 @@ def reporting(reporter: Reporter | None) -> Iterator[None]:
         yield
     finally:
         _reporter.reset(token)
+
+
+@contextmanager
+def doing(description: str) -> Iterator[None]:
+    """Say what goes on inside the block, which cannot be counted."""
+    for _ in track([None], description, 1):
+        yield
+
+
+LATE = 1.0
+"""Seconds after which what goes on inside a step gets a bar of its own."""
+
+
+class _Late:
+    """Shows only what takes long, from then on."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self._reporter = reporter
+
+    def track(
+        self, items: Iterable[Item], description: Description, total: float | None
+    ) -> Iterator[Item]:
+        begun, taken, rest = time.monotonic(), 0, iter(items)
+        for item in rest:
+            yield item
+            taken += 1
+            if time.monotonic() - begun > LATE:
+                break
+        else:
+            return
+        left = None if total is None else max(total - taken, 0)
+        yield from self._reporter.track(rest, description, left)
+
+
+@contextmanager
+def inside_a_step() -> Iterator[None]:
+    """Show the progress of what runs inside the block only where it takes long.
+
+    For the steps of work that has a bar of its own: most end at once, and some take minutes.
+    """
+    outer = _reporter.get()
+    with reporting(None if outer is None or isinstance(outer, _Late) else _Late(outer)):
+        yield
 
 
 @contextmanager

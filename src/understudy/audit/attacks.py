@@ -21,7 +21,7 @@ from understudy.audit.task import (
 from understudy.data.frames import Frame, to_narwhals
 from understudy.errors import UnderstudyError
 from understudy.learning.jobs import Remembered
-from understudy.progress import reporting, track
+from understudy.progress import inside_a_step, track
 from understudy.results import Result, to_plain
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
@@ -152,7 +152,7 @@ def attack_release(  # noqa: PLR0913  # the tables, the attacker, and which atta
 def _made(measure: Measure, ready: Sequence[Synthesis]) -> MadeAttack:
     """Run one measure, and keep what came of it; the others go on if it fails."""
     try:
-        with reporting(None):
+        with inside_a_step():
             found = [measure.run(one) for one in (ready[:1] if measure.first_only else ready)]
     except UnderstudyError as error:
         columns = to_narwhals(ready[0].task.original).columns

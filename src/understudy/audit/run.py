@@ -58,7 +58,7 @@ from understudy.errors import (
     UnderstudyError,
 )
 from understudy.learning.jobs import Remembered
-from understudy.progress import reporting, track
+from understudy.progress import doing, inside_a_step, track
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
 from understudy.wording import counted, quoted
@@ -246,12 +246,13 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         task, attacked = (replace(one, scenario=scenario) for one in (task, attacked))
         check_task(task)
     with _each_warning_once():
-        left_out = personal_columns(task)
-        notes = (*notices(replace(attacked, control=given_control), real), *notes)
-        if task.control is None:
-            real.pop("control", None)
-        ready = _made_ready(attacked, real, left_out)
-        whole = ready if attacked is task else _made_ready(task, encoded(task), left_out)
+        with doing("coding the tables"):
+            left_out = personal_columns(task)
+            notes = (*notices(replace(attacked, control=given_control), real), *notes)
+            if task.control is None:
+                real.pop("control", None)
+            ready = _made_ready(attacked, real, left_out)
+            whole = ready if attacked is task else _made_ready(task, encoded(task), left_out)
         releases = _run(task, ready, whole)
     rows, columns = to_narwhals(original).shape
     numbers, texts = keys_by_kind(task)
@@ -345,8 +346,8 @@ def _run(
     for synthesis, measure in track(jobs, doing, len(jobs)):
         name = synthesis.given.name
         try:
-            # What a measure does inside is part of the one bar.
-            with reporting(None):
+            # What a measure does inside is part of the one bar, unless it takes long.
+            with inside_a_step():
                 found = measure.run(synthesis)
         except Exception as error:  # noqa: BLE001  # whatever fails, the other measures stand
             text = failure_text(error, to_narwhals(task.original).columns)

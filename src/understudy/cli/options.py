@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from understudy.cli.option_groups import argument, option, panel, spelled
 from understudy.errors import DataError, ParameterError, unknown_columns
+from understudy.progress import doing
 from understudy.wording import size_of
 
 if TYPE_CHECKING:
@@ -238,7 +239,8 @@ class Csv:
             file = scan(path, drop=unwanted, codes_in_memory=codes_in_memory, **written)
             log.info("%s: %s rows in batches", path, f"{file.rows:,}")
             return file, file.dialect or detect(path, **written)
-        frame, dialect = read_with_dialect(path, **written)
+        with doing(f"Reading {path}"):
+            frame, dialect = read_with_dialect(path, **written)
         log.info("%s: %s", path, size_of(*frame.shape))
         problems = unknown_columns(unwanted, frame.columns)
         if problems:
