@@ -53,10 +53,6 @@ EVERYTHING = {
     "smoothing.md": "smoothing --splits 10 --tables cmc,fertility --processes 2",
     "smoothing-large.md": "smoothing --splits 2 --tables 'Adult,SD2011,credit card' --processes 2",
     "numbers.md": "numbers",
-    "numbers-flights.md": (
-        "numbers --tables flights --rows 30000 --releases 1 "
-        "--models 'network, as it was;network, parents in groups too'"
-    ),
     "real-tables.md": "real-tables --processes 2",
     "mutations.md": "mutations",
     "kills.md": "kills",
