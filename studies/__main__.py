@@ -177,7 +177,7 @@ def print_gallery(
             measures,
             seeds,
             tables=_names(tables) or None,
-            kinds=[name.strip() for name in kinds.split(";") if name.strip()] or None,
+            kinds=_kinds(kinds) or None,
             seed=seed,
             processes=processes,
         )
@@ -202,13 +202,20 @@ def print_smoothing(
 @app.command("numbers")
 def print_numbers(
     tables: Annotated[str, typer.Option(help="Tables, separated by commas; all if empty.")] = "",
+    models: Annotated[str, typer.Option(help="Models, by semicolons; all if empty.")] = "",
     rows: Annotated[int, typer.Option(min=1, help="Rows to take of a larger table.")] = 5_000,
     releases: Annotated[int, typer.Option(min=1, help="Releases of each model.")] = 2,
     seed: Seed = 0,
 ) -> None:
     """Say how far the correlations of numbers are off in releases: networks, trees, copula."""
     with _progress():
-        text = numbers_markdown(_names(tables) or None, rows=rows, releases=releases, seed=seed)
+        text = numbers_markdown(
+            _names(tables) or None,
+            _kinds(models) or None,
+            rows=rows,
+            releases=releases,
+            seed=seed,
+        )
     typer.echo(text)
 
 
@@ -395,6 +402,11 @@ def _make(path: Path, arguments: list[str], *, force: bool) -> None:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _kinds(text: str) -> list[str]:
+    """Return names that may hold commas."""
+    return [name.strip() for name in text.split(";") if name.strip()]
 
 
 def _whole_numbers(text: str) -> list[int]:

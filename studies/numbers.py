@@ -132,8 +132,11 @@ def _numbers(column: pl.Series, special: Sequence[Any]) -> np.ndarray[Any, np.dt
     return found
 
 
-def judge(original: pl.DataFrame, releases: int, seed: int = 0) -> tuple[int, dict[str, Figures]]:
+def judge(
+    original: pl.DataFrame, releases: int, seed: int = 0, models: Sequence[str] | None = None
+) -> tuple[int, dict[str, Figures]]:
     """Return how many pairs are strongly correlated, and the figures of each model."""
+    chosen = {name: make for name, make in MODELS.items() if models is None or name in models}
     schema = Schema.infer(original)
     texts = [column.name for column in schema if column.kind == "text"]
     original, schema = original.drop(texts), schema.drop(*texts)
@@ -142,7 +145,7 @@ def judge(original: pl.DataFrame, releases: int, seed: int = 0) -> tuple[int, di
     again = [original.sample(len(original), with_replacement=True, seed=one) for one in seeds]
     found = {AGAIN: _means([before.losses(Correlations.of(one, schema)) for one in again])}
     with quietly():
-        for name, make in MODELS.items():
+        for name, make in chosen.items():
             rows = []
             for one in track(seeds, name):
                 begun = time.process_time()
@@ -155,8 +158,9 @@ def judge(original: pl.DataFrame, releases: int, seed: int = 0) -> tuple[int, di
             found[name] = _means(rows)
             # The first fit may have to load what it needs.
             found[name]["seconds"] = min(row["seconds"] for row in rows)
-    for name in MODELS:
-        found[name]["time"] = found[name]["seconds"] / found[BEFORE]["seconds"]
+    if BEFORE in chosen:
+        for name in chosen:
+            found[name]["time"] = found[name]["seconds"] / found[BEFORE]["seconds"]
     return len(before.strong()), found
 
 
@@ -165,13 +169,19 @@ def _means(rows: Sequence[Figures]) -> Figures:
 
 
 def numbers_markdown(
-    tables: Sequence[str] | None = None, *, rows: int = 5_000, releases: int = 2, seed: int = 0
+    tables: Sequence[str] | None = None,
+    models: Sequence[str] | None = None,
+    *,
+    rows: int = 5_000,
+    releases: int = 2,
+    seed: int = 0,
 ) -> str:
     """Return a table for each original, and the reason for each that is not at hand."""
-    if unknown := [name for name in tables or () if name not in TABLES]:
-        raise ParameterError(
-            f"tables must be names out of {quoted(list(TABLES))}; got {quoted(unknown)}."
-        )
+    for what, names, known in (("tables", tables, TABLES), ("models", models, MODELS)):
+        if unknown := [name for name in names or () if name not in known]:
+            raise ParameterError(
+                f"{what} must be names out of {quoted(list(known))}; got {quoted(unknown)}."
+            )
     parts = []
     for title in tables or TABLES:
         try:
@@ -182,7 +192,7 @@ def numbers_markdown(
             continue
         if len(original) > rows:
             original = original.sample(rows, shuffle=True, seed=seed)
-        count, judged = judge(original, releases, seed)
+        count, judged = judge(original, releases, seed, models)
         pairs = f"{counted(count, 'pair')} of numbers with a correlation above {STRONG}"
         parts.append(
             f"**{title}**, {len(original):,} records, {pairs}, {counted(releases, 'release')}:"

@@ -73,8 +73,11 @@ def test_a_table_for_each_original_and_a_reason_for_others(monkeypatch):
     assert "**absent** is left out. There is no such file." in found
     assert found.count("| now |") == 1
     assert f"| {study.AGAIN} |" in found
+    assert study.BEFORE not in study.numbers_markdown(["small"], ["now"], rows=300, releases=1)
 
 
 def test_an_unknown_table_is_refused():
     with pytest.raises(ParameterError, match="tables must be names out of 'flights'"):
         study.numbers_markdown(["fights"])
+    with pytest.raises(ParameterError, match="models must be names out of"):
+        study.numbers_markdown(["flights"], ["trees"])
