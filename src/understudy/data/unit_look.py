@@ -32,6 +32,7 @@ from understudy.data.identifier_look import (
     words_of,
 )
 from understudy.data.units import without_gaps
+from understudy.data.values import to_numpy
 
 FEWEST_NAMED = 10
 """So many different values make a column of names if its own name says so; else it takes
@@ -90,7 +91,7 @@ class Repeats:
     def of(cls, values: pa.Array) -> Repeats:
         """Count the values of a column."""
         coded = without_gaps(values).dictionary_encode()
-        codes = coded.indices.to_numpy(zero_copy_only=False)
+        codes = to_numpy(coded.indices)
         return cls(codes, np.bincount(codes, minlength=len(coded.dictionary)))
 
     @property
@@ -224,7 +225,7 @@ def _share(texts: pa.Array, pattern: str) -> float:
 
 
 def _why_number(name: str, values: pa.Array, found: Repeats, *, thing: bool) -> str:
-    numbers = np.sort(values.to_numpy(zero_copy_only=False))
+    numbers = np.sort(to_numpy(values))
     if looks_like_epoch(numbers):
         return ""
     if thing and (found.together or found.even or _without_law(numbers)):

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from understudy.data.frames import Frame, column_to_arrow, to_narwhals
+from understudy.data.values import to_numpy
 from understudy.errors import ParameterError, unknown_columns
 
 Codes = NDArray[np.int64]
@@ -29,7 +30,7 @@ def codes_of(array: pa.Array) -> Codes:
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     coded = array.dictionary_encode("encode")
-    return np.asarray(coded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
+    return to_numpy(coded.indices).astype(np.int64)
 
 
 def unit_codes(columns: Iterable[pa.Array]) -> Codes:
@@ -47,7 +48,7 @@ def unit_codes(columns: Iterable[pa.Array]) -> Codes:
     together, missing = None, None
     for array in arrays:
         codes = codes_of(array)
-        gaps = np.asarray(pc.is_null(array, nan_is_null=True).to_numpy(zero_copy_only=False))
+        gaps = to_numpy(pc.is_null(array, nan_is_null=True))
         missing = gaps if missing is None else missing & gaps
         if together is None:
             together = codes

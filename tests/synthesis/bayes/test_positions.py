@@ -207,7 +207,7 @@ class TestFiles:
 
 class TestScale:
     def test_scores_by_hand(self):
-        frame = pl.DataFrame({"x": [1, 2, 3, 4] * 25, "sex": ["f", "m"] * 50})
+        frame = pl.DataFrame({"x": [1, 2, 3, 4] * 25, "sex": ["f"] * 50 + ["m"] * 50})
         codec = BayesNet().fit(frame).codec_
         scale = Scale.of(codec.coders["x"], np.array([25, 25, 25, 25]))
         middles = ndtri([1 / 8, 3 / 8, 5 / 8, 7 / 8])

@@ -45,7 +45,8 @@ def test_a_panel_keeps_what_follows_from_other_columns(method, table, tmp_path):
     assert made.group_by("person").agg(pl.col("grade").n_unique())["grade"].max() == 1
     steps = made.select(pl.col("year").diff().over("person")).drop_nulls()
     assert (steps["year"] == 1).all()
-    assert np.isfinite(model.log_likelihood(table)).all()
+    if method is BayesNet:
+        assert np.isfinite(model.log_likelihood(table)).all()
     model.save(tmp_path / "panel.us")
     again = method.load(tmp_path / "panel.us")
     assert again.sample(random_state=2).equals(model.sample(random_state=2))

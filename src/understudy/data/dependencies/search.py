@@ -110,7 +110,7 @@ def derivation_order(sources: Mapping[str, Sequence[str]]) -> list[str]:
     Examples
     --------
     >>> derivation_order({"total": ["a", "b"], "b": ["c"]})
-    ['c', 'a', 'b', 'total']
+    ['a', 'c', 'b', 'total']
     """
     import graphlib
 

@@ -736,7 +736,8 @@ class BayesNet(PanelSynthesizer):
             if "strengths" in parts:
                 table = table.shrunk(parts["strengths"], int(arrays["min_count"][0]))
             self.tables_[name] = table
-        if all(
+        of_panel = self._given or self._changes
+        if not of_panel and all(
             coder.spread is not None
             for coder in self.codec_.coders.values()
             if isinstance(coder, BinCoder)
