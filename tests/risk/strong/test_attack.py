@@ -733,3 +733,20 @@ class TestWrongInput:
         )
         assert ((attack.posterior > 0) & (attack.posterior < 1)).all()
         assert attack.posterior.tolist() != attack.prior.tolist()
+
+
+def test_what_the_model_derives_is_not_asked_for():
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 5, 200)
+    table = pl.DataFrame(
+        {"code": code, "name": [f"n{c}" for c in code], "ill": rng.choice(["yes", "no"], 200)}
+    )
+    model = BayesNet(random_state=1).fit(table)
+    release = model.sample()
+    with pytest.raises(ParameterError, match="derives it from 'code'"):
+        risk.strong_attacker(model, table, release, unknown="name", mode="fixed")
+    found = risk.strong_attacker(model, table, release, unknown="code", mode="fixed")
+    assert any("'name' of the record follows" in note for note in found.notes)
+    broken = release.with_columns(name=pl.lit("n0"))
+    with pytest.raises(DataError, match="break a dependency which the model keeps"):
+        risk.strong_attacker(model, table, broken, unknown="ill", mode="fixed")

@@ -36,7 +36,7 @@ MOST_PAIRS = 600
 
 _DENSE = 4
 """Combinations are counted in a table if it has no more cells than so many times the records."""
-_SAMPLE_OF_PAIRS = 10_000
+_SAMPLE_OF_PAIRS = 4_000
 _FIRST_PAIRS = 500
 _ENOUGH = 60
 """Neighbours that a sample must have to discard a candidate."""
