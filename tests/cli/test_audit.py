@@ -259,7 +259,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            (("--sensitive", "il"), "'il' is not a column. Did you mean 'ill'?"),
+            (("--sensitive", "il"), "has no column 'il'. Did you mean 'ill'?"),
             (("--keys", "agee"), "keys: 'agee' is not a column. Did you mean 'age'?"),
             (("--keys", "agee", "--sensitive", "ill"), "has no column 'agee'. Did you mean 'age'?"),
             (("--keys", "ill", "--sensitive", "ill"), "both a key and the sensitive attribute"),

@@ -485,7 +485,7 @@ class TestBadInput:
             (b"\n\n", "d.csv is empty."),
             (b"age,sex\n", "d.csv has a header but no rows."),
             (b"age,sex,age\n1,2,3\n", "Column names must differ; repeated: 'age'"),
-            (b",age\n1,2\n", "Column 1 has no name"),
+            (b"age,\n1,2\n", "Column 2 has no name"),
             (BINARY, "d.csv is a binary file"),
             (b"PAR1" + BINARY, "d.csv is a damaged Parquet file"),
             (b"a,b\n1,2\n1,2,3,4\n", "d.csv cannot be read as a table"),

@@ -141,7 +141,8 @@ def dependencies(
     Examples
     --------
     >>> import polars as pl
-    >>> table = pl.DataFrame({"start": [7 * n % 41 for n in range(100)], "days": [3, 4, 1, 7, 5] * 20})
+    >>> starts = [7 * n % 41 for n in range(100)]
+    >>> table = pl.DataFrame({"start": starts, "days": [3, 4, 1, 7, 5] * 20})
     >>> table = table.with_columns(end=pl.col("start") + pl.col("days"))
     >>> off = table.with_columns(end=pl.col("end") + (pl.col("days") > 5))
     >>> print(dependencies(table, off))

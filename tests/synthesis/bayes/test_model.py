@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from understudy import BayesNet, Coded, Synthesizer, load, scan, write
+from understudy import BayesNet, Coded, Schema, Synthesizer, load, scan, write
 from understudy.counting import joint_counts, mutual_information
 from understudy.errors import ParameterError
 
@@ -208,7 +208,8 @@ def test_a_table_with_ten_thousand_levels():
             "group": (levels % 7).astype(str),
         }
     )
-    model = BayesNet(2, smoothing=0, random_state=1).fit(frame)
+    schema = Schema.infer(frame, kinds=dict.fromkeys(("code", "twin"), "categorical"))
+    model = BayesNet(2, smoothing=0, random_state=1).fit(frame, schema)
     drawn = model.sample()
     # One level decides the other, and the group: the records' own combinations come back.
     seen = set(zip(frame["code"], frame["twin"], frame["group"], strict=True))

@@ -911,7 +911,8 @@ def test_sd2011_synthesizes_out_of_the_box(sd2011):
     for column in model.schema_:
         name = column.name
         ours, theirs = drawn[name], sd2011[name]
-        assert set(ours.unique()) <= set(theirs.unique())
+        if name != "bmi":  # which is computed from height and weight
+            assert set(ours.unique()) <= set(theirs.unique())
         if column.kind == "categorical":
             # A level that makes up a percent cannot be absent from 20,000 rows.
             often = theirs.value_counts().filter(pl.col("count") >= 50)[name]
