@@ -37,7 +37,7 @@ from understudy.data.values import to_numpy
 FEWEST_NAMED = 10
 """So many different values make a column of names if its own name says so; else it takes
 `FEWEST`."""
-FEWEST_RECORDS = 200
+FEWEST_RECORDS = 400
 """In a smaller table, numbers stand together or have as many records by chance, or by design."""
 NEARLY_ALL = 0.9
 """A column with more different values for each record names records, not units."""
@@ -47,7 +47,8 @@ ALIKE = 0.9
 """The share of the values that have as many records as the most usual number of them."""
 LIGHT, MOST_IN_TENTH = 10, 0.4
 """A tenth of all values has at most this share of the records, unless they follow a law."""
-SHORTEST_CODE = 4
+SHORTEST_CODE, SAME_LENGTH = 4, 0.95
+"""Codes that were given out are at least so long, and this share of them are equally long."""
 SPARSE, MOST_REFERRED = 100, 2**17
 """Numbers are given out if their range is so many times as wide as they are many; so many different
 values are compared with others at most."""
@@ -165,7 +166,7 @@ def why_unit(name: str, array: pa.Array) -> str:
 
     Examples
     --------
-    >>> homes = pa.array([10 * number for number in range(100) for _ in range(3)])
+    >>> homes = pa.array([10 * number for number in range(150) for _ in range(3)])
     >>> why_unit("home", homes)
     'all have the same number of records'
     >>> why_unit("x", pa.array([1, 2, 3] * 40))
@@ -214,8 +215,13 @@ def _why_text(name: str, values: pa.Array, found: Repeats, *, thing: bool) -> st
         return "they are e-mail addresses"
     if named_like_codes(name) or not found.enough(times=4) or not found.even:
         return ""
-    long_enough = pc.mean(pc.utf8_length(texts)).as_py() >= SHORTEST_CODE
-    if long_enough and _share(texts, _CODE) >= ALIKE:
+    lengths = np.bincount(pc.utf8_length(texts).to_numpy())
+    usual = int(lengths.argmax())
+    if (
+        usual >= SHORTEST_CODE
+        and lengths[usual] > SAME_LENGTH * len(texts)
+        and _share(texts, _CODE) >= ALIKE
+    ):
         return "they look like codes that were given out"
     return "records with the same value stand together" if found.together else ""
 
