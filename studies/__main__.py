@@ -60,6 +60,7 @@ EVERYTHING = {
     "dependencies.md": "dependencies",
     "mutations.md": "mutations",
     "kills.md": "kills",
+    "silence.md": "silence",
     "sd2011-disclosure.md": "sd2011-disclosure --seeds 100",
     "utility-cmc.md": "utility-cmc --processes 2",
     "utility-adult-k3.md": (
