@@ -362,7 +362,7 @@ def _pooled(sums: _Sums) -> Floats:
 
 def _frame(found: list[pl.DataFrame], both: CodedTables) -> tuple[pl.DataFrame, Floats]:
     """Return the means as a table, with the limits of chance, and the weight of each."""
-    from scipy.stats import t as student
+    from scipy.special import stdtrit  # Student's t, without all of scipy.stats
 
     texts = ("number", "by", "level")
     schema: dict[str, Any] = dict.fromkeys(texts, pl.String)
@@ -372,7 +372,7 @@ def _frame(found: list[pl.DataFrame], both: CodedTables) -> tuple[pl.DataFrame, 
     frame = pl.concat([empty, *found], how="diagonal")
     fewer = np.minimum(frame["records"].to_numpy(), frame["synthetic_records"].to_numpy())
     error = frame["error"].to_numpy()
-    limit = student.ppf(1 - CHANCE / (2 * max(len(frame), 1)), np.maximum(fewer - 1, 1)) * error
+    limit = stdtrit(np.maximum(fewer - 1.0, 1.0), 1 - CHANCE / (2 * max(len(frame), 1))) * error
     times = [name for name in both.columns if both.levels[name].are_times]
     frame = frame.with_columns(
         limit=limit,

@@ -377,7 +377,7 @@ def _compared(found: dict[str, CorrelationMatrix], least: float) -> Coefficients
 
     The variance of Fisher's transform is at least 1 + `least` times the square of the coefficient.
     """
-    from scipy.stats import t as student
+    from scipy.special import stdtrit  # Student's t, without all of scipy.stats
 
     real, made = found["original"], found["synthetic"]
     size = len(real.values)
@@ -386,7 +386,7 @@ def _compared(found: dict[str, CorrelationMatrix], least: float) -> Coefficients
         spread = np.maximum(np.maximum(real.spread, made.spread), 1 + least * real.values**2)
         freedom = np.minimum(real.records, made.records) - 3.0
         error = np.sqrt(spread * (1 / (real.records - 3.0) + 1 / (made.records - 3.0)))
-        limit = student.ppf(1 - CHANCE / (2 * tests), np.maximum(freedom, 1.0)) * error
+        limit = stdtrit(np.maximum(freedom, 1.0), 1 - CHANCE / (2 * tests)) * error
         middle = np.arctanh(real.values)
         low, high = np.tanh(middle - limit), np.tanh(middle + limit)
         # The mean of the size of a normal number is sqrt(2 / pi).
