@@ -176,7 +176,7 @@ def _power(question: Question, release: ReleaseFindings) -> float:
 
 def _powerful(question: Question) -> Collection[str]:
     """Return the measures that would have seen something: without them, nothing is called low."""
-    told = {"records": ("lookalikes",), "strongest": ("strong", "membership")}
+    told = {"records": ("lookalikes",), "strongest": ("strong",)}
     return told.get(question, main_figures("ordinary"))
 
 
