@@ -1,8 +1,9 @@
 """Draw the pictures of the documentation that come out of the program itself.
 
-Run with ``PYTHONPATH=. python docs/pictures.py``: it writes ``network.svg``, ``risk.svg``, ``worlds.svg`` and
-``report.png`` in ``docs/images`` anew; the first three change only if the program shows others.
-``report.png`` is the beginning of the demo's report in Chromium, by playwright.
+Run with ``PYTHONPATH=. python docs/pictures.py``: it writes ``network.svg``, ``risk.svg``,
+``worlds.svg`` and ``report.png`` in ``docs/images`` anew; the first three change only if the
+program shows others. ``report.png`` is the beginning of the demo's report in Chromium, by
+playwright.
 """
 
 from __future__ import annotations
