@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from understudy import Schema
-from understudy.data.panel_records import Records, Values, find_time, unit_numbers
+from understudy.data.panel_records import Records, Values, find_time
+from understudy.data.units import unit_codes
 
 
 def arrays(table):
@@ -18,9 +19,9 @@ def arrays(table):
 def test_units_are_numbered_in_the_order_of_the_file_and_gaps_stand_alone():
     first = pa.array(["b", "a", "b", None, None])
     second = pa.array([1, 1, 2, None, 3])
-    assert unit_numbers([first]).tolist() == [0, 1, 0, 2, 3]
-    assert unit_numbers([first, second]).tolist() == [0, 1, 2, 3, 4]
-    assert unit_numbers([pa.array(["x", "x"]).dictionary_encode()]).tolist() == [0, 0]
+    assert unit_codes([first]).tolist() == [0, 1, 0, 2, 3]
+    assert unit_codes([first, second]).tolist() == [0, 1, 2, 3, 4]
+    assert unit_codes([pa.array(["x", "x"]).dictionary_encode()]).tolist() == [0, 0]
 
 
 def test_records_are_sorted_by_time_and_ties_stay_in_order():
@@ -50,7 +51,7 @@ def test_a_column_that_differs_within_units_tells_the_time_if_it_is_named_so(shu
     if shuffled:
         table = table.sample(fraction=1, shuffle=True, seed=1)
     schema = Schema.infer(table, kinds={"id": "identifier"})
-    units = unit_numbers([table["id"].to_arrow()])
+    units = unit_codes([table["id"].to_arrow()])
     assert find_time(schema, arrays(table), units) == "wave"
     # A score differs within units, too, but neither rises nor is it named like a time.
     rest = table.drop("wave")

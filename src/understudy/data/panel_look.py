@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from understudy.data.identifier_look import FEWEST, named_like_one
-from understudy.data.panel_records import Records, Values, find_time, unit_numbers
+from understudy.data.panel_records import Records, Values, find_time
 from understudy.data.schema import NUMERIC, Schema
+from understudy.data.units import unit_codes
 from understudy.wording import counted, quoted
 
 MOST_UNITS = 0.67
@@ -38,7 +39,7 @@ def looks_like_panel(schema: Schema, columns: Mapping[str, pa.Array]) -> tuple[s
         groups = len(array.unique())
         if not FEWEST <= groups <= MOST_UNITS * len(array):
             continue
-        time = find_time(schema, columns, unit_numbers([array]))
+        time = find_time(schema, columns, unit_codes([array]))
         if time is not None and time != column.name:
             return column.name, time
     return None
@@ -65,7 +66,7 @@ def panel_losses(
     str
         Empty if no unit has several records.
     """
-    records = Records.of(unit_numbers([columns[name] for name in units]))
+    records = Records.of(unit_codes([columns[name] for name in units]))
     now, before = records.order[records.later], records.order[records.later - 1]
     if not len(now):
         return ""

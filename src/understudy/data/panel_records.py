@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -106,35 +106,6 @@ class Records:
     def later(self) -> NDArray[np.int64]:
         """Where in `order` the records stand that have one of their unit before them."""
         return np.flatnonzero(self.number > 0)
-
-
-def unit_numbers(columns: Sequence[pa.Array]) -> NDArray[np.int64]:
-    """Return the unit of each record, in the order in which units first occur.
-
-    Several columns name a unit together. A record in which all are missing is a unit of its own.
-
-    Examples
-    --------
-    >>> unit_numbers([pa.array(["b", "a", "b", None, None])]).tolist()
-    [0, 1, 0, 2, 3]
-    """
-    found = np.zeros(len(columns[0]), np.int64)
-    unknown = np.ones(len(columns[0]), bool)
-    for column in columns:
-        values = Values.of(column, "", numeric=False)
-        codes = np.where(values.missing, 0, values.numbers + 1)
-        found = _numbered(found * (int(codes.max(initial=0)) + 1) + codes)
-        unknown &= values.missing
-    alone = np.flatnonzero(unknown)
-    found[alone] = len(found) + np.arange(len(alone))
-    return _numbered(found)
-
-
-def _numbered(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    _, first, where = np.unique(codes, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[where.ravel()]
 
 
 def find_time(

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from understudy.data.codec import Codec
 from understudy.data.coded import Codes
 from understudy.data.coders import BinCoder, Coder, LevelCoder, NumberLevelCoder
-from understudy.data.panel_records import Records, Values, find_time, unit_numbers
+from understudy.data.panel_records import Records, Values, find_time
 from understudy.data.schema import NUMERIC, Column, Schema
+from understudy.data.units import unit_codes
 from understudy.synthesis.panel.scales import Plain, Scale, scale_from_plain, scale_of
 
 FEWEST_STEPS = 20
@@ -192,7 +193,7 @@ def order_records(
     codec: Codec, columns: Mapping[str, pa.Array], time: str | None, codes: NDArray[Any] | None
 ) -> Records:
     """Return the records of each unit in the order of time; without a time last of all."""
-    units = unit_numbers([columns[name] for name in codec.schema.units])
+    units = unit_codes([columns[name] for name in codec.schema.units])
     if time is None:
         return Records.of(units)
     if codec.schema[time].kind not in NUMERIC:
@@ -210,7 +211,7 @@ def time_of(codec: Codec, columns: Mapping[str, pa.Array]) -> str | None:
     schema = codec.schema
     if schema.time is not None:
         return schema.time
-    found = find_time(schema, columns, unit_numbers([columns[name] for name in schema.units]))
+    found = find_time(schema, columns, unit_codes([columns[name] for name in schema.units]))
     if found is not None:
         logging.getLogger("understudy").warning(
             "The records of a unit are put in the order of %r, which no two of them share. If "
