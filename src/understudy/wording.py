@@ -293,6 +293,34 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
+_ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+]
+
+
+def ordinal(number: int) -> str:
+    """Return the place of a thing in a row.
+
+    Examples
+    --------
+    >>> ordinal(3), ordinal(11), ordinal(22)
+    ('third', '11th', '22nd')
+    """
+    if number <= len(_ORDINALS):
+        return _ORDINALS[number - 1]
+    teens = number % 100 in (11, 12, 13)
+    return f"{number}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th')}"
+
+
 def quoted(names: Iterable[str]) -> str:
     """Return names of columns for a sentence, each in quotes.
 

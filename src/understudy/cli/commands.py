@@ -170,12 +170,13 @@ def synth(
     outputs = options.numbered(output, how.copies)
     for path in outputs:
         check_target(path, overwrite=force)
-    session.check_outputs([*outputs, save_model], [data, how.schema, how.settings], force)
+    session.check_outputs([*outputs, save_model], [data, *how.inputs], force)
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx):
         table, dialect = csv.open(data, how.drop, stream=stream, codes_in_memory=how.needs_codes)
         ready = how.prepare(table, described, options.split_names(unit_id))
         ready.show(ctx, dialect)
+        how.privacy.keep_account(ctx, [model], table)
         model.fit(ready.frame, ready.schema, dialect=dialect)
         how.draw(model, outputs, overwrite=force)
         if save_model is not None:
@@ -333,7 +334,7 @@ def run(
     name = _release_name([output / table for table in folder.tables])
     asked.check([name])
     holdout.check(asked)
-    folder.check([data, how.schema, how.settings, *asked.inputs])
+    folder.check([data, *how.inputs, *asked.inputs])
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx), folder.being_made() as made:
         everybody, dialect = csv.open(data, how.drop)
@@ -345,6 +346,7 @@ def run(
         ready = how.prepare(parts.kept, described, units)
         ready.show(ctx, dialect)
         parts = parts.prepared(ready)
+        how.privacy.keep_account(ctx, [model], everybody)
         model.fit(ready.frame, ready.schema, dialect=dialect).avoid_identifiers(everybody)
         tables = [made / table for table in folder.tables]
         how.draw(model, tables)
@@ -433,6 +435,7 @@ def compare(
             return ready.alike(csv.read(path, like=dialect))
 
         releases = {name: list(map(read, paths)) for name, paths in files.items()}
+        compared.files.keep_account(ctx, made.values(), everybody)
         releases |= compared.synthesize(ready, made)
         found = asked.audit(parts.kept, releases, models | made, seed, read, parts, described)
     found = parts.tell(found)

@@ -10,9 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from understudy.cli import options
-from understudy.cli.option_groups import Reworded, argument, panel, repeated
+from understudy.cli.option_groups import Reworded, argument, panel, repeated, spelled
 from understudy.cli.preparation import Preparation, Prepared
-from understudy.cli.synthesis import Protect, Source, lacking, read_protection, set_up
+from understudy.cli.synthesis import (
+    NO_GROUPS_WITH_NOISE,
+    PrivacyFiles,
+    PrivacyOptions,
+    Protect,
+    Source,
+    lacking,
+    read_protection,
+    set_up,
+)
 from understudy.errors import DataError, ParameterError, did_you_mean
 from understudy.toml_file import parse_toml
 
@@ -79,6 +88,8 @@ class NamedReleases:
             panel=_COMPARED,
         ),
     ] = None
+    privacy: PrivacyOptions
+    files: PrivacyFiles
     preparation: Annotated[Preparation, Reworded(panel=_COMPARED)]
     model: Annotated[
         list[str] | None,
@@ -100,7 +111,13 @@ class NamedReleases:
     def inputs(self) -> list[options.Place | None]:
         """The files that these options name."""
         tables = [path for paths in self._files.values() for path in paths]
-        return [*tables, *self._models.values(), self.schema]
+        return [
+            *tables,
+            *self._models.values(),
+            self.schema,
+            self.files.public_schema,
+            self.files.ledger,
+        ]
 
     def read(
         self, seed: int
@@ -110,7 +127,7 @@ class NamedReleases:
 
         files = self._files
         specs = [*options.split_names(self.methods), *(self.method or [])]
-        made = read_methods(specs, self.protect or [], seed)
+        made = with_privacy(read_methods(specs, self.protect or [], seed), self.privacy)
         both = [name for name in made if name in files]
         if both:
             raise ParameterError(
@@ -121,6 +138,8 @@ class NamedReleases:
         if self.schema is not None and not made:
             raise ParameterError("--schema needs --methods or --method.")
         self.preparation.check()
+        if self.preparation.group_rare is not None and self.privacy.epsilon is not None:
+            raise ParameterError(NO_GROUPS_WITH_NOISE)
         if self.preparation.words() and not made:
             raise ParameterError(f"{self.preparation.words()[0]} needs --methods or --method.")
         models = {name: Synthesizer.load(path) for name, path in self._models.items()}
@@ -147,7 +166,8 @@ class NamedReleases:
 
     def words(self, seed: int) -> list[str]:
         """Return the options with which a synthesis is one of those that are tried here."""
-        return [*repeated({"schema": self.schema, "seed": seed}), *self.preparation.words()]
+        again = repeated({"schema": self.schema, "seed": seed})
+        return [*again, *self.files.words(), *self.preparation.words()]
 
     def prepare(
         self,
@@ -162,9 +182,7 @@ class NamedReleases:
 
     def described(self) -> Schema | None:
         """Return what the columns are, if that is given."""
-        from understudy.data import Schema
-
-        return Schema.load(self.schema) if self.schema is not None else None
+        return self.files.schema(self.schema)
 
     def synthesize(self, ready: Prepared, made: Mapping[str, Synthesizer]) -> dict[str, list[Any]]:
         """Fit each method, and draw its tables."""
@@ -245,6 +263,31 @@ def read_methods(specs: Sequence[str], protect: Sequence[str], seed: int) -> dic
         found |= made
     if protection and not protecting:
         raise ParameterError("--protect needs the method bayes or cart; neither is given.")
+    return found
+
+
+def with_privacy(
+    made: Mapping[str, Synthesizer], privacy: PrivacyOptions
+) -> dict[str, Synthesizer]:
+    """Return the synthesizers, with epsilon for those that can have it and have none of their own.
+
+    The others stay as they are, to compare with.
+    """
+    given = {name: value for name, value in vars(privacy).items() if value is not None}
+    if not given:
+        return dict(made)
+    if "epsilon" not in given:
+        raise ParameterError(f"{spelled(next(iter(given)))} has no effect without --epsilon.")
+    found = {
+        name: type(model)(**(model.get_params() | given))
+        if model.get_params().get("epsilon", given) is None
+        else model
+        for name, model in made.items()
+    }
+    if all(found[name] is model for name, model in made.items()):
+        raise ParameterError(
+            "--epsilon needs the method marginals, bayes or independent; none is given."
+        )
     return found
 
 

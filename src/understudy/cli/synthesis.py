@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_hints
 
-from understudy.cli import options
+import typer
+
+from understudy.cli import options, session
 from understudy.cli.option_groups import option, panel, repeated, spelled
 from understudy.cli.preparation import Preparation, Prepared
 from understudy.errors import ParameterError
@@ -20,13 +23,20 @@ if TYPE_CHECKING:
     import polars as pl
 
     from understudy.data import Schema
+    from understudy.privacy import Guarantee
     from understudy.synthesis import Synthesizer
     from understudy.synthesis.settings import Settings
 
-Method = Literal["bayes", "cart", "copula", "independent", "random"]
+Method = Literal["bayes", "cart", "copula", "independent", "marginals", "random"]
 
 _bayes = panel("Bayesian network (--method bayes)")
 _cart = panel("Trees (--method cart)")
+_privacy = panel("Differential privacy (--method marginals, bayes and independent)")
+
+NO_GROUPS_WITH_NOISE = (
+    "--group-rare cannot be used with --epsilon: which levels are rare is a matter of the records. "
+    "List the levels that you want in the public schema; records with others are left out."
+)
 
 _IRRELEVANT = ("random_state", "threads")
 """Parameters that advice on a release need not repeat: they say nothing about how it is made."""
@@ -114,7 +124,111 @@ Protect = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodOptions:
+class PrivacyOptions:
+    """The parameters of methods that learn under differential privacy, each with its option."""
+
+    epsilon: Annotated[
+        float | None,
+        _privacy(
+            "Learn with noise, so that nothing becomes more than exp(EPSILON) times as likely by "
+            "one record. Needs a public schema, and the extra dp.",
+            min=0,
+        ),
+    ] = None
+    delta: Annotated[
+        float | None,
+        _privacy(
+            "The small probability of telling more than --epsilon says.",
+            default="0 for bayes and independent, 1 in the square of the records for marginals",
+            min=0,
+            max=1,
+        ),
+    ] = None
+    neighbours: Annotated[
+        Literal["change-one", "add-remove"] | None,
+        _privacy(
+            "What --epsilon compares: one record is another, or is absent.", default="change-one"
+        ),
+    ] = None
+    spend_on_domain: Annotated[
+        float | None,
+        _privacy(
+            "The share of --epsilon with which levels and ranges that are not public are read from "
+            "the records.",
+            default="0: they must be public",
+            min=0,
+            max=1,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PrivacyFiles:
+    """What a synthesis with epsilon reads and keeps account in."""
+
+    public_schema: Annotated[
+        Path | None,
+        _privacy(
+            "A schema file of which all is public knowledge: levels, ranges and cut points. In "
+            "place of --schema."
+        ),
+    ] = None
+    ledger: Annotated[
+        Path | None,
+        _privacy(
+            "A file that keeps account of what all private releases of a table cost together, and "
+            "refuses what goes beyond its cap. It is made if it is not there, with a cap of 3."
+        ),
+    ] = None
+
+    def schema(self, schema: Path | None) -> Schema | None:
+        """Return the schema that was given, if one was, or `schema`."""
+        from understudy.data import Schema
+
+        if self.public_schema is None:
+            return None if schema is None else Schema.load(schema)
+        if schema is not None:
+            raise ParameterError(
+                "--public-schema is the schema: give it in place of --schema, not beside it."
+            )
+        return Schema.load(self.public_schema).as_public()
+
+    def words(self) -> list[str]:
+        """Return these options as they are typed."""
+        return repeated({"public_schema": self.public_schema, "ledger": self.ledger})
+
+    def keep_account(
+        self,
+        ctx: typer.Context,
+        models: Iterable[Synthesizer],
+        everybody: Any,  # noqa: ANN401  # a frame or stream
+    ) -> None:
+        """Have models pay in the ledger before they learn from a table."""
+        private = [one for one in models if getattr(one, "epsilon", None) is not None]
+        if not private and (self.ledger or self.public_schema):
+            option_given = spelled("ledger" if self.ledger else "public_schema")
+            raise ParameterError(f"{option_given} has no effect without --epsilon.")
+        if self.ledger is None:
+            return
+        for model in private:
+            model.before_noise = partial(self._pay, ctx, everybody, model.method)  # type: ignore[attr-defined]
+
+    def _pay(
+        self,
+        ctx: typer.Context,
+        everybody: Any,  # noqa: ANN401  # a frame or stream
+        method: str,
+        guarantee: Guarantee,
+    ) -> None:
+        from understudy.privacy import pay
+
+        assert self.ledger is not None  # noqa: S101  # asked for before
+        said = pay(self.ledger, everybody, guarantee, method)
+        session.say(ctx, f"{self.ledger}: {said}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions(PrivacyOptions):
     """The parameters of the methods, each with its option."""
 
     parents: Annotated[
@@ -373,6 +487,7 @@ class Synthesis:
         ),
     ] = "bayes"
     schema: options.SchemaFile = None
+    privacy: PrivacyFiles
     preparation: Preparation
     rows: Annotated[
         int | None, option("Rows to make.", default="as many as it is made from", min=1)
@@ -395,6 +510,11 @@ class Synthesis:
     safe_cells: options.SafeCells = False
 
     @property
+    def inputs(self) -> list[Path | None]:
+        """The files that these options name, and that no output may replace."""
+        return [self.schema, self.settings, self.privacy.public_schema, self.privacy.ledger]
+
+    @property
     def needs_codes(self) -> bool:
         """Whether codes are to be held in memory even if values are not, as for the default search.
 
@@ -414,6 +534,8 @@ class Synthesis:
 
         given, cls = self.parameters.parameters(), METHODS[self.method]
         wrong = [spelled(_FORMS[name][0]) for name in given if name not in cls.parameter_names()]
+        if "--epsilon" in wrong:
+            raise ParameterError(cls.no_parameter("epsilon"))
         if wrong:
             raise ParameterError(f"{', '.join(wrong)} cannot be used with --method {self.method}.")
         file = Settings.load(self.settings) if self.settings is not None else Settings()
@@ -448,7 +570,7 @@ class Synthesis:
     def words(self) -> list[str]:
         """Return the options that another synthesis of the same data is to have, too."""
         again = repeated({"schema": self.schema, "rows": self.rows, "seed": self.seed})
-        return [*again, *self.preparation.words()]
+        return [*again, *self.privacy.words(), *self.preparation.words()]
 
     def prepare(
         self,
@@ -461,12 +583,12 @@ class Synthesis:
 
     def described(self) -> Schema | None:
         """Return what the columns are, if that is given, without those that are not wanted."""
-        from understudy.data import Schema
-
         self.preparation.check()
-        if self.schema is None:
+        if self.preparation.group_rare is not None and self.parameters.epsilon is not None:
+            raise ParameterError(NO_GROUPS_WITH_NOISE)
+        found = self.privacy.schema(self.schema)
+        if found is None:
             return None
-        found = Schema.load(self.schema)
         return found.drop(*(name for name in options.split_names(self.drop) if name in found))
 
 

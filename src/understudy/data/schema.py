@@ -19,6 +19,7 @@ from understudy.wording import counted
 Kind = Literal["categorical", "integer", "real", "datetime", "boolean", "identifier", "text"]
 Role = Literal["ordinary", "key", "sensitive", "target", "identifier", "unit", "time"]
 Binning = Literal["quantile", "width", "edges"]
+Outside = Literal["clamp", "drop"]
 Level = str | int | float | bool
 
 MOST_BINS = 1_000_000
@@ -60,6 +61,12 @@ class Column:
         Decimals of real numbers; None keeps all.
     missing : float
         Share of missing values; 0 means that none may be missing.
+    public : bool
+        Whether all that is said here is public knowledge, not read from the records: a private
+        synthesis may then use it for nothing.
+    outside : {"clamp", "drop"}
+        What a private synthesis does with numbers outside the range: move them to its nearer end,
+        or leave the record out. A record with an unknown level is left out.
 
     Examples
     --------
@@ -78,6 +85,8 @@ class Column:
     range: tuple[Any, Any] | None = None
     decimals: int | None = None
     missing: float = 0.0
+    public: bool = False
+    outside: Outside = "clamp"
 
     def __post_init__(self) -> None:
         for name in ("levels", "edges", "special"):
@@ -113,13 +122,16 @@ class Column:
             yield f"{self.name!r}: {problem}"
 
     def _problems(self) -> Iterator[str]:
-        for name, allowed in (("kind", Kind), ("role", Role), ("binning", Binning)):
+        words = {"kind": Kind, "role": Role, "binning": Binning, "outside": Outside}
+        for name, allowed in words.items():
             value, options = getattr(self, name), get_args(allowed)
             if value not in options:
                 hint = did_you_mean(str(value), options)
                 yield f"{name} must be one of {', '.join(options)}; got {value!r}.{hint}"
         if not isinstance(self.missing, int | float) or not 0 <= self.missing <= 1:
             yield f"missing must be a share between 0 and 1; got {self.missing!r}."
+        if self.public not in (True, False):
+            yield f"public must be true or false; got {self.public!r}."
         yield from self._level_problems()
         decimals = self.decimals
         if decimals is not None and (not isinstance(decimals, int) or not 0 <= decimals <= 15):
@@ -439,6 +451,14 @@ class Schema:
             return replace(column, role="identifier") if column.role == "unit" else column
 
         return Schema(map(naming, found), found.dependencies)
+
+    def as_public(self) -> Schema:
+        """Return the schema as one that says only what is public knowledge, of every column.
+
+        It is for you to decide: whoever reads levels or ranges from the records, and calls them
+        public, breaks the promise of a private synthesis.
+        """
+        return self.edit(*self.names, public=True)
 
     def drop(self, *names: str) -> Schema:
         """Return the schema without the named columns, and what depends on them."""

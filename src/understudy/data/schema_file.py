@@ -41,11 +41,14 @@ special   numbers that mean something of their own, such as 0 or -8: each is a g
 range     smallest and largest number outside special
 decimals  decimals of real numbers; leave it out to keep all
 missing   share of records without a value; 0 means that every record must have one
+public    true if all of this is public knowledge, for a synthesis with --epsilon; at the top
+          of the file, it is said of every column
+outside   what such a synthesis does with numbers outside the range: clamp, or drop the record
 
 A [[dependency]] is something that holds between columns, and that synthetic records keep. Set
 keep = false to let the model draw the columns as it learns them; add those that you know of."""
 
-_TEXTS = ("name", "kind", "role", "binning")
+_TEXTS = ("name", "kind", "role", "binning", "outside")
 _LISTS = ("levels", "edges", "special", "range")
 _FIELDS = tuple(item.name for item in fields(Column))
 _REMARKS = {
@@ -59,6 +62,8 @@ _REMARKS = {
     "range": "smallest and largest, outside special",
     "decimals": "decimals kept",
     "missing": "share of missing values",
+    "public": "known to everybody, not read from the records",
+    "outside": "clamp, drop",
 }
 
 _DEPENDENCY_REMARKS = {
@@ -82,7 +87,9 @@ def column_to_plain(column: Column) -> dict[str, Any]:
         plain["levels"] = [_finite(value) for value in column.levels]
     if column.decimals is not None:
         plain["decimals"] = column.decimals
-    return plain | {"missing": column.missing}
+    plain["missing"] = column.missing
+    plain |= {"public": True} if column.public else {}
+    return plain | ({"outside": column.outside} if column.outside != "clamp" else {})
 
 
 def _finite(value: Any) -> Any:  # noqa: ANN401  # any level
@@ -184,10 +191,17 @@ def _schema_of(document_of: Callable[[], dict[str, Any]], source: str) -> Schema
         problems += [f"dependency {place}: {problem}" for problem in wrong]
         if not wrong:
             between.append(dependency_from_plain(plain))
+    problems += _public_problems(document)
     if problems:
         problems += [problem for column in columns for problem in column.problems()]
         raise SchemaError(f"{source} has problems:", problems)
-    return Schema(columns, between)
+    found = Schema(columns, between)
+    return found.as_public() if document.get("public") else found
+
+
+def _public_problems(document: Mapping[str, Any]) -> list[str]:
+    public = document.get("public", False)
+    return [] if isinstance(public, bool) else [f"public must be true or false; got {public!r}."]
 
 
 def _shown(name: str, value: object) -> str:

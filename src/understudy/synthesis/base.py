@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
@@ -74,6 +75,9 @@ class Synthesizer(Parametrized, ABC):
     ends: int | None = 1
     """Records that the lowest and the highest number of a column rest on, at least."""
 
+    why_not_private: ClassVar[str] = "It cannot learn with noise."
+    """Why it has no parameter `epsilon`, if it has none."""
+
     former_params: ClassVar[Mapping[str, Any]] = {}
     """What a model file means that does not name some parameters, since it is older than these."""
 
@@ -82,14 +86,33 @@ class Synthesizer(Parametrized, ABC):
     decodings: ClassVar[tuple[str, ...]] = get_args(Decoding)
     """What `decode` may be."""
 
+    __signature__: ClassVar[inspect.Signature]
     codec_: Codec
     schema_: Schema
     n_rows_: int
     dialect_: Dialect | None = None
     _fit_seed: np.random.SeedSequence | None = None
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: ANN401, ARG004, D102  # as __init__
+        if kwargs.get("epsilon") is not None and "epsilon" not in cls.parameter_names():
+            raise ParameterError(cls.no_parameter("epsilon"))
+        return super().__new__(cls)
+
+    @classmethod
+    def no_parameter(cls, name: str) -> str:
+        """Return the sentence that there is no such parameter, with those that there are."""
+        if name == "epsilon":
+            return (
+                f"{cls.__name__} cannot be private, and takes no epsilon. {cls.why_not_private} "
+                "Choose DPMarginals, BayesNet or Independent."
+            )
+        return super().no_parameter(name)
+
     def __init_subclass__(cls, **kwargs: Any) -> None:  # noqa: ANN401  # as Python passes them
         super().__init_subclass__(**kwargs)
+        # Python would show the arguments of __new__, which takes any.
+        _, *arguments = inspect.signature(cls.__init__).parameters.values()
+        cls.__signature__ = inspect.Signature(arguments)
         if "method" in cls.__dict__:
             METHODS[cls.method] = cls
 
@@ -571,9 +594,13 @@ class Synthesizer(Parametrized, ABC):
         if counts.shape != (sum(sizes),):
             raise ValueError(f"{len(counts)} counts for {sum(sizes)} codes")
         found = np.split(counts.astype(np.int64, casting="safe"), np.cumsum(sizes)[:-1])
-        if any(own.min(initial=0) < 0 or own.sum() != self.n_rows_ for own in found):
+        if any(own.min(initial=0) < 0 or not self._may_sum_to(int(own.sum())) for own in found):
             raise ValueError(f"counts that do not sum to {self.n_rows_} records")
         return tuple(found)
+
+    def _may_sum_to(self, records: int) -> bool:
+        """Whether counts of all codes of a column may sum to so many records."""
+        return records == self.n_rows_
 
     def _plain_params(self) -> dict[str, Any]:
         """Return the parameters in values that JSON can hold."""

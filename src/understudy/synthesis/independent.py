@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,14 @@ from understudy.data.coded import code_dtype
 from understudy.data.ends import FEWEST_AT_ENDS
 from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.blocks import Block, RandomState
+from understudy.synthesis.private import PrivateSynthesizer
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 
+if TYPE_CHECKING:
+    from understudy.privacy import Accountant, Neighbours
 
-class Independent(Synthesizer):
+
+class Independent(PrivateSynthesizer):
     """Draws every column on its own, as often as its values occur in the original.
 
     The shares of each column are kept and every association between columns is lost: what an
@@ -31,15 +35,27 @@ class Independent(Synthesizer):
         The lowest and the highest number of a column rest on at least so many records each: the
         few beyond become one, about their mean. With 1 they are drawn as they are, up to the
         largest, which is a person's. A column with fewer numbers stays as it is.
+    epsilon : float, optional
+        Learn under differential privacy: nothing becomes more than exp(epsilon) times as likely by
+        one record. Discrete Laplace noise covers the counts. The schema must be public.
+    delta : float, optional
+        Only for levels that are read from the records with noise.
+    neighbours : {"change-one", "add-remove"}
+        What epsilon compares: one record is another, or is absent.
+    spend_on_domain : float
+        The share of epsilon with which levels and ranges that are not public are read from the
+        records. With 0, they must be public.
     decode : {"interpolate", "uniform"}
-        How a number is drawn inside its bin.
+        How a number is drawn inside its bin; with epsilon, evenly.
     random_state : int or numpy Generator, optional
-        Decides the draws.
+        Decides the draws; never the noise.
 
     Attributes
     ----------
     counts_ : tuple of ndarray
-        Records with each code, column by column.
+        Records with each code, column by column; with epsilon, noisy ones that are not negative.
+    ledger_ : Ledger or None
+        What was asked of the records, and what it cost; None without epsilon.
 
     Examples
     --------
@@ -61,11 +77,16 @@ class Independent(Synthesizer):
         self,
         *,
         ends: int = FEWEST_AT_ENDS,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        neighbours: Neighbours = "change-one",
+        spend_on_domain: float = 0,
         decode: Decoding = "interpolate",
         random_state: RandomState = None,
     ) -> None:
         super().__init__(decode=decode, random_state=random_state)
         self.ends = ends
+        self._set_privacy(epsilon, delta, neighbours, spend_on_domain)
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -74,12 +95,27 @@ class Independent(Synthesizer):
     def _fit(self, source: Source, rng: np.random.Generator) -> None:  # noqa: ARG002  # nothing is drawn
         self.counts_ = marginal_counts(source)
 
+    def _fit_private(
+        self,
+        coded: Coded,
+        accountant: Accountant,
+        rng: np.random.Generator,  # noqa: ARG002  # nothing is drawn
+    ) -> None:
+        cost = accountant.left / len(coded.names)
+        noisy = [
+            accountant.counts(f"values of {name!r}", counts, cost)
+            for name, counts in zip(coded.names, marginal_counts(coded), strict=True)
+        ]
+        self._take_rows(noisy, accountant)
+        self.counts_ = tuple(map(possible_counts, noisy))
+
     def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
         columns = []
         for counts in self.counts_:
             # A random record of the original, found by its position when sorted: exact shares.
-            positions = rng.integers(0, self.n_rows_, size=block.rows)
-            codes = np.searchsorted(np.cumsum(counts), positions, side="right")
+            ends = np.cumsum(counts)
+            positions = rng.integers(0, ends[-1], size=block.rows)
+            codes = np.searchsorted(ends, positions, side="right")
             columns.append(codes.astype(code_dtype(len(counts))))
         return Coded(self.codec_.names, tuple(columns), self.codec_.cardinalities)
 
@@ -87,7 +123,7 @@ class Independent(Synthesizer):
         total = np.zeros(len(coded))
         with np.errstate(divide="ignore"):
             for codes, counts in zip(coded.columns, self.counts_, strict=True):
-                total += np.log(counts / self.n_rows_)[codes]
+                total += np.log(counts / counts.sum())[codes]
         return total
 
     @property
@@ -97,7 +133,7 @@ class Independent(Synthesizer):
 
     def sampling_tables(self) -> list[SamplingTable]:
         """Return one table for each column, without parents."""
-        self._require_fit()
+        self.require_no_noise()
         return [
             ColumnTable(name, len(counts), (), (), np.repeat(np.arange(len(counts)), counts))
             for name, counts in zip(self.codec_.names, self.counts_, strict=True)
@@ -111,6 +147,20 @@ class Independent(Synthesizer):
 
     def _cells(self) -> list[NDArray[np.int64]]:
         return list(self.counts_)
+
+
+def possible_counts(noisy: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return noisy counts of a distribution: none is negative, and one is positive.
+
+    If there are none that are positive, all values are equally likely.
+
+    Examples
+    --------
+    >>> possible_counts(np.array([3, -2, 1])), possible_counts(np.array([-1, 0]))
+    (array([3, 0, 1]), array([1, 1]))
+    """
+    counts = np.maximum(noisy, 0)
+    return counts if counts.any() else np.ones_like(counts)
 
 
 class Uniform(Synthesizer):
@@ -133,6 +183,7 @@ class Uniform(Synthesizer):
     """
 
     method: ClassVar[str] = "random"
+    why_not_private: ClassVar[str] = "It learns nothing that noise could cover."
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:
         """Learn nothing: the codec knows the domain."""

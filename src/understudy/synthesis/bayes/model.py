@@ -18,7 +18,7 @@ from understudy.counting import (
     joint_counts,
     pairwise_information,
 )
-from understudy.data import Coded, FileStream
+from understudy.data import Coded, FileStream, Schema
 from understudy.data.bins import Decoding
 from understudy.data.coded import Codes
 from understudy.data.coders import BinCoder
@@ -43,6 +43,7 @@ from understudy.synthesis.bayes.network import (
     read_graph,
     residual_paths,
 )
+from understudy.synthesis.bayes.noisy_tables import NoisyTable, noisy_information
 from understudy.synthesis.bayes.panel_parts import set_network_params
 from understudy.synthesis.bayes.positions import Columns, Linked
 from understudy.synthesis.bayes.smoothing import (
@@ -55,12 +56,15 @@ from understudy.synthesis.bayes.smoothing import (
 from understudy.synthesis.blocks import Block, RandomState, seed_of
 from understudy.synthesis.panel.parts import Part
 from understudy.synthesis.panel.synthesizer import Follow, PanelSynthesizer
+from understudy.synthesis.private import PrivateSynthesizer
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 from understudy.synthesis.settings import PerColumn, columns_named, settings_of
 from understudy.synthesis.tables import ConditionalTable
 
 if TYPE_CHECKING:
     import networkx as nx
+
+    from understudy.privacy import Accountant, Neighbours
 
 Search = Literal["predictive", "greedy", "genetic", "optimal"]
 NetworkDecoding = Literal["dependent", Decoding]
@@ -69,7 +73,7 @@ _NEED_MEMORY = ("greedy", "predictive")
 """Searches that go through the records for each set of parents."""
 
 
-class BayesNet(PanelSynthesizer):
+class BayesNet(PrivateSynthesizer, PanelSynthesizer):
     r"""Draws each column given a few others, along a network that it learns or is given.
 
     Parameters
@@ -112,6 +116,20 @@ class BayesNet(PanelSynthesizer):
         few beyond become one, about their mean. With 1 they are drawn as they are, up to the
         largest, which is a person's. Not given, it is 5 if anything is smoothed, and else 1. A
         column with fewer numbers stays as it is.
+    epsilon : float, optional
+        Learn under differential privacy: nothing becomes more than exp(epsilon) times as likely by
+        one record. The network is found by noisy choices, or given; noise covers its tables. The
+        schema must be public, and nothing is smoothed.
+    delta : float, optional
+        Only for levels that are read from the records with noise.
+    neighbours : {"change-one", "add-remove"}
+        What epsilon compares: one record is another, or is absent.
+    spend_on_domain : float
+        The share of epsilon with which levels and ranges that are not public are read from the
+        records. With 0, they must be public.
+    preset : "datasynthesizer", optional
+        With `epsilon`, add the noise of DataSynthesizer 0.1.13 in place of ours, to compare with
+        what it gives. It does not keep its epsilon, and there is no ledger.
     panel : bool
         Whether the records of a unit are drawn in their order, each given the one before, if the
         schema says which column names the unit. If not, each record is drawn by itself.
@@ -148,6 +166,8 @@ class BayesNet(PanelSynthesizer):
         The strength of smoothing of each column, for no parent and for each of `parents_`.
     positions_ : Linked or None
         How numbers lie in their bins, if that depends on others.
+    ledger_ : Ledger or None
+        What was asked of the records, and what it cost; None without epsilon.
 
     Notes
     -----
@@ -170,6 +190,11 @@ class BayesNet(PanelSynthesizer):
     position is a linear function of the scores of its parents' numbers and of its children's bins,
     plus normal noise. There is one such regression for each bin, drawn towards that of all bins.
     The columns keep their correlations so, also in long tails. Probabilities are those of bins.
+
+    With `epsilon` it is PrivBayes [1]_: a fifth of the budget is for choosing parents, by how many
+    records would have to change for a column to be independent of them; what is left is for the
+    tables, the same for each. Sets of parents are only tried if a cell of the table has twelve
+    times as many records as noise, on average. `predictive` and `greedy` both mean this search.
 
     References
     ----------
@@ -200,7 +225,7 @@ class BayesNet(PanelSynthesizer):
     information_: NDArray[np.float64]
     history_: SearchHistory | None
     bound_: float | None
-    tables_: dict[str, ConditionalTable]
+    tables_: dict[str, ConditionalTable | NoisyTable]
     _levels: Levels
     positions_: Linked | None = None
 
@@ -224,6 +249,11 @@ class BayesNet(PanelSynthesizer):
         mutation_rate: float | None = None,
         generations: int = 400,
         ends: int | None = None,
+        epsilon: float | None = None,
+        delta: float | None = None,
+        neighbours: Neighbours = "change-one",
+        spend_on_domain: float = 0,
+        preset: Literal["datasynthesizer"] | None = None,
         panel: bool = True,
         threads: int = 1,
         decode: NetworkDecoding | None = None,
@@ -244,6 +274,8 @@ class BayesNet(PanelSynthesizer):
         self.mutation_rate = mutation_rate
         self.generations = generations
         self.ends = ends
+        self._set_privacy(epsilon, delta, neighbours, spend_on_domain)
+        self.preset = preset
         self.panel = panel
         self.threads = threads
         self.decode = decode
@@ -275,6 +307,39 @@ class BayesNet(PanelSynthesizer):
         if isinstance(self.structure, str):
             also = ", a list of edges, a mapping or a networkx.DiGraph"
             check_choice("structure", self.structure, get_args(Search), also)
+        self._check_privacy()
+
+    def _check_privacy(self) -> None:
+        super()._check_privacy()
+        if self.preset is not None:
+            check_choice("preset", self.preset, ("datasynthesizer",))
+        if self.preset is not None and self.epsilon is None:
+            raise ParameterError("preset has no effect without epsilon.")
+        if self.has_noise:
+            self._check_settings_with_noise()
+
+    def _check_settings_with_noise(self) -> None:
+        """Raise if a setting cannot be had with epsilon, with the reason."""
+        if self.structure in ("genetic", "optimal"):
+            raise ParameterError(
+                f"structure={self.structure!r} cannot be private: the search compares many "
+                "networks by what the records say, and each comparison would have to be paid for. "
+                "Leave it out, and parents are found by a few noisy choices; or give a network."
+            )
+        smoothed = self.smoothing not in (AUTO, 0) or self.min_count > 1
+        if smoothed or self.decode in ("dependent", "interpolate"):
+            raise ParameterError(
+                "With epsilon, tables are noisy, and numbers are drawn evenly inside bins: "
+                "smoothing, min_count and decode cannot be set."
+            )
+        groups = isinstance(self.structure, Mapping) and any(
+            level.groups for own in read_levels(self.structure).values() for level in own
+        )
+        if groups:
+            raise ParameterError("structure: with epsilon, no parent can be used in groups.")
+
+    def _draws_panel(self, schema: Schema) -> bool:
+        return not self.has_noise and super()._draws_panel(schema)
 
     def _named_columns(self, names: tuple[str, ...]) -> set[str]:
         own = () if isinstance(self.structure, str) else (self.structure,)
@@ -289,13 +354,22 @@ class BayesNet(PanelSynthesizer):
         return None if self.order is None else [name for name in self.order if name not in dropped]
 
     @property
+    def is_private(self) -> bool:
+        """Whether it learns with noise that keeps its epsilon."""
+        return self.has_noise and self.preset is None
+
+    @property
     def _least_at_ends(self) -> int:
+        if self.has_noise:
+            return 1
         if self.ends is not None:
             return self.ends
         return FEWEST_AT_ENDS if is_smoothed(self.smoothing) else 1
 
     @property
     def _follows_numbers(self) -> bool:
+        if self.has_noise:
+            return False
         if self.decode is not None:
             return self.decode == "dependent"
         return is_smoothed(self.smoothing)
@@ -304,9 +378,15 @@ class BayesNet(PanelSynthesizer):
         cardinality = dict(zip(self.codec_.names, self.codec_.cardinalities, strict=True))
         counts = {
             name: np.bincount(table.donors, minlength=cardinality[name])
-            for name, table in self.tables_.items()
+            for name, table in self._counted_tables.items()
         }
         return Columns.of(self.codec_, self.network_, counts, self.information_, self.protect or ())
+
+    @property
+    def _counted_tables(self) -> dict[str, ConditionalTable]:
+        """The tables that hold records as they are."""
+        own = self.tables_.items()
+        return {name: table for name, table in own if isinstance(table, ConditionalTable)}
 
     def _learn_positions(self, data: Frame | FileStream, coded: Coded | None) -> None:
         columns = self._number_columns()
@@ -326,10 +406,9 @@ class BayesNet(PanelSynthesizer):
     def _engine(self) -> LocalEngine:
         return LocalEngine(self.threads)
 
-    def _fit(self, source: Source, rng: np.random.Generator) -> None:
-        names = self.codec_.names
-        constraints = build_constraints(
-            names,
+    def _constraints(self) -> Constraints:
+        return build_constraints(
+            self.codec_.names,
             parents=self.parents,
             order=self._drawn_order,
             required=self.required,
@@ -337,6 +416,39 @@ class BayesNet(PanelSynthesizer):
             protect=self.protect,
             root=self.root,
         ).with_given(self._given, self._changes)
+
+    def _fit_private(self, coded: Coded, accountant: Accountant, rng: np.random.Generator) -> None:
+        from understudy.synthesis.bayes.private import noisy_tables, private_search
+
+        constraints = self._constraints()
+        if isinstance(self.structure, str):
+            found = private_search(coded, constraints, accountant, self.n_rows_, rng)
+            self.network_ = found.to_network(constraints.names)
+        else:
+            self.network_ = self.given_network(constraints.names)
+            constraints.check(self.network_)
+        noisy = noisy_tables(coded, self.network_, accountant)
+        self._take_rows(list(noisy.values()), accountant)
+        self._take_noisy(noisy)
+
+    def _take_noisy(self, counts: Mapping[str, NDArray[Any]]) -> None:
+        """Take over noisy counts of each column's table, whose last axis is the column's."""
+        self.panel_, self.history_, self.bound_, self.positions_ = None, None, None, None
+        self._set_levels({})
+        tables = {name: NoisyTable.of(own) for name, own in counts.items()}
+        self.information_ = noisy_information(self.network_, tables, self.codec_.names)
+        self.tables_ = {**tables}
+
+    def _fit(self, source: Source, rng: np.random.Generator) -> None:
+        constraints = self._constraints()
+        if self.preset == "datasynthesizer":
+            from understudy.synthesis.bayes.datasynthesizer import fit_as_datasynthesizer
+
+            self.network_, noisy = fit_as_datasynthesizer(
+                source, constraints, float(self.epsilon or 0), rng
+            )
+            self._take_noisy(noisy)
+            return
         if not isinstance(self.structure, str):
             constraints.check(self.given_network(constraints.names))
         elif self.structure in _NEED_MEMORY and not isinstance(source, Coded):
@@ -347,9 +459,10 @@ class BayesNet(PanelSynthesizer):
         if self.structure != "predictive" and not isinstance(self.structure, Mapping):
             self.network_ = self._most_telling_first(self.network_)
         self._set_levels(levels)
-        self.tables_ = self._count_tables(source)
+        counted = self._count_tables(source)
         settings = self._smoothing_by_column()
-        for name, table in track(list(self.tables_.items()), "Smoothing tables"):
+        self.tables_ = {}
+        for name, table in track(list(counted.items()), "Smoothing tables"):
             self.tables_[name] = smooth(table, settings[name], self.min_count, name)
 
     def _smoothing_by_column(self) -> dict[str, Smoothing]:
@@ -544,6 +657,7 @@ class BayesNet(PanelSynthesizer):
 
         A search that draws its root, of which nothing else is known, begins at least at the same.
         """
+        self.require_no_noise()
         self.require_single()
         free = self.structure == "greedy" and not self.protect and self.order is None
         if self.fit_is_known or not free:
@@ -584,7 +698,7 @@ class BayesNet(PanelSynthesizer):
         self.require_single()
         found = {}
         for name, table in self.tables_.items():
-            none = np.zeros(len(table.ranges.sizes) + 1)
+            none = np.zeros(len(self._levels.sizes_of(name)) + 1)
             found[name] = none if table.shrinkage is None else table.shrinkage.strengths
         return found
 
@@ -595,10 +709,12 @@ class BayesNet(PanelSynthesizer):
 
     def sampling_tables(self) -> list[SamplingTable]:
         """Return the table of each column given its parents, in the order of drawing."""
+        self.require_no_noise()
         self.require_single()
         found: list[SamplingTable] = []
+        tables = self._counted_tables
         for child, levels in self._levels.by_column.items():
-            table = self.tables_[child]
+            table = tables[child]
             found.append(
                 ColumnTable(
                     child,
@@ -670,6 +786,8 @@ class BayesNet(PanelSynthesizer):
 
     def _plain_params(self) -> dict[str, Any]:
         params = super()._plain_params()
+        if self.preset is None:
+            del params["preset"]
         if isinstance(self.structure, Mapping):
             params["structure"] = {
                 name: [list(one) if isinstance(one, tuple) else one for one in own]
@@ -732,12 +850,15 @@ class BayesNet(PanelSynthesizer):
             prefix = f"table_{names.index(name)}_"
             parts = {k.removeprefix(prefix): a for k, a in arrays.items() if k.startswith(prefix)}
             own = self._levels.sizes_of(name)
+            if self.has_noise:
+                self.tables_[name] = NoisyTable.from_arrays(parts, cardinality[name], own)
+                continue
             table = ConditionalTable.from_arrays(parts, cardinality[name], own, self.n_rows_)
             if "strengths" in parts:
                 table = table.shrunk(parts["strengths"], int(arrays["min_count"][0]))
             self.tables_[name] = table
-        of_panel = self._given or self._changes
-        if not of_panel and all(
+        alone = not (self.has_noise or self._given or self._changes)
+        if alone and all(
             coder.spread is not None
             for coder in self.codec_.coders.values()
             if isinstance(coder, BinCoder)
@@ -745,7 +866,7 @@ class BayesNet(PanelSynthesizer):
             self.positions_ = self._number_columns().linked(arrays, names)
 
     def _cells(self) -> list[NDArray[np.int64]]:
-        return [table.cell_counts() for table in self.tables_.values()]
+        return [table.cell_counts() for table in self._counted_tables.values()]
 
 
 @dataclass(frozen=True, eq=False)

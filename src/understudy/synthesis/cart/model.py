@@ -156,6 +156,9 @@ class Cart(PanelSynthesizer):
     """
 
     method: ClassVar[str] = "cart"
+    why_not_private: ClassVar[str] = (
+        "Its trees are cut where single records lie, and its leaves hold their values."
+    )
     exact: ClassVar[bool] = True
     per_column: ClassVar[tuple[str, ...]] = (
         "minbucket",

@@ -89,6 +89,7 @@ class GaussianCopula(Synthesizer):
     """
 
     method: ClassVar[str] = "copula"
+    why_not_private: ClassVar[str] = "Its margins are the values of the records themselves."
     exact: ClassVar[bool] = True
     former_params: ClassVar[Mapping[str, Any]] = {"ends": 1}
 
