@@ -49,6 +49,13 @@ class SchemaError(UnderstudyError, ValueError):
         super().__init__("\n".join([heading, *(f"  - {problem}" for problem in self.problems)]))
 
 
+class PublicDomainError(SchemaError):
+    """What columns can hold is not public, so a private model must not use it."""
+
+    in_python = "or schema.as_public()"
+    """How a schema is declared public in Python, in the message."""
+
+
 class ModelFileError(UnderstudyError, ValueError):
     """A model file is damaged, of another kind, or of a newer format."""
 

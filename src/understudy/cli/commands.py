@@ -30,7 +30,12 @@ from understudy.cli.preparation import (
 )
 from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
 from understudy.cli.typed_names import AsTyped, as_typed
-from understudy.errors import AlreadyThereError, ParameterError, UnderstudyError
+from understudy.errors import (
+    AlreadyThereError,
+    ParameterError,
+    PublicDomainError,
+    UnderstudyError,
+)
 from understudy.showing import NOT_SHOWN, showing_records
 from understudy.wording import size_of
 
@@ -174,9 +179,12 @@ def synth(
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx):
         table, dialect = csv.open(data, how.drop, stream=stream, codes_in_memory=how.needs_codes)
-        ready = how.prepare(table, described, options.split_names(unit_id))
+        ready = how.prepare(table, described, model, options.split_names(unit_id))
         ready.show(ctx, dialect)
-        how.privacy.keep_account(ctx, [model], table)
+        # What was dropped is of the same people: the ledger knows the table by all of it.
+        how.privacy.keep_account(
+            ctx, [model], lambda: csv.open(data, stream=stream)[0] if how.drop else table
+        )
         model.fit(ready.frame, ready.schema, dialect=dialect)
         how.draw(model, outputs, overwrite=force)
         if save_model is not None:
@@ -342,11 +350,17 @@ def run(
         # What is asked of the attacker is checked before the synthesis takes its time.
         asked.check_columns(everybody)
         units = asked.units(described)
-        parts = holdout.part(everybody, asked, cast("int", model.random_state), units=units)
-        ready = how.prepare(parts.kept, described, units)
+        seed = cast("int", model.random_state)
+        parts = holdout.part(everybody, asked, seed, units=units, models=[model])
+        ready = how.prepare(parts.kept, described, model, units)
         ready.show(ctx, dialect)
         parts = parts.prepared(ready)
-        how.privacy.keep_account(ctx, [model], everybody)
+        how.privacy.keep_account(
+            ctx,
+            [model],
+            lambda: csv.open(data)[0] if how.drop else everybody,
+            times=2 if final and parts.control is not None else 1,
+        )
         model.fit(ready.frame, ready.schema, dialect=dialect).avoid_identifiers(everybody)
         tables = [made / table for table in folder.tables]
         how.draw(model, tables)
@@ -365,7 +379,7 @@ def run(
         failed, kept_back = bool(result.failed), parts.control is not None
         anew = final and kept_back and not failed
         if anew:
-            ready = how.prepare(everybody, described, units)
+            ready = how.prepare(everybody, described, model, units)
             model.fit(ready.frame, ready.schema, dialect=dialect)
             how.draw(model, tables, overwrite=True)
         found = parts.tell(found, final=anew)
@@ -427,7 +441,7 @@ def compare(
         asked.check_columns(everybody)
         described = compared.described()
         units = asked.units(described)
-        parts = holdout.part(everybody, asked, seed, list(files), units)
+        parts = holdout.part(everybody, asked, seed, list(files), units, made.values())
         ready = compared.prepare(parts.kept, made, units)
         parts = parts.prepared(ready)
 
@@ -435,7 +449,7 @@ def compare(
             return ready.alike(csv.read(path, like=dialect))
 
         releases = {name: list(map(read, paths)) for name, paths in files.items()}
-        compared.files.keep_account(ctx, made.values(), everybody)
+        compared.files.keep_account(ctx, made.values(), lambda: everybody)
         releases |= compared.synthesize(ready, made)
         found = asked.audit(parts.kept, releases, models | made, seed, read, parts, described)
     found = parts.tell(found)
@@ -552,6 +566,8 @@ def main() -> None:
             message = as_typed(str(error))
             if isinstance(error, AlreadyThereError):
                 message = f"{error.path} already exists. Choose another name, or add --force."
+            elif isinstance(error, PublicDomainError):
+                message = message.replace(error.in_python, "or --public-schema FILE")
             elif NOT_SHOWN in message:
                 message += " To see it, add --show-records where nobody else can look."
             session.complain("Error:", f" {message}")

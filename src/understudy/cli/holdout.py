@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from understudy.cli import options
 from understudy.cli.option_groups import repeated
+from understudy.cli.privacy_options import is_private
 from understudy.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -17,11 +18,16 @@ if TYPE_CHECKING:
     from understudy.cli.audit_options import AuditOptions
     from understudy.cli.preparation import Prepared
     from understudy.data import Parts
+    from understudy.synthesis import Synthesizer
 
 SHARE, MOST = 0.2, 0.5
 """What is kept back unless it is said otherwise, and the most that can be."""
 
 
+_ONE_MORE = (
+    "with --neighbours add-remove, one record more would change which of the others are kept back. "
+    "Use --neighbours change-one, or give other records with --control."
+)
 _ALIKE = (
     "This audit compares with the original grouped alike: the attacker knows which values were "
     "grouped."
@@ -62,11 +68,13 @@ class Holdout:
         seed: int,
         files: Sequence[str] = (),
         units: Sequence[str] = (),
+        models: Iterable[Synthesizer] = (),
     ) -> KeptBack:
         """Keep records back, with the sensitive column spread alike, if the releases allow it.
 
-        If every column is tried as the sensitive one, none is spread alike. If `units` names some,
-        whole ones are kept back.
+        If every column is tried as the sensitive one, none is spread alike. Nor is any if one of
+        the `models` is private: which records it sees must not depend on any of them. If `units`
+        names some, whole ones are kept back.
         """
         from understudy.data import hold_out
 
@@ -79,9 +87,15 @@ class Holdout:
             )
         if files or asked.attacker.control is not None:
             share = 0
-        parts = hold_out(everybody, share, by=asked.sensitive, unit_id=units, random_state=seed)
+        private = [model for model in models if is_private(model)]
+        if share and any(model.get_params()["neighbours"] == "add-remove" for model in private):
+            if self.holdout:
+                raise ParameterError(f"--holdout: {_ONE_MORE}")
+            share, reason = 0, _ONE_MORE
+        by = None if private else asked.sensitive
+        parts = hold_out(everybody, share, by=by, unit_id=units, random_state=seed)
         why = reason or parts.reason
-        return KeptBack(parts, asked.sensitive, asked.tests_on_control, why, units=tuple(units))
+        return KeptBack(parts, by, asked.tests_on_control, why, units=tuple(units))
 
     def again(self, asked: AuditOptions, copies: int, files: Sequence[str] = ()) -> Rerun:
         """Return how `run` keeps back as many records, and makes as many tables."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,10 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from understudy.cli import options
 from understudy.cli.option_groups import Reworded, argument, panel, repeated, spelled
 from understudy.cli.preparation import Preparation, Prepared
-from understudy.cli.synthesis import (
+from understudy.cli.privacy_options import (
     NO_GROUPS_WITH_NOISE,
     PrivacyFiles,
     PrivacyOptions,
+    is_private,
+    no_epsilon,
+)
+from understudy.cli.synthesis import (
     Protect,
     Source,
     lacking,
@@ -178,7 +182,14 @@ class NamedReleases:
         """Return the original as the methods are to synthesize it."""
         if not made:
             return Prepared(original, None)
-        return self.preparation.apply(original, self.described(), units)
+        described = self.described()
+        private = [is_private(model) for model in made.values()]
+        ready = self.preparation.apply(original, described, units, private=all(private))
+        if described is not None or all(private) or not any(private):
+            return ready
+        # What is read from the records for the other methods must not reach the private ones.
+        own = self.preparation.apply(original, None, units, private=True)
+        return replace(ready, private_schema=own.schema)
 
     def described(self) -> Schema | None:
         """Return what the columns are, if that is given."""
@@ -191,7 +202,7 @@ class NamedReleases:
         found = {}
         for name, model in track(list(made.items()), "Synthesizing"):
             try:
-                model.fit(ready.frame, ready.schema)
+                model.fit(ready.frame, ready.schema_for(model))
             except (DataError, ParameterError) as error:
                 raise type(error)(f"{name}: {error}") from error
             found[name] = [model.sample()] if self.copies == 1 else model.sample(copies=self.copies)
@@ -273,22 +284,21 @@ def with_privacy(
 
     The others stay as they are, to compare with.
     """
-    given = {name: value for name, value in vars(privacy).items() if value is not None}
+    given = privacy.given()
     if not given:
         return dict(made)
     if "epsilon" not in given:
         raise ParameterError(f"{spelled(next(iter(given)))} has no effect without --epsilon.")
-    found = {
+    able = [name for name, model in made.items() if "epsilon" in model.parameter_names()]
+    if not able:
+        reasons = [no_epsilon(type(model)) for model in made.values()]
+        raise ParameterError(reasons[0] if reasons else "--epsilon needs --methods or --method.")
+    return {
         name: type(model)(**(model.get_params() | given))
-        if model.get_params().get("epsilon", given) is None
+        if name in able and model.get_params()["epsilon"] is None
         else model
         for name, model in made.items()
     }
-    if all(found[name] is model for name, model in made.items()):
-        raise ParameterError(
-            "--epsilon needs the method marginals, bayes or independent; none is given."
-        )
-    return found
 
 
 def _read_method(text: str, seed: int) -> tuple[str, Synthesizer]:

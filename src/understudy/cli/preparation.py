@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -12,6 +12,7 @@ import typer
 from understudy.cli import session
 from understudy.cli.option_groups import panel, spelled
 from understudy.cli.options import joined_names
+from understudy.cli.privacy_options import is_private
 from understudy.errors import ParameterError, unknown_columns
 from understudy.wording import quoted
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from understudy.data.column_remarks import Remark
     from understudy.data.files import Written
     from understudy.data.schema import Kind
+    from understudy.synthesis import Synthesizer
     from understudy.synthesis.control import Grouped
 
 _columns = panel("The columns")
@@ -96,6 +98,15 @@ class Prepared:
     schema: Schema | None
     grouped: Grouped | None = None
     left_out: tuple[str, ...] = ()
+    private: bool = False
+    """Whether nothing but the types of columns was looked at."""
+    private_schema: Schema | None = None
+    """What the columns are for private methods, if others know more of them."""
+
+    def schema_for(self, model: Synthesizer) -> Schema | None:
+        """Return what the columns are for a method."""
+        own = self.private_schema if is_private(model) else None
+        return own or self.schema
 
     def alike(self, frame: Any) -> Any:  # noqa: ANN401  # a frame
         """Return another table, changed as this one was."""
@@ -114,7 +125,7 @@ class Prepared:
 
     def show(self, ctx: typer.Context, written: Written | None) -> None:
         """Show what each column was taken for, unless it should be quiet."""
-        if self.schema is not None:
+        if self.schema is not None and not self.private:
             show_decisions(ctx, self.frame, self.schema, written)
         if self.left_out:
             session.say(ctx, f"Left out, because free text is refused: {quoted(self.left_out)}.")
@@ -201,19 +212,17 @@ class Preparation:
         frame: Any,  # noqa: ANN401  # a frame or stream
         described: Schema | None,
         units: Sequence[str] = (),
+        *,
+        private: bool = False,
     ) -> Prepared:
         """Return a table as it is to be synthesized.
 
-        `described` says what its columns are, and `units` which of them name the units.
+        `described` says what its columns are, and `units` which of them name the units. If the
+        synthesis is `private`, nothing but the types of columns may be looked at.
         """
-        from understudy.data import Schema
-
         kinds = read_kinds(self.kind)
         try:
-            if described is None:
-                schema = Schema.infer(frame, kinds=kinds, dependencies=self.dependencies)
-            else:
-                schema = described.read_anew(frame, kinds) if kinds else described
+            schema = self._columns(frame, described, kinds, private=private)
         except ParameterError as error:
             raise ParameterError(f"--kind: {error}") from error
         schema = with_time(with_units(schema, units), self.time)
@@ -223,11 +232,34 @@ class Preparation:
         if not self.dependencies:
             schema = schema.with_dependencies(keep=False)
         if self.group_rare is None:
-            return Prepared(frame, schema, left_out=tuple(left_out))
+            return Prepared(frame, schema, left_out=tuple(left_out), private=private)
         from understudy.synthesis.control import group_rare_levels
 
         grouped = group_rare_levels(frame, self.group_rare, schema)
         return Prepared(grouped.frame, grouped.schema, grouped, tuple(left_out))
+
+    def _columns(
+        self,
+        frame: Any,  # noqa: ANN401  # a frame or stream
+        described: Schema | None,
+        kinds: Mapping[str, Kind],
+        *,
+        private: bool,
+    ) -> Schema:
+        from understudy.data import Schema
+
+        if described is None and private:
+            from understudy.privacy.domain import schema_of_types
+
+            return schema_of_types(frame, kinds)
+        if described is None:
+            return Schema.infer(frame, kinds=kinds, dependencies=self.dependencies)
+        if kinds and private:
+            raise ParameterError(
+                "with --epsilon, a column cannot be read anew from the records. Change its kind in "
+                "the schema file."
+            )
+        return described.read_anew(frame, kinds) if kinds else described
 
     def words(self) -> list[str]:
         """Return these options as they are typed."""

@@ -8,22 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_type_hints
 
-import typer
-
-from understudy.cli import options, session
+from understudy.cli import options
 from understudy.cli.option_groups import option, panel, repeated, spelled
 from understudy.cli.preparation import Preparation, Prepared
+from understudy.cli.privacy_options import (
+    NO_GROUPS_WITH_NOISE,
+    PrivacyFiles,
+    PrivacyOptions,
+    is_private,
+    no_epsilon,
+)
 from understudy.errors import ParameterError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from understudy.data import Schema
-    from understudy.privacy import Guarantee
     from understudy.synthesis import Synthesizer
     from understudy.synthesis.settings import Settings
 
@@ -31,12 +34,6 @@ Method = Literal["bayes", "cart", "copula", "independent", "marginals", "random"
 
 _bayes = panel("Bayesian network (--method bayes)")
 _cart = panel("Trees (--method cart)")
-_privacy = panel("Differential privacy (--method marginals, bayes and independent)")
-
-NO_GROUPS_WITH_NOISE = (
-    "--group-rare cannot be used with --epsilon: which levels are rare is a matter of the records. "
-    "List the levels that you want in the public schema; records with others are left out."
-)
 
 _IRRELEVANT = ("random_state", "threads")
 """Parameters that advice on a release need not repeat: they say nothing about how it is made."""
@@ -121,110 +118,6 @@ Protect = Annotated[
         panel="Protection (--method bayes and cart)",
     ),
 ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrivacyOptions:
-    """The parameters of methods that learn under differential privacy, each with its option."""
-
-    epsilon: Annotated[
-        float | None,
-        _privacy(
-            "Learn with noise, so that nothing becomes more than exp(EPSILON) times as likely by "
-            "one record. Needs a public schema, and the extra dp.",
-            min=0,
-        ),
-    ] = None
-    delta: Annotated[
-        float | None,
-        _privacy(
-            "The small probability of telling more than --epsilon says.",
-            default="0 for bayes and independent, 1 in the square of the records for marginals",
-            min=0,
-            max=1,
-        ),
-    ] = None
-    neighbours: Annotated[
-        Literal["change-one", "add-remove"] | None,
-        _privacy(
-            "What --epsilon compares: one record is another, or is absent.", default="change-one"
-        ),
-    ] = None
-    spend_on_domain: Annotated[
-        float | None,
-        _privacy(
-            "The share of --epsilon with which levels and ranges that are not public are read from "
-            "the records.",
-            default="0: they must be public",
-            min=0,
-            max=1,
-        ),
-    ] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class PrivacyFiles:
-    """What a synthesis with epsilon reads and keeps account in."""
-
-    public_schema: Annotated[
-        Path | None,
-        _privacy(
-            "A schema file of which all is public knowledge: levels, ranges and cut points. In "
-            "place of --schema."
-        ),
-    ] = None
-    ledger: Annotated[
-        Path | None,
-        _privacy(
-            "A file that keeps account of what all private releases of a table cost together, and "
-            "refuses what goes beyond its cap. It is made if it is not there, with a cap of 3."
-        ),
-    ] = None
-
-    def schema(self, schema: Path | None) -> Schema | None:
-        """Return the schema that was given, if one was, or `schema`."""
-        from understudy.data import Schema
-
-        if self.public_schema is None:
-            return None if schema is None else Schema.load(schema)
-        if schema is not None:
-            raise ParameterError(
-                "--public-schema is the schema: give it in place of --schema, not beside it."
-            )
-        return Schema.load(self.public_schema).as_public()
-
-    def words(self) -> list[str]:
-        """Return these options as they are typed."""
-        return repeated({"public_schema": self.public_schema, "ledger": self.ledger})
-
-    def keep_account(
-        self,
-        ctx: typer.Context,
-        models: Iterable[Synthesizer],
-        everybody: Any,  # noqa: ANN401  # a frame or stream
-    ) -> None:
-        """Have models pay in the ledger before they learn from a table."""
-        private = [one for one in models if getattr(one, "epsilon", None) is not None]
-        if not private and (self.ledger or self.public_schema):
-            option_given = spelled("ledger" if self.ledger else "public_schema")
-            raise ParameterError(f"{option_given} has no effect without --epsilon.")
-        if self.ledger is None:
-            return
-        for model in private:
-            model.before_noise = partial(self._pay, ctx, everybody, model.method)  # type: ignore[attr-defined]
-
-    def _pay(
-        self,
-        ctx: typer.Context,
-        everybody: Any,  # noqa: ANN401  # a frame or stream
-        method: str,
-        guarantee: Guarantee,
-    ) -> None:
-        from understudy.privacy import pay
-
-        assert self.ledger is not None  # noqa: S101  # asked for before
-        said = pay(self.ledger, everybody, guarantee, method)
-        session.say(ctx, f"{self.ledger}: {said}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -535,7 +428,7 @@ class Synthesis:
         given, cls = self.parameters.parameters(), METHODS[self.method]
         wrong = [spelled(_FORMS[name][0]) for name in given if name not in cls.parameter_names()]
         if "--epsilon" in wrong:
-            raise ParameterError(cls.no_parameter("epsilon"))
+            raise ParameterError(no_epsilon(cls))
         if wrong:
             raise ParameterError(f"{', '.join(wrong)} cannot be used with --method {self.method}.")
         file = Settings.load(self.settings) if self.settings is not None else Settings()
@@ -576,10 +469,11 @@ class Synthesis:
         self,
         frame: Any,  # noqa: ANN401  # a frame or stream
         described: Schema | None,
+        model: Synthesizer,
         units: Sequence[str] = (),
     ) -> Prepared:
         """Return a table as it is to be synthesized, and what its columns are."""
-        return self.preparation.apply(frame, described, units)
+        return self.preparation.apply(frame, described, units, private=is_private(model))
 
     def described(self) -> Schema | None:
         """Return what the columns are, if that is given, without those that are not wanted."""

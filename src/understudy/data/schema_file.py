@@ -41,7 +41,7 @@ special   numbers that mean something of their own, such as 0 or -8: each is a g
 range     smallest and largest number outside special
 decimals  decimals of real numbers; leave it out to keep all
 missing   share of records without a value; 0 means that every record must have one
-public    true if all of this is public knowledge, for a synthesis with --epsilon; at the top
+public    true if all of this is public knowledge, for a synthesis with epsilon; at the top
           of the file, it is said of every column
 outside   what such a synthesis does with numbers outside the range: clamp, or drop the record
 

@@ -28,6 +28,12 @@ TICKS_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _OFFSET = re.compile(r"([+-])(\d\d):?(\d\d)$")
 
 
+def holds_text(kind: pa.DataType) -> bool:
+    """Return whether the values of a type are texts, or categories of them, or none at all."""
+    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return _is_text(inner) or pa.types.is_null(inner)
+
+
 def form_of(kind: pa.DataType, name: str) -> Form:
     """Return what the stored type says of the values, or raise if no table of ours can hold it."""
     if pa.types.is_dictionary(kind):

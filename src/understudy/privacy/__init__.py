@@ -4,9 +4,10 @@ from understudy.privacy.accountant import Accountant
 from understudy.privacy.guarantee import BudgetError, Guarantee, Neighbours, read_guarantee
 from understudy.privacy.ledger import Entry, Ledger
 from understudy.privacy.noise import MissingPrivacyError
-from understudy.privacy.table_ledger import TableLedger, pay
+from understudy.privacy.table_ledger import Account, TableLedger, pay
 
 __all__ = [
+    "Account",
     "Accountant",
     "BudgetError",
     "Entry",

@@ -14,7 +14,7 @@ from understudy.privacy.guarantee import BudgetError, Guarantee
 from understudy.privacy.ledger import Currency, Entry, Ledger, Mechanism
 
 _SHARE_FOR_DOMAIN = Fraction(1, 2)
-"""The part of delta that levels may use which are read from the records, if any are."""
+"""The part of delta that levels may use which are read from the records, if noise needs some."""
 
 
 class Accountant:
@@ -51,7 +51,8 @@ class Accountant:
         noise.require_opendp()
         self.guarantee = guarantee
         self.pure = pure
-        self.delta_for_domain = guarantee.delta * _SHARE_FOR_DOMAIN if open_domain else Fraction(0)
+        share = Fraction(0) if not open_domain else Fraction(1) if pure else _SHARE_FOR_DOMAIN
+        self.delta_for_domain = guarantee.delta * share
         currency: Currency = "epsilon" if pure else "rho"
         delta = guarantee.delta - self.delta_for_domain
         total = guarantee.epsilon if pure else noise.rho_of(guarantee.epsilon, delta)
@@ -75,7 +76,7 @@ class Accountant:
     @property
     def l2(self) -> float:
         """How much one record changes a table of counts, as a Euclidean distance, rounded up."""
-        return float(np.nextafter(math.sqrt(2), 2)) if self.l1 == 2 else 1.0
+        return self._l2_of(1)
 
     def scale_of(self, cost: Fraction, *, tables: int = 1) -> float:
         """Return the scale of noise that `counts` adds for this cost."""
@@ -90,7 +91,10 @@ class Accountant:
         return noise.reach(self.scale_of(cost), chance, gaussian=not self.pure)
 
     def _l2_of(self, tables: int) -> float:
-        return self.l2 if tables == 1 else float(np.nextafter(self.l2 * math.sqrt(tables), np.inf))
+        # As many counts change by one as `l1` says.
+        square = self.l1 * tables
+        root = math.sqrt(square)
+        return root if root.is_integer() else math.nextafter(root, math.inf)
 
     def counts(
         self,

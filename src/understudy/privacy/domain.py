@@ -8,7 +8,7 @@ it public. The codec is made of a table without rows, and so can know nothing el
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -20,11 +20,12 @@ from understudy.data import Codec, Coded, FileStream, Schema
 from understudy.data.bins import WholeGrid, build_bins
 from understudy.data.coders import BinCoder, Coder, FoldedCoder, NumberLevelCoder
 from understudy.data.frames import Frame, Layout, to_narwhals
+from understudy.data.inspection import check_kinds
 from understudy.data.made_up_identifiers import Pattern
-from understudy.data.schema import NUMERIC, Column
-from understudy.data.stream import arrow_batches
-from understudy.data.values import TICKS_PER_SECOND, unit_of
-from understudy.errors import SchemaError
+from understudy.data.schema import NUMERIC, Column, Kind
+from understudy.data.stream import arrow_batches, columns_of
+from understudy.data.values import TICKS_PER_SECOND, Form, form_of, unit_of
+from understudy.errors import PublicDomainError
 from understudy.privacy.accountant import Accountant
 from understudy.wording import quoted
 
@@ -35,10 +36,6 @@ _WRONGLY = 0.001
 """The chance that a message speaks of records outside the domain if there are none."""
 
 _SECONDS_OF_A_DAY = 86_400
-
-
-class PublicDomainError(SchemaError):
-    """What columns can hold is not public, so a private model must not use it."""
 
 
 def open_columns(schema: Schema) -> tuple[str, ...]:
@@ -73,11 +70,38 @@ def check_public(schema: Schema) -> None:
         for name in lacking
     ]
     raise PublicDomainError(
-        "With epsilon, levels, ranges and cut points must be public knowledge, not read from the "
-        "records. Write them into a schema, and declare it public (public = true in the file, "
-        "--public-schema FILE, or schema.as_public()). Or pay for reading them from the records "
-        "with noise (spend_on_domain=0.1, --spend-on-domain 0.1):",
+        "With `epsilon`, levels, ranges and cut points must be public knowledge, not read from "
+        "the records. Write them into a schema, and declare it public: public = true in its file, "
+        f"{PublicDomainError.in_python}. Or pay for reading them from the records with noise: set "
+        "`spend_on_domain` to a share of the budget, such as 0.1.",
         problems,
+    )
+
+
+_KINDS: dict[Form, Kind] = {
+    "category": "categorical",
+    "boolean": "boolean",
+    "whole": "integer",
+    "number": "real",
+    "time": "datetime",
+}
+
+
+def schema_of_types(data: Frame | FileStream, kinds: Mapping[str, Kind] | None = None) -> Schema:
+    """Return what the types of columns alone say of them: no value of a record is looked at.
+
+    Parameters
+    ----------
+    data : frame or FileStream
+        The table.
+    kinds : mapping, optional
+        What some columns are, whatever their type.
+    """
+    given = kinds or {}
+    types = {name: array.type for name, array in columns_of(without_records(data))}
+    check_kinds(given, tuple(types))
+    return Schema(
+        Column(name, given.get(name) or _KINDS[form_of(kind, name)]) for name, kind in types.items()
     )
 
 
@@ -106,9 +130,10 @@ def public_codec(data: Frame | FileStream, schema: Schema) -> Codec:
 
 def _told_publicly(column: Column) -> Column:
     """Return a column with what a public schema can say: quantiles would have to be looked up."""
+    if not needs_domain(column):
+        return Column(column.name, column.kind, role=column.role, public=column.public)
     width = column.binned and column.binning == "quantile"
-    binning = "width" if width else column.binning
-    return replace(column, missing=float(column.missing > 0), binning=binning)
+    return replace(column, binning="width") if width else column
 
 
 def _public(coder: Coder, column: Column) -> Coder:
@@ -221,7 +246,10 @@ def public_inputs(codec: Codec, bought: Sequence[str], neighbours: str) -> Itera
         yield "The number of records."
     kinds = ", ".join(f"{column.name!r} {column.kind}" for column in codec.schema)
     yield f"The columns, in order, with their kinds: {kinds}."
-    yield "How the table is stored: the type of each column, and the form of its file."
+    yield (
+        "How the table is stored: the type of each column, and the form of its file, such as its "
+        "delimiter and how dates are written."
+    )
     declared = [
         column.name for column in codec.schema if needs_domain(column) and column.name not in bought
     ]

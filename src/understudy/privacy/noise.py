@@ -60,8 +60,8 @@ def epsilon_of(rho: float, delta: float) -> float:
     """
     dp = _opendp()
     unit = _gaussian(1.0)
-    # The Gaussian of scale 1 costs rho for a change of this size.
-    change = math.sqrt(2 * rho)
+    # The Gaussian of scale 1 costs rho for a change of this size, which is rounded up.
+    change = math.nextafter(math.sqrt(2 * rho), math.inf)
     return float(dp.c.make_zCDP_to_approxDP(unit).map(change).epsilon(delta))
 
 
@@ -69,25 +69,38 @@ def epsilon_of(rho: float, delta: float) -> float:
 def rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the largest zero-concentrated budget that keeps to epsilon and delta, rounded down."""
     low, high = 0.0, float(epsilon)  # a cost of rho has an epsilon of more than rho
+    least = rounded_down(delta)
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if middle > 0 and epsilon_of(middle, float(delta)) <= epsilon:
+        if middle > 0 and epsilon_of(middle, least) <= epsilon:
             low = middle
         else:
             high = middle
     return Fraction(low)
 
 
+def rounded_down(number: Fraction) -> float:
+    """Return the largest float that is no more than a number.
+
+    Examples
+    --------
+    >>> rounded_down(Fraction(1, 10)) <= Fraction(1, 10) < 0.1
+    True
+    """
+    near = float(number)
+    return near if near <= number else math.nextafter(near, -math.inf)
+
+
 def _gaussian(scale: float) -> Any:  # noqa: ANN401  # a measurement
     dp = _opendp()
-    domain = dp.vector_domain(dp.atom_domain(T=int))
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
     return dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale)
 
 
 def _laplace(scale: float) -> Any:  # noqa: ANN401
     dp = _opendp()
-    domain = dp.vector_domain(dp.atom_domain(T=int))
-    return dp.m.make_laplace(domain, dp.l1_distance(T=int), scale=scale)
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
 
 
 def _noisy_max(scale: float, *, pure: bool) -> Any:  # noqa: ANN401
@@ -160,9 +173,10 @@ def reach(scale: float, delta: float, *, gaussian: bool) -> int:
     """
     if gaussian:
         # Discrete Gaussian noise reaches t with at most exp(-t^2 / (2 s^2)).
-        return math.ceil(scale * math.sqrt(2 * math.log(1 / delta)))
+        return math.ceil(_WIDER * scale * math.sqrt(2 * math.log(1 / delta)))
     # Discrete Laplace noise reaches t with exp(-t / s) / (1 + exp(-1 / s)).
-    return max(1, math.ceil(scale * (math.log(1 / delta) - math.log1p(math.exp(-1 / scale)))))
+    far = scale * (math.log(1 / delta) - math.log1p(math.exp(-1 / scale)))
+    return max(1, math.ceil(_WIDER * far))
 
 
 def choose(scores: NDArray[np.float64], scale: float, *, pure: bool) -> int:

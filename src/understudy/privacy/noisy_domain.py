@@ -24,10 +24,11 @@ from understudy.data.coders import is_gap
 from understudy.data.frames import Frame, to_narwhals
 from understudy.data.schema import NUMERIC, Column
 from understudy.data.stream import columns_of
-from understudy.data.values import TICKS_PER_SECOND, numbers, time_to_text, unit_of
+from understudy.data.values import TICKS_PER_SECOND, holds_text, numbers, time_to_text, unit_of
 from understudy.errors import DataError, ParameterError
 from understudy.privacy.accountant import Accountant
 from understudy.privacy.domain import needs_domain, open_columns
+from understudy.privacy.noise import rounded_down
 
 OTHER = "other"
 """The level of all texts that too few records have to be published."""
@@ -83,7 +84,7 @@ def buy_domain(
     for name, array in columns_of(data):
         if name not in names:
             continue
-        column = replace(schema[name], public=True)
+        column = _what_is_public(schema[name])
         if column.kind == "categorical":
             found[name] = _buy_levels(column, array, accountant, cost, delta)
             if OTHER in found[name].levels:
@@ -94,6 +95,20 @@ def buy_domain(
             found[name] = _buy_gaps(column, array, accountant, cost)
     columns = [found.get(column.name, column) for column in schema]
     return BoughtDomain(Schema(columns), tuple(names), tuple(grouped))
+
+
+def _what_is_public(column: Column) -> Column:
+    """Return a column without what may have been read from the records: that is bought anew."""
+    if column.public:
+        return column
+    return Column(
+        column.name,
+        column.kind,
+        role=column.role,
+        bins=column.bins,
+        public=True,
+        outside=column.outside,
+    )
 
 
 def in_bought_levels(data: Frame | FileStream, domain: BoughtDomain) -> Frame | FileStream:
@@ -125,15 +140,17 @@ def _buy_gaps(column: Column, array: pa.Array, accountant: Accountant, cost: Fra
     gaps = _gaps(array)
     counts = np.array([len(array) - gaps, gaps], np.int64)
     noisy = accountant.counts(f"records with a value of {column.name!r}, and without", counts, cost)
-    return replace(column, missing=_missing(noisy[1], accountant.scale_of(cost)))
+    return replace(column, missing=_missing(noisy, accountant.scale_of(cost)))
 
 
 def _gaps(array: pa.Array) -> int:
     return int(pc.sum(pc.is_null(array, nan_is_null=True)).as_py() or 0)
 
 
-def _missing(noisy: int | np.int64, scale: float) -> float:
-    return float(noisy > 2 * scale)
+def _missing(noisy: NDArray[np.int64], scale: float) -> float:
+    """Return the share of the last of noisy counts, if it stands out from noise, and else 0."""
+    gaps, total = int(noisy[-1]), int(np.maximum(noisy, 0).sum())
+    return gaps / total if gaps > 2 * scale else 0.0
 
 
 def _buy_levels(
@@ -141,8 +158,9 @@ def _buy_levels(
 ) -> Column:
     """Publish the levels that many records have.
 
-    A level that one record alone has passes the threshold with a probability of at most `delta`:
-    neighbours have at most one such level each that the other has not.
+    Each of two neighbours has at most one level that the other has not, and one record alone has
+    it: it passes the threshold with a probability of at most `delta`. If it does not, what is
+    published comes from levels that both have, whose counts differ by one record in all.
     """
     if not delta:
         raise ParameterError(
@@ -163,17 +181,20 @@ def _buy_levels(
     # How many levels there are is not public.
     noisy = accountant.counts(what, counts, cost, delta=delta, answers=0)
     scale = accountant.scale_of(cost)
-    threshold = 1 + accountant.reach(cost, float(delta))
-    kept = [value for (value, _), n in zip(known, noisy.tolist(), strict=False) if n >= threshold]
-    texts = all(isinstance(value, str) for value, _ in known)
-    if texts and known and OTHER not in kept:
-        kept.append(OTHER)  # whether or not there are others: that is not public
+    threshold = 1 + accountant.reach(cost, rounded_down(delta))
+    passed = np.flatnonzero(noisy[:-1] >= threshold)
+    kept = [known[place][0] for place in passed]
+    # The type decides, not the values: whether there are others is not public.
+    if holds_text(array.type) and OTHER not in kept:
+        kept.append(OTHER)
     if not kept:
         raise DataError(
             f"No level of {column.name!r} is common enough to be published: {threshold:,} records "
             "are needed at this epsilon. Declare the levels public, or drop the column."
         )
-    return replace(column, levels=tuple(kept), missing=_missing(int(noisy[-1]), scale))
+    # The noisy counts of levels that did not pass must not tell anything.
+    published = noisy[[*passed, -1]]
+    return replace(column, levels=tuple(kept), missing=_missing(published, scale))
 
 
 def _buy_numbers(column: Column, array: pa.Array, accountant: Accountant, cost: Fraction) -> Column:
@@ -188,7 +209,7 @@ def _buy_numbers(column: Column, array: pa.Array, accountant: Accountant, cost: 
     wrong = _WRONGLY / len(counts)
     sure = accountant.reach(cost, wrong)
     low, high = sizes.range_of(noisy[:-1], sure, column.name)
-    missing = _missing(int(noisy[-1]), scale)
+    missing = _missing(noisy, scale)
     if column.kind == "integer" and high - low < column.bins:
         levels = tuple(range(low, high + 1))
         return replace(column, levels=levels, special=(), missing=missing)

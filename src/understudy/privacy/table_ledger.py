@@ -1,16 +1,20 @@
 """The ledger of a table: what all its private releases cost together, with a cap.
 
 One release may keep its epsilon, and ten of them together tell ten times as much. The file holds
-no record: a table is known by a keyed fingerprint, and the key is in the file.
+no record: a table is known by a keyed fingerprint, and the key is in the file. So is a seal, which
+shows that a debit was changed or lost by mistake; it does not stop somebody who wants to cheat.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
+import hmac
 import json
 import math
 import secrets
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -29,6 +33,9 @@ from understudy.wording import counted, ordinal
 FORMAT = 1
 CAP = Fraction(3)
 """The epsilon that all releases of a table may have together, if the file does not say."""
+
+_PATIENCE = 10.0
+"""Seconds to wait for another run that writes the same file."""
 
 
 @dataclass(frozen=True)
@@ -89,9 +96,13 @@ class TableLedger:
         """Read a ledger file."""
         try:
             return cls._from_plain(json.loads(Path(path).read_text("utf-8")))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except OSError as error:
+            raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
+        except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
+            lacking = f"it has no {error}" if isinstance(error, KeyError) else str(error)
             raise DataError(
-                f"{path} is not a ledger of tables: {error}. It is written by --ledger."
+                f"{path} is no ledger of tables, or is damaged: {lacking.rstrip('.')}. Restore it "
+                "from a copy. A new one would not know what was spent before."
             ) from error
 
     @classmethod
@@ -108,7 +119,23 @@ class TableLedger:
             )
             for name, own in plain["tables"].items()
         }
-        return cls(str(plain["key"]), check_epsilon(Fraction(str(plain["cap"])), "cap"), tables)
+        key = str(plain["key"])
+        found = cls(key, check_epsilon(Fraction(str(plain["cap"])), "cap"), tables)
+        if not hmac.compare_digest(str(plain["seal"]), found._seal):
+            raise ValueError("its releases were changed by hand, which only the cap may be")
+        return found
+
+    @property
+    def _plain_tables(self) -> dict[str, Any]:
+        return {
+            name: {"columns": list(columns), "releases": [one.to_plain() for one in debits]}
+            for name, (columns, debits) in self.tables.items()
+        }
+
+    @property
+    def _seal(self) -> str:
+        said = json.dumps(self._plain_tables, sort_keys=True)
+        return hmac.new(bytes.fromhex(self.key), said.encode(), hashlib.sha256).hexdigest()
 
     def save(self, path: str | Path) -> None:
         """Write the ledger, in place of the one that was there."""
@@ -116,10 +143,8 @@ class TableLedger:
             "understudy_table_ledger": FORMAT,
             "cap": str(self.cap),
             "key": self.key,
-            "tables": {
-                name: {"columns": list(columns), "releases": [one.to_plain() for one in debits]}
-                for name, (columns, debits) in self.tables.items()
-            },
+            "tables": self._plain_tables,
+            "seal": self._seal,
         }
         text = json.dumps(plain, indent=2, ensure_ascii=False) + "\n"
         write_bytes(text.encode(), path, overwrite=True)
@@ -132,6 +157,34 @@ class TableLedger:
         """Return what was paid for a table."""
         return self.tables.get(table, ((), ()))[1]
 
+    def spent(self, table: str) -> Fraction:
+        """Return the epsilon of all releases of a table together."""
+        return sum((one.epsilon for one in self.debits(table)), Fraction(0))
+
+    def check_room(self, table: str, debits: Sequence[Debit]) -> None:
+        """Raise unless a table can have these releases, too.
+
+        Raises
+        ------
+        BudgetError
+            If all releases of the table would cost more than the cap.
+        """
+        spent, wanted = self.spent(table), sum((one.epsilon for one in debits), Fraction(0))
+        if spent + wanted <= self.cap:
+            return
+        before = len(self.debits(table))
+        so_far = (
+            f"{counted(before, 'release')} of this table cost {_said(spent)}"
+            if before
+            else "No release of this table was paid for so far"
+        )
+        new = "This one" if len(debits) == 1 else f"The {len(debits)} that are asked for now"
+        raise BudgetError(
+            f"{so_far}, and all together may cost {_said(self.cap)} (epsilon). {new} would cost "
+            f"{_said(wanted)}, and {_said(self.cap - spent)} is left. Release less, or decide anew "
+            "what all releases together may tell: it is the cap in the ledger file."
+        )
+
     def with_debit(self, table: str, columns: tuple[str, ...], debit: Debit) -> TableLedger:
         """Return the ledger with one more release of a table.
 
@@ -140,16 +193,9 @@ class TableLedger:
         BudgetError
             If all releases of the table would cost more than the cap.
         """
-        before = self.debits(table)
-        spent = sum((one.epsilon for one in before), Fraction(0))
-        if spent + debit.epsilon > self.cap:
-            raise BudgetError(
-                f"{counted(len(before), 'release')} of this table cost {_said(spent)} of "
-                f"{_said(self.cap)} (epsilon), and this one would cost {_said(debit.epsilon)}: "
-                f"{_said(self.cap - spent)} is left. Release less, or decide anew what all "
-                "releases together may tell: it is the cap in the ledger file."
-            )
-        return replace(self, tables={**self.tables, table: (columns, (*before, debit))})
+        self.check_room(table, [debit])
+        debits = (*self.debits(table), debit)
+        return replace(self, tables={**self.tables, table: (columns, debits)})
 
     def in_words(self, table: str) -> str:
         """Return what was spent on a table, and what other tables may be about the same people.
@@ -162,18 +208,20 @@ class TableLedger:
         'First release of this table: 1 of 3 spent (epsilon).'
         """
         debits = self.debits(table)
-        spent = sum((one.epsilon for one in debits), Fraction(0))
         delta = sum((one.delta for one in debits), Fraction(0))
+        which = f"{ordinal(len(debits)).capitalize()} release" if debits else "No release"
         text = (
-            f"{ordinal(len(debits)).capitalize()} release of this table: {_said(spent)} of "
-            f"{_said(self.cap)} spent (epsilon{f', delta {float(delta):.2g}' if delta else ''})."
+            f"{which} of this table: {_said(self.spent(table))} of {_said(self.cap)} spent "
+            f"(epsilon{f', delta {float(delta):.2g}' if delta else ''})."
         )
         columns = self.tables[table][0] if table in self.tables else ()
-        others = [name for name, (own, _) in self.tables.items() if own == columns != ()]
-        if len(others) > 1:
+        alike = [name for name, (own, _) in self.tables.items() if own == columns != ()]
+        others = len(alike) - 1
+        if others > 0:
+            has, it = ("has", "it is") if others == 1 else ("have", "they are")
             text += (
-                f" {counted(len(others) - 1, 'other table')} in this ledger with the same columns: "
-                "if it is about the same people, the costs add up."
+                f" {counted(others, 'other table')} in this ledger {has} the same columns: if {it} "
+                "about the same people, the costs add up."
             )
         return text
 
@@ -186,19 +234,71 @@ def _said(epsilon: Fraction) -> str:
 def _alone(path: Path) -> Iterator[None]:
     """Let no other process change a ledger meanwhile."""
     lock = path.with_name(f".{path.name}.lock")
-    try:
-        handle = lock.open("x")
-    except FileExistsError as error:
-        raise DataError(
-            f"{path} is being written by another run. Try again; if there is none, remove {lock}."
-        ) from error
-    except OSError as error:
-        raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            lock.open("x").close()
+            break
+        except FileExistsError as error:
+            if time.monotonic() > end:
+                raise DataError(
+                    f"{path} is being written by another run. Try again; if there is none, remove "
+                    f"{lock}."
+                ) from error
+            time.sleep(0.02)
+        except OSError as error:
+            raise DataError(f"{path} cannot be written: {error.strerror or error}.") from error
     try:
         yield
     finally:
-        handle.close()
         lock.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Account:
+    """The place of a table in a ledger file; made by `Account.open`."""
+
+    path: Path
+    table: str
+    columns: tuple[str, ...]
+
+    @classmethod
+    def open(cls, path: str | Path, data: Frame | FileStream) -> Account:
+        """Find a table in a ledger file, which is made if it is not there.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        data : frame or FileStream
+            The whole table, with all of its columns and records.
+        """
+        place = Path(path)
+        with _alone(place):
+            if not place.exists():
+                TableLedger.new().save(place)
+            ledger = TableLedger.load(place)
+        return cls(place, ledger.of(data), tuple(layout_of(data).types))
+
+    def check_room(self, guarantees: Sequence[Guarantee]) -> None:
+        """Raise unless the table can have so many more releases. Nothing is debited."""
+        debits = [Debit(one, "", "") for one in guarantees]
+        TableLedger.load(self.path).check_room(self.table, debits)
+
+    def pay(self, guarantee: Guarantee, what: str) -> str:
+        """Debit a release before anything is drawn for it, and return what was spent so far.
+
+        Raises
+        ------
+        BudgetError
+            If all releases would cost more than the cap. Nothing is debited then.
+        """
+        now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
+        with _alone(self.path):
+            ledger = TableLedger.load(self.path)
+            ledger = ledger.with_debit(self.table, self.columns, Debit(guarantee, what, now))
+            ledger.save(self.path)
+        return ledger.in_words(self.table)
 
 
 def pay(path: str | Path, data: Frame | FileStream, guarantee: Guarantee, what: str) -> str:
@@ -225,12 +325,4 @@ def pay(path: str | Path, data: Frame | FileStream, guarantee: Guarantee, what: 
     BudgetError
         If all releases would cost more than the cap. Nothing is debited then.
     """
-    place = Path(path)
-    with _alone(place):
-        ledger = TableLedger.load(place) if place.exists() else TableLedger.new()
-        table = ledger.of(data)
-        now = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-        columns = tuple(layout_of(data).types)
-        ledger = ledger.with_debit(table, columns, Debit(guarantee, what, now))
-        ledger.save(place)
-    return ledger.in_words(table)
+    return Account.open(path, data).pay(guarantee, what)

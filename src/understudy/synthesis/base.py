@@ -149,12 +149,17 @@ class Synthesizer(Parametrized, ABC):
         try:
             self._check_params()
             self._learn(data, schema)
-            self.dialect_ = data.dialect if isinstance(data, FileStream) else dialect
+            written = data.dialect if isinstance(data, FileStream) else dialect
+            self.dialect_ = self._kept_dialect(written)
         except BaseException:
             # Half a fit would draw from old tables with new levels.
             self.__dict__ = before
             raise
         return self
+
+    def _kept_dialect(self, written: Dialect | None) -> Dialect | None:
+        """Return how synthetic files are written, by how the original's was."""
+        return written
 
     def avoid_identifiers(self, data: Frame) -> Self:
         """Make up no identifier of a table that holds the original and records kept back from it.

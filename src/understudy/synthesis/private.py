@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import is_number
-from understudy.data import Coded, FileStream, Schema
+from understudy.data import Coded, Dialect, FileStream, Schema
 from understudy.data.bins import Decoding
 from understudy.data.frames import Frame
 from understudy.data.stream import layout_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 NOT_REPEATED = (
     "This model learnt with noise that nobody can draw again, so it cannot be fitted to other "
     "records and compared. What one record can change is bounded by its epsilon; the ledger says "
-    "how that was paid for, and `understudy audit-privacy` tries to disprove it."
+    "how that was paid for, and an audit of the noise can try to disprove it."
 )
 """Why attacks that refit a model, or compute with its counts, are not run."""
 
@@ -97,10 +97,14 @@ class PrivateSynthesizer(Synthesizer):
 
             check_epsilon(self.epsilon)
             return
-        given = {"delta": self.delta is not None, "spend_on_domain": bool(share)}
+        given = {
+            "delta": self.delta is not None,
+            "spend_on_domain": bool(share),
+            "neighbours": self.neighbours != "change-one",
+        }
         for name, is_given in given.items():
             if is_given:
-                raise ParameterError(f"{name} has no effect without epsilon.")
+                raise ParameterError(f"`{name}` has no effect without `epsilon`.")
 
     def _learn(self, data: Frame | FileStream, schema: Schema | None) -> None:
         if not self.is_private:
@@ -115,17 +119,18 @@ class PrivateSynthesizer(Synthesizer):
             public_codec,
             public_inputs,
             records_inside,
+            schema_of_types,
         )
         from understudy.privacy.noisy_domain import buy_domain, in_bought_levels, needs_delta
 
-        schema = schema or Schema.infer(data)
+        schema = schema or schema_of_types(data)
         self._check_schema(schema, tuple(layout_of(data).types))
         share = Fraction(str(self.spend_on_domain))
         if not share:
             check_public(schema)
         opened = bool(share) and needs_delta(schema)
         rows = data.rows if isinstance(data, FileStream) else len(data)
-        if rows == 0:
+        if rows == 0 and self.neighbours == "change-one":
             raise DataError("The table has no rows, so there is nothing to learn from.")
         pure = self.adds_laplace
         guarantee = read_guarantee(
@@ -149,6 +154,13 @@ class PrivateSynthesizer(Synthesizer):
         self._start(clamping(codec), rows if guarantee.neighbours == "change-one" else inside)
         self._fit_private(records.coded, accountant, np.random.default_rng(self._fit_seed))
         self.ledger_ = accountant.ledger
+
+    def _kept_dialect(self, written: Dialect | None) -> Dialect | None:
+        if not self.is_private or not isinstance(written, Dialect):
+            return written
+        from understudy.privacy.public_dialect import public_dialect
+
+        return public_dialect(written, self.schema_)
 
     def _check_schema(self, schema: Schema, names: tuple[str, ...]) -> None:  # noqa: ARG002
         if schema.units:

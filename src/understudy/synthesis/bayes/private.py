@@ -42,6 +42,9 @@ This and the share above were the best of some on Adult, a public table: see ben
 MOST_TABLES = 60_000
 """So many sets of columns are counted for a search; with more, sets are smaller."""
 
+_ROUNDING = 2.0**-20
+"""More than the rounding of two scores of up to 2**32 records."""
+
 MOST_CELLS = 2**22
 """Cells of a table that a given structure may have."""
 
@@ -81,7 +84,8 @@ def score_of(counts: NDArray[np.int64], rows: int | None, child: int) -> float:
     total = int(own.sum()) if rows is None else rows
     if not total:
         return 0.0
-    return float(np.abs(counts - own * rest / total).sum()) / 2
+    # Whole numbers are exact, so that one division alone is rounded.
+    return int(np.abs(counts * total - own * rest).sum()) / (2 * total)
 
 
 def score_sensitivity(rows: int | None) -> float:
@@ -91,11 +95,13 @@ def score_sensitivity(rows: int | None) -> float:
 
     Notes
     -----
-    A changed record moves two counts by one, which is a change of 1. It moves both margins by 2
-    in total, so that their product over n moves by at most (2n + 2n + 4) / n in total. Half of it
-    is 2 + 2 / n. With an added record the first part is 1/2, and the second at most 3/2.
+    The score is half the sum of abs(c - a b / n). A changed record moves two counts c by one: a
+    change of 1 in the score. It moves both margins by 2 in total, and as a' b' - a b is
+    (a' - a) b' + a (b' - b), their product by no more than 2n + 2n: a change of 2. This holds as
+    well if records that lie outside the domain are counted in n alone. With an added record,
+    c moves by one, which is 1/2, and a b / n by at most (3n + 1) / (n + 1), which is below 3/2.
     """
-    return 2.0 if rows is None else 3.0 + 2.0 / rows
+    return (2.0 if rows is None else 3.0) + _ROUNDING
 
 
 def private_search(
