@@ -28,6 +28,7 @@ from understudy.cli.preparation import (
     show_decisions,
     with_units,
 )
+from understudy.cli.privacy_options import described_model
 from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
 from understudy.cli.typed_names import AsTyped, as_typed
 from understudy.errors import (
@@ -194,7 +195,7 @@ def synth(
         place = session.called(path)
         session.say(ctx, f"Wrote {place}: {made} ({how.method}, seed {model.random_state}).")
     if save_model is not None:
-        session.say(ctx, f"Wrote {save_model}: the model, as confidential as the data.")
+        session.say(ctx, f"Wrote {save_model}: {described_model(model)}.")
 
 
 @app.command()

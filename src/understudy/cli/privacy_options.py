@@ -42,6 +42,13 @@ def is_private(model: Synthesizer) -> bool:
     return bool(getattr(model, "is_private", False))
 
 
+def described_model(model: Synthesizer) -> str:
+    """Return what a model file is, in words."""
+    if is_private(model):
+        return "the model, which keeps its epsilon, with its ledger"
+    return "the model, as confidential as the data"
+
+
 @dataclass(frozen=True, kw_only=True)
 class PrivacyOptions:
     """The parameters of methods that learn under differential privacy, each with its option."""

@@ -24,6 +24,7 @@ from understudy.wording import markdown_table
 if TYPE_CHECKING:
     from understudy.audit import Audit
     from understudy.cli.options import Place
+    from understudy.privacy import Ledger
     from understudy.synthesis import Synthesizer
 
 CONFIDENTIAL = "confidential"
@@ -204,6 +205,7 @@ def readme(release: Release, tables: Sequence[str]) -> str:
         "## How it was made",
         f"With understudy {findings.version}, method {code(model.method)}, on "
         f"{findings.created[:10]}.{_protection(model)}{_kept(model)}{_prepared(release)}",
+        *_privacy(release),
         "## How it was checked",
         f"understudy attacked {_attacked(release)} in the role of somebody who wants to learn "
         f"{code(findings.sensitive)} and knows {_knowledge(findings.keys, findings.known)}. The "
@@ -223,6 +225,30 @@ def readme(release: Release, tables: Sequence[str]) -> str:
         *([] if failed or verdict.level == "high" else [_PASS_ON]),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _privacy(release: Release) -> Iterator[str]:
+    """Yield what a private release promises, and how that was paid for."""
+    ledger: Ledger | None = getattr(release.model, "ledger_", None)
+    if ledger is None:
+        return
+    yield "## What it promises"
+    yield (
+        f"{ledger.in_words()} This holds for the tables and for the ledger below. It does not hold "
+        "for what else this file says about risk, which was measured on the original: where the "
+        "promise must hold for all that leaves, keep this file."
+    )
+    if release.final:
+        yield (
+            "**Two releases were paid for**: this one, and the one from a part of the records that "
+            "was attacked in its place. Together they cost twice as much."
+        )
+    yield f"Every question that was asked of the original, with noise by OpenDP {ledger.opendp}:"
+    yield markdown_table(
+        list(ledger.headings), [(code(what), *rest) for what, *rest in ledger.lines()]
+    )
+    yield "Taken for public:"
+    yield "\n".join(f"- {sentence}" for sentence in ledger.public)
 
 
 def _protection(model: Synthesizer) -> str:

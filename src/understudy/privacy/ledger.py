@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,6 +13,9 @@ from understudy.privacy.guarantee import Guarantee
 
 Currency = Literal["rho", "epsilon"]
 Mechanism = Literal["discrete Gaussian", "discrete Laplace", "exponential", "permute and flip"]
+
+_LARGE = 1e6
+"""From here on, a factor is left as a power of e."""
 
 _SLACK = 1 + 1e-9
 """Scales are floats: what they cost is compared up to this factor."""
@@ -74,7 +78,9 @@ class Entry:
             Fraction(plain["delta"]),
             int(plain["answers"]),
         )
-        if entry.mechanism not in get_args(Mechanism) or not entry.scale > 0 or entry.cost < 0:
+        known = entry.mechanism in get_args(Mechanism)
+        sizes = entry.scale > 0 and entry.sensitivity > 0 and entry.answers >= 0
+        if not known or not sizes or entry.cost < 0 or not 0 <= entry.delta < 1:
             raise ValueError("an entry that cannot be")
         return entry
 
@@ -132,6 +138,42 @@ class Ledger:
     def with_entry(self, entry: Entry) -> Ledger:
         """Return the ledger with one more question."""
         return replace(self, entries=(*self.entries, entry))
+
+    def in_words(self) -> str:
+        """Return the promise in a sentence for those who get the release.
+
+        Examples
+        --------
+        >>> Ledger(Guarantee(Fraction(1), Fraction(0)), "epsilon", Fraction(1)).in_words()[:54]
+        'Differentially private with epsilon 1: whatever anybod'
+        """
+        own = self.guarantee
+        delta = f" and delta {float(own.delta):.3g}" if own.delta else ""
+        other = "were another" if own.neighbours == "change-one" else "were not there"
+        but = f", except with a probability of {float(own.delta):.3g}" if own.delta else ""
+        most = math.exp(min(float(own.epsilon), 700.0))
+        times = f"{most:,.2f}" if most < _LARGE else f"exp({float(own.epsilon):.6g})"
+        return (
+            f"Differentially private with epsilon {float(own.epsilon):.6g}{delta}: whatever "
+            f"anybody sees in it is at most {times} times as likely as if any one record {other}"
+            f"{but}."
+        )
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """What the columns of `lines` are called."""
+        return ("question", "noise", "sensitivity", "scale", self.currency, "running total")
+
+    def lines(self) -> list[tuple[str, ...]]:
+        """Return the questions as texts for a table, which has `headings`."""
+        return [
+            (
+                row["what"],
+                row["mechanism"],
+                *(f"{row[name]:.4g}" for name in ("sensitivity", "scale", self.currency, "total")),
+            )
+            for row in self.rows()
+        ]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each question, with the running total, for tables and frames."""

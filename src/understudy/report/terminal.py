@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from understudy.data import Column
+from understudy.privacy import Ledger
 from understudy.progress import Description
 from understudy.synthesis import BayesNet, Cart, GaussianCopula, Synthesizer
 from understudy.synthesis.base import RARE_BELOW
@@ -78,15 +79,10 @@ def model_summary(model: Synthesizer) -> Group:
             str(sizes.get(column.name, "-")),
             f"{column.missing:.1%}",
         )
-    cells, rare = model.cells()
     lines: list[RenderableType] = [
         Text(f"{type(model).__name__}, fitted to {model.n_rows_:,} records", style="bold"),
         Text(repr(model)),
-        Text(
-            f"Confidential: {rare:,} of its {cells:,} cells rest on fewer than {RARE_BELOW} "
-            "records.",
-            style="yellow" if rare else "",
-        ),
+        *_confidentiality(model),
     ]
     if isinstance(model, PanelSynthesizer) and model.panel_ is not None:
         return Group(*lines, table, *_panel_summary(model.panel_))
@@ -98,6 +94,43 @@ def model_summary(model: Synthesizer) -> Group:
         return Group(*lines, table, _correlation_summary(model))
     return Group(*lines, table)
 
+
+def _confidentiality(model: Synthesizer) -> Iterator[RenderableType]:
+    """Yield what a model tells of single records: its ledger, or how many cells are rare."""
+    ledger = getattr(model, "ledger_", None)
+    if isinstance(ledger, Ledger):
+        yield from _ledger_summary(ledger)
+        return
+    if getattr(model, "has_noise", False):
+        yield Text(
+            "Confidential: its noise does not keep the epsilon that it names.", style="yellow"
+        )
+        return
+    cells, rare = model.cells()
+    yield Text(
+        f"Confidential: {rare:,} of its {cells:,} cells rest on fewer than {RARE_BELOW} records.",
+        style="yellow" if rare else "",
+    )
+
+
+def _ledger_summary(ledger: Ledger) -> Iterator[RenderableType]:
+    yield Text(ledger.in_words())
+    table = Table(title="Ledger", title_justify="left", header_style="bold")
+    for place, heading in enumerate(ledger.headings):
+        table.add_column(heading, justify="left" if place < _TEXTS else "right", overflow="fold")
+    for line in ledger.lines():
+        table.add_row(*map(Text, line))
+    yield table
+    spent, total = float(ledger.spent), float(ledger.total)
+    yield Text(
+        f"{spent:.6g} of {total:.6g} spent ({ledger.currency}). Noise by OpenDP {ledger.opendp}."
+    )
+    yield Text("Taken for public:")
+    yield from (Text(f"  {sentence}") for sentence in ledger.public)
+
+
+_TEXTS = 2
+"""The first columns of a ledger, which are texts."""
 
 _PARTS = {
     "unit": "What a unit has once",

@@ -102,6 +102,8 @@ class Independent(PrivateSynthesizer):
         rng: np.random.Generator,  # noqa: ARG002  # nothing is drawn
     ) -> None:
         cost = accountant.left / len(coded.names)
+        sizes = dict(zip(coded.names, coded.cardinalities, strict=True))
+        self._tell_of_noise(sizes, accountant.scale_of(cost))
         noisy = [
             accountant.counts(f"values of {name!r}", counts, cost)
             for name, counts in zip(coded.names, marginal_counts(coded), strict=True)

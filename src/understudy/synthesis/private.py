@@ -6,6 +6,7 @@ whatever is drawn, shown or computed from the model keeps the promise, too.
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -179,6 +180,25 @@ class PrivateSynthesizer(Synthesizer):
 
         How many records `coded` holds is not public; `n_rows_` is what may be used instead.
         """
+
+    def _tell_of_noise(self, cells: Mapping[str, int], scale: float) -> None:
+        """Say of which columns noise hides the counts, by what is public alone.
+
+        Parameters
+        ----------
+        cells : mapping
+            How many counts there are of each column.
+        scale : float
+            The scale of their noise.
+        """
+        hidden = [name for name, count in cells.items() if self.n_rows_ < count * scale]
+        if hidden:
+            logging.getLogger("understudy").warning(
+                "At this `epsilon`, and with so few records, noise is larger than the average "
+                "count of %s: what is drawn there is mostly noise. Give fewer levels or bins, drop "
+                "columns, or spend more.",
+                quoted(hidden),
+            )
 
     def _take_rows(self, tables: Sequence[NDArray[np.int64]], accountant: Accountant) -> None:
         """Learn the number of records from noisy tables of all records, if it is not public.

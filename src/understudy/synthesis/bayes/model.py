@@ -427,6 +427,8 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         else:
             self.network_ = self.given_network(constraints.names)
             constraints.check(self.network_)
+        own = {name: coded.cardinality(name) for name in self.network_.names}
+        self._tell_of_noise(own, accountant.scale_of(accountant.left / len(own)))
         noisy = noisy_tables(coded, self.network_, accountant)
         self._take_rows(list(noisy.values()), accountant)
         self._take_noisy(noisy)

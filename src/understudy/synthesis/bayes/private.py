@@ -129,6 +129,11 @@ def private_search(
     limit = cell_limit(rows, len(constraints), accountant)
     public_rows = rows if accountant.guarantee.neighbours == "change-one" else None
     families = _families(constraints, coded.cardinalities, limit)
+    if not families and len(constraints) > 1 and constraints.most.max() > 0:
+        logging.getLogger("understudy").warning(
+            "At this `epsilon`, and with so few records, noise would hide every link between "
+            "columns. They are drawn independently of each other."
+        )
     scores = _score(coded, families, public_rows)
     cost = accountant.left * SHARE_FOR_STRUCTURE / max(len(constraints) - 1, 1)
     root = next_attribute(constraints, [], [], lambda free: free[int(rng.integers(len(free)))])
@@ -137,18 +142,13 @@ def private_search(
     for _ in track(range(len(constraints) - 1), "Placing attributes"):
         found = _candidates(constraints, placed, scores)
         chosen = 0
-        if len(found) > 1:
+        if len(found) > 1 and any(one in scores for one in found):
             what = f"column {len(placed) + 1} of the network, and its parents"
             values = np.array([scores.get(one, 0.0) for one in found])
             chosen = accountant.choose(what, values, score_sensitivity(public_rows), cost)
         child, own = found[chosen]
         placed.append(child)
         parents[child] = own
-    if not any(parents.values()) and len(constraints) > 1 and constraints.most.max() > 0:
-        logging.getLogger("understudy").warning(
-            "At this epsilon, and with so few records, noise would hide every link between "
-            "columns. They are drawn independently of each other."
-        )
     return Structure(tuple(placed), tuple(parents[place] for place in range(len(constraints))))
 
 
