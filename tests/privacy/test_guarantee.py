@@ -1,0 +1,61 @@
+"""What is promised: exact decimals, a delta that is small enough, and values that cannot be."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from understudy.errors import ParameterError
+from understudy.privacy import Guarantee, read_guarantee
+from understudy.privacy.guarantee import SMALLEST_DELTA, check_delta, check_epsilon
+
+
+@pytest.mark.parametrize("value", [0.1, np.float32(0.1), np.float64(0.1), Fraction(1, 10)])
+def test_epsilon_is_the_decimal_that_was_written(value):
+    assert check_epsilon(value) == Fraction(1, 10)
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "1", None])
+def test_epsilon_must_be_positive(value):
+    with pytest.raises(ParameterError, match="epsilon must be a positive number"):
+        check_epsilon(value)
+
+
+@pytest.mark.parametrize("value", [-0.1, 1, float("nan"), "0"])
+def test_delta_must_be_a_probability(value):
+    with pytest.raises(ParameterError, match="delta must be a probability"):
+        check_delta(value)
+
+
+def test_delta_by_default():
+    assert read_guarantee(1, None, "change-one", 1000, pure=True).delta == 0
+    assert read_guarantee(1, None, "change-one", 1000, pure=False).delta == Fraction(1, 10**6)
+    # The number of records is not public here.
+    for rows in (10, 10**6):
+        assert read_guarantee(1, None, "add-remove", rows, pure=False).delta == SMALLEST_DELTA
+
+
+def test_a_delta_that_would_allow_a_whole_record_is_refused():
+    with pytest.raises(ParameterError, match=r"at most 1 in the number of records, 0\.01"):
+        read_guarantee(1, 0.02, "change-one", 100, pure=False)
+    assert read_guarantee(1, 0.01, "change-one", 100, pure=False).delta == Fraction(1, 100)
+
+
+def test_gaussian_noise_needs_a_delta():
+    with pytest.raises(ParameterError, match="delta must be above 0"):
+        read_guarantee(1, 0, "change-one", 100, pure=False)
+
+
+def test_unknown_neighbours_are_refused():
+    with pytest.raises(ParameterError, match="neighbours"):
+        read_guarantee(1, None, "remove", 100, pure=True)
+
+
+def test_to_plain_and_back():
+    promise = Guarantee(Fraction(1, 3), Fraction(1, 10**9), "add-remove")
+    assert Guarantee.from_plain(promise.to_plain()) == promise
+    for wrong in ({"epsilon": "0"}, {"delta": "1"}, {"neighbours": "remove"}, {"epsilon": "x"}):
+        with pytest.raises(ValueError, match=r"."):
+            Guarantee.from_plain(promise.to_plain() | wrong)
