@@ -114,20 +114,12 @@ def test_the_header_is_the_same_whatever_the_records_are(method, tmp_path):
         model = method(epsilon=1, random_state=1).fit(people(secret), SCHEMA)
         model.save(tmp_path / "m.us", overwrite=True)
         with zipfile.ZipFile(tmp_path / "m.us") as file:
-            (name,) = [one for one in file.namelist() if "json" in one or "header" in one]
-            raw = file.read(name)
-        header = json.loads(raw[raw.index(b"{") :]) if name.endswith("json") else _header(raw)
+            header = json.loads(file.read("model.json"))
         header["ledger"]["entries"] = []  # what was asked depends on the noisy choices
         headers.append(
             {key: header[key] for key in ("params", "rows", "codec", "rare_cells", "ledger")}
         )
     assert headers[0] == headers[1]
-
-
-def _header(raw):
-    import io
-
-    return json.loads(str(np.load(io.BytesIO(raw), allow_pickle=False)))
 
 
 @pytest.mark.parametrize("method", METHODS)
