@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from understudy.synthesis import (
         BayesNet,
         Cart,
+        DPMarginals,
         GaussianCopula,
         Independent,
         Synthesizer,
@@ -58,6 +59,7 @@ _HOMES = {
     "understudy.synthesis": (
         "BayesNet",
         "Cart",
+        "DPMarginals",
         "GaussianCopula",
         "Independent",
         "Synthesizer",
@@ -74,6 +76,7 @@ __all__ = [
     "Codec",
     "Coded",
     "Column",
+    "DPMarginals",
     "GaussianCopula",
     "Independent",
     "Schema",

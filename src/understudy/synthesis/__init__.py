@@ -5,11 +5,13 @@ from understudy.synthesis.bayes import BayesNet
 from understudy.synthesis.cart import Cart
 from understudy.synthesis.copula import GaussianCopula
 from understudy.synthesis.independent import Independent, Uniform
+from understudy.synthesis.marginals import DPMarginals
 
 __all__ = [
     "METHODS",
     "BayesNet",
     "Cart",
+    "DPMarginals",
     "GaussianCopula",
     "Independent",
     "Synthesizer",

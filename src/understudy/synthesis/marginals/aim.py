@@ -1,0 +1,121 @@
+"""AIM: measures, round by round, the table that the model so far gets most wrong.
+
+McKenna, Mullins, Sheldon, Miklau (2022), AIM: an adaptive and iterative mechanism for differentially
+private synthetic data, doi:10.14778/3551793.3551817.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.progress import track
+from understudy.synthesis.marginals.budget import FOR_CHOICE, MOST_NOISE, noise_share
+from understudy.synthesis.marginals.distribution import Distribution
+from understudy.synthesis.marginals.measurement import Measurement, Wanted
+from understudy.synthesis.marginals.questions import EXPECTED_NOISE, Questions
+from understudy.synthesis.marginals.tree import Tree
+
+ROUNDS_FOR_A_COLUMN = 5
+"""Rounds for each column, if no round gets more than its part of the budget."""
+
+MORE = 4
+"""How many times as much later rounds may cost, once a round has found nothing but noise."""
+
+PENALTY = 1.5
+"""How much the expected noise of a table counts against it, beside what the model gets wrong."""
+
+STEPS, LAST_STEPS = 100, 1000
+"""Rounds of mirror descent at most, after each measurement and in the end."""
+
+_FEWEST_ROWS, _MOST_ROWS = 2_000, 2**18
+"""How many rows are drawn of the model to see what it says of all tables."""
+
+
+def aim(
+    questions: Questions,
+    known: Sequence[Measurement],
+    total: float,
+    most_cells: float,
+    rng: np.random.Generator,
+) -> list[Measurement]:
+    """Return measurements for all that is left of the budget, beside those that are known.
+
+    Parameters
+    ----------
+    questions : Questions
+        What may be asked.
+    known : sequence of Measurement
+        The tables of single columns.
+    total : float
+        The number of records.
+    most_cells : float
+        How many cells the model may have when all is spent; before, in proportion.
+    rng : numpy.random.Generator
+        Draws rows of the model, to see what it says.
+    """
+    accountant, candidates = questions.accountant, questions.candidates
+    measured = list(known)
+    budget = accountant.left
+    cost = budget / (ROUNDS_FOR_A_COLUMN * len(questions.sizes))
+    model = Distribution(questions.sizes, {}).fitted(Wanted.of(measured), total, STEPS)
+    for left in track(_while_left(questions), lambda: _said(questions)):
+        usable: NDArray[np.int64] = np.empty(0, np.int64)
+        while not len(usable):
+            # A rest that is too little for another round is spent with this one.
+            cost = left if left < 2 * cost else cost
+            scale = accountant.scale_of(cost * (1 - FOR_CHOICE))
+            limit = most_cells * float(1 - (left - cost) / budget)
+            usable = _usable(questions, measured, scale, total, limit)
+            if cost == left:
+                break
+            cost = cost if len(usable) else cost * MORE
+        if not len(usable):
+            rest = [(column,) for column in range(len(questions.sizes))]
+            return measured + questions.measure_all(rest, left)
+        drawn = model.draw(int(np.clip(total, _FEWEST_ROWS, _MOST_ROWS)), rng)
+        wrong = candidates.distances(drawn, questions.counts, total)
+        noise = EXPECTED_NOISE * scale * candidates.cells
+        scores = candidates.weights * (wrong - PENALTY * noise)
+        what = "a table that the model gets wrong"
+        chosen = questions.choose(what, scores, usable, cost * FOR_CHOICE)
+        measured.append(questions.measure(chosen, cost * (1 - FOR_CHOICE)))
+        before = candidates.shares(chosen, drawn) * total
+        model = model.fitted(Wanted.of(measured), total, STEPS)
+        after = model.marginal(measured[-1].columns) * total
+        if np.abs(after - before).sum() <= noise[chosen]:
+            cost *= MORE
+    return measured
+
+
+def _while_left(questions: Questions) -> Iterator[Fraction]:
+    while questions.accountant.left > 0:
+        yield questions.accountant.left
+
+
+def _said(questions: Questions) -> str:
+    accountant = questions.accountant
+    spent = float(1 - accountant.left / accountant.total)
+    return f"Measuring tables ({spent:.0%} of the budget spent)"
+
+
+def _usable(
+    questions: Questions,
+    measured: Sequence[Measurement],
+    scale: float,
+    total: float,
+    limit: float,
+) -> NDArray[np.int64]:
+    """Return the candidates whose counts stand out from noise, and that keep the model small."""
+    candidates = questions.candidates
+    useful = noise_share(candidates.cells, scale, total) <= MOST_NOISE
+    if not (useful & candidates.links).any():
+        return np.empty(0, np.int64)
+    sets = [one.columns for one in measured]
+    # What is measured already is always small enough.
+    largest = max(limit, Tree.of(sets, questions.sizes).cells)
+    cells = candidates.sets.cells_in_tree(sets, questions.sizes, largest, useful)
+    return np.flatnonzero(cells <= largest)

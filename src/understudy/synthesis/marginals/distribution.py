@@ -1,0 +1,217 @@
+"""A distribution over a tree of cliques: its fit to noisy tables, its density, its draws."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from understudy.data.coded import Codes, code_dtype
+from understudy.synthesis.marginals.kernels import (
+    LayoutArrays,
+    TreeArrays,
+    descend,
+    draw_evenly,
+    find_marginals,
+    shares_in_groups,
+)
+from understudy.synthesis.marginals.measurement import Wanted
+from understudy.synthesis.marginals.tree import Columns, Tree, cell_map, cells_of
+
+Floats = NDArray[np.float64]
+
+_CELLS_AT_ONCE = 20_000_000
+"""So many cells are worked on before an interrupt is heard."""
+
+_ENOUGH = 1e-6
+"""The fit ends when a round gains less than this part of the misfit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """A product of factors, each a table of some columns.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        The number of codes of each column.
+    factors : mapping of tuple of int to ndarray
+        The logarithms of the factors, flat, by their columns. A column without any is even.
+
+    Examples
+    --------
+    >>> one = Distribution((2, 2), {(0,): np.log([1.0, 3.0])})
+    >>> one.marginal((0,)).tolist(), np.exp(one.log_density([np.array([1]), np.array([0])])).round(3)
+    ([0.25, 0.75], array([0.375]))
+    """
+
+    sizes: tuple[int, ...]
+    factors: Mapping[Columns, Floats]
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree of cliques that holds the factors."""
+        return Tree.of(self.factors, self.sizes)
+
+    @cached_property
+    def _tree_arrays(self) -> TreeArrays:
+        tree = self.tree
+        return (
+            tree.starts,
+            tree.parent_places,
+            tree.own,
+            tree.above,
+            tree.above_starts,
+            tree.separator_starts,
+        )
+
+    def _layout(self, sets: Iterable[Columns]) -> LayoutArrays:
+        sets = tuple(sets)
+        tree = self.tree
+        cliques = [tree.clique_with(columns) for columns in sets]
+        maps = [
+            cell_map(tree.cliques[clique], columns, self.sizes)
+            for clique, columns in zip(cliques, sets, strict=True)
+        ]
+        own = (cells_of(columns, self.sizes) for columns in sets)
+        return (
+            np.cumsum([0, *own], dtype=np.int64),
+            np.array(cliques, np.int64),
+            np.concatenate([np.empty(0, np.int32), *maps]),
+            np.cumsum([0, *map(len, maps)], dtype=np.int64),
+        )
+
+    def fitted(self, wanted: Wanted, total: float, rounds: int) -> Distribution:
+        """Return the distribution whose marginals fit noisy tables best, starting from this one.
+
+        Parameters
+        ----------
+        wanted : Wanted
+            The tables, which become the factors.
+        total : float
+            The number of records.
+        rounds : int
+            Rounds of mirror descent at most.
+
+        Notes
+        -----
+        Of all distributions with the least weighted squares it has the largest entropy. McKenna,
+        Sheldon, Miklau (2019), Graphical-model based estimation and inference for differential
+        privacy, arXiv:1901.09136.
+        """
+        sizes = [cells_of(columns, self.sizes) for columns in wanted.sets]
+        known = [
+            self.factors.get(columns, np.zeros(size))
+            for columns, size in zip(wanted.sets, sizes, strict=True)
+        ]
+        found = Distribution(self.sizes, dict.fromkeys(wanted.sets, np.empty(0)))
+        logs = np.concatenate([np.empty(0), *known])
+        tables, separators = found._work()
+        tree, layout = found._tree_arrays, found._layout(wanted.sets)
+        at_once = max(1, _CELLS_AT_ONCE // max(found.tree.cells, 1))
+        step = 1.0 / (max(total, 1.0) * float(wanted.weights.max()))
+        done = False
+        while rounds > 0 and not done:
+            step, _, done = descend(
+                logs,
+                wanted.counts,
+                wanted.weights,
+                total,
+                step,
+                min(rounds, at_once),
+                _ENOUGH,
+                tree,
+                layout,
+                tables,
+                separators,
+            )
+            rounds -= at_once
+        parts = np.split(logs, np.cumsum(sizes)[:-1])
+        return Distribution(self.sizes, dict(zip(wanted.sets, parts, strict=True)))
+
+    def _work(self) -> tuple[Floats, Floats]:
+        tree = self.tree
+        return np.empty(tree.cells), np.empty(int(tree.separator_starts[-1]))
+
+    @cached_property
+    def _cliques(self) -> Floats:
+        """The marginals of all cliques."""
+        layout = self._layout(self.factors)
+        logs = np.concatenate([np.empty(0), *self.factors.values()])
+        tables, separators = self._work()
+        find_marginals(
+            logs, 1.0, self._tree_arrays, layout, tables, separators, np.empty(len(logs))
+        )
+        return tables
+
+    def marginal(self, columns: Columns) -> Floats:
+        """Return the probabilities of the combinations of columns of one clique, one axis each."""
+        tree = self.tree
+        clique = tree.clique_with(columns)
+        cells = cell_map(tree.cliques[clique], columns, self.sizes)
+        own = self._cliques[tree.starts[clique] : tree.starts[clique + 1]]
+        found = np.bincount(cells, own, cells_of(columns, self.sizes))
+        return found.reshape([self.sizes[column] for column in columns])
+
+    @cached_property
+    def _given(self) -> list[Floats]:
+        """The probability of each cell of a clique, given what the clique shares with its parent."""
+        tree = self.tree
+        shared = np.diff(tree.separator_starts).tolist()
+        return [
+            shares_in_groups(self._cliques[start:end], tree.own[start:end], count)
+            for (start, end), count in zip(pairwise(tree.starts.tolist()), shared, strict=True)
+        ]
+
+    @cached_property
+    def _for_draws(self) -> list[tuple[Floats, NDArray[np.int32], NDArray[np.int64]]]:
+        """For each clique, its cells in the order of what it shares, with their probabilities."""
+        tree = self.tree
+        found = []
+        for clique, (start, end) in enumerate(pairwise(tree.starts.tolist())):
+            own = tree.own[start:end]
+            order = np.argsort(own, kind="stable").astype(np.int32)
+            count = int(tree.separator_starts[clique + 1] - tree.separator_starts[clique])
+            starts = np.searchsorted(own[order], np.arange(count + 1)).astype(np.int64)
+            found.append((self._given[clique][order], order, starts))
+        return found
+
+    def log_density(self, codes: list[Codes]) -> Floats:
+        """Return the log probability of each record, given by its codes, column by column."""
+        found = np.zeros(len(codes[0]))
+        with np.errstate(divide="ignore"):
+            for columns, given in zip(self.tree.cliques, self._given, strict=True):
+                found += np.log(given)[self._cell(codes, columns)]
+        return found
+
+    def _cell(self, codes: list[Codes] | NDArray[np.unsignedinteger], columns: Columns) -> NDArray[np.int64]:
+        cells = np.zeros(len(codes[0]), np.int64)
+        for column in columns:
+            cells *= self.sizes[column]
+            cells += codes[column]
+        return cells
+
+    def draw(self, rows: int, rng: np.random.Generator) -> NDArray[np.unsignedinteger]:
+        """Draw records: a row of codes for each column.
+
+        Each record by itself has exactly the probabilities of `log_density`. Together they are
+        nearer to these than independent draws would be.
+        """
+        tree = self.tree
+        codes = np.zeros((len(self.sizes), rows), code_dtype(max(self.sizes)))
+        for clique, (shares, cells, starts) in enumerate(self._for_draws):
+            shared = tree.separators[clique]
+            groups = self._cell(codes, shared)
+            drawn = np.empty(rows, np.int32)
+            shuffled = rng.permutation(rows)
+            draw_evenly(shares, cells, starts, groups, shuffled, rng.random(len(starts) - 1), drawn)
+            rest = drawn
+            for column in reversed(tree.cliques[clique]):
+                rest, code = np.divmod(rest, self.sizes[column])
+                if column not in shared:
+                    codes[column] = code
+        return codes
