@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -160,4 +160,25 @@ def log_ratio(one: list[Question], other: list[Question]) -> float:
         own.log_chance() - its.log_chance()
         for own, its in zip(one, other, strict=True)
         if own.scale != its.scale or not np.array_equal(own.truth, its.truth)
+    )
+
+
+def largest_log_ratio(one: list[Question], other: list[Question]) -> float:
+    """Return the largest log ratio of two worlds, over all answers to the same questions.
+
+    Gaussian noise has none: the farther out an answer is, the more it tells.
+    """
+    return math.fsum(_largest(own, its) for own, its in zip(one, other, strict=True))
+
+
+def _largest(own: Question, its: Question) -> float:
+    if np.array_equal(own.truth, its.truth):
+        return 0.0
+    if own.mechanism == "discrete Laplace":
+        return float(np.abs(own.truth - its.truth).sum() / own.scale)
+    if own.mechanism == "discrete Gaussian":
+        return math.inf
+    return max(
+        abs(replace(own, answer=place).log_chance() - replace(its, answer=place).log_chance())
+        for place in range(len(own.truth))
     )
