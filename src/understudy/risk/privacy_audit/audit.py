@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from understudy.risk.privacy_audit.preset import Preset
 from understudy.risk.privacy_audit.result import PrivacyAudit, Tried, exceeds
 from understudy.risk.privacy_audit.seen import Seen
 from understudy.risk.privacy_audit.simulated import lower_bound
+from understudy.risk.privacy_audit.transcript import Question
 from understudy.risk.privacy_audit.worlds import Pair, make_pairs
 from understudy.risk.strong.command import Command
 from understudy.risk.strong.simulator import Synthesize, run_in_threads
@@ -35,9 +36,8 @@ ROWS = 20
 """Records of a made-up table, if nothing says how many."""
 
 
-class _Exact(Protocol):
-    def loss(self, pair: Pair, seed: int) -> Loss:
-        """Return what a release of the first world tells."""
+_MOST_HEARD = 400
+"""Fits whose noise is tested."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,16 +259,16 @@ class _Task:
         """Compute the likelihood ratios of releases in pairs of worlds."""
         pure = not self.claim.delta
         worlds, releases = self.effort.worlds, self.effort.releases
-        tried, problems = [], []
+        tried: list[Tried] = []
+        heard: list[Sequence[Question]] = []
         pairs = self._pairs(worlds)
         seeds = iter(self._seeds(worlds * releases))
-        for number, pair in enumerate(track(pairs, "Comparing worlds")):
+        for pair in track(pairs, "Comparing worlds"):
             losses = [audited.loss(pair, next(seeds)) for _ in range(releases)]
             error = (1 - self.effort.confidence) / worlds
             tried.append(self._tried(pair, losses, pure=pure, error=error))
-            if not number or not problems:
-                rng = np.random.default_rng(number)
-                problems += noise_problems([loss.questions for loss in losses], rng)
+            heard += [loss.questions for loss in losses][: _MOST_HEARD - len(heard)]
+        problems = list(noise_problems(heard, np.random.default_rng(self.seed.spawn(1)[0])))
         rows_known = isinstance(audited, Preset) or isinstance(
             audited.synthesizer, BayesNet | Independent
         )

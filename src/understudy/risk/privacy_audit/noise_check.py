@@ -7,8 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
+from understudy.privacy.ledger import Mechanism
 from understudy.risk.privacy_audit.laws import DiscreteGaussian, DiscreteLaplace, law_of
 from understudy.risk.privacy_audit.transcript import Question
 
@@ -24,7 +26,7 @@ def noise_problems(
     Parameters
     ----------
     transcripts : sequence of sequences of Question
-        The questions of several fits to the same table.
+        The questions of several fits.
     rng : numpy.random.Generator
         Breaks ties of whole numbers, for the test.
 
@@ -35,14 +37,14 @@ def noise_problems(
     too small. Two fits with the same noise in all counts are compared with the probability of that.
     """
     yield from _repeated(transcripts)
-    drawn: dict[tuple[str, float], list[np.ndarray]] = defaultdict(list)
+    drawn: dict[tuple[Mechanism, float], list[NDArray[np.int64]]] = defaultdict(list)
     for questions in transcripts:
         for question in questions:
             if question.counts:
                 drawn[question.mechanism, question.scale].append(question.noise)
     for (mechanism, scale), parts in drawn.items():
         noise = np.abs(np.concatenate(parts))
-        law = law_of(mechanism, scale)  # type: ignore[arg-type]  # the name of a law of counts
+        law = law_of(mechanism, scale)
         places = _uniform(noise, law, rng)
         found = stats.kstest(places, "uniform", alternative="greater")
         if found.pvalue < LEVEL / len(drawn):
@@ -82,7 +84,7 @@ def _log_same(law: DiscreteLaplace | DiscreteGaussian) -> float:
     return math.log(float((np.exp(_masses(law)) ** 2).sum()))
 
 
-def _masses(law: DiscreteLaplace | DiscreteGaussian) -> np.ndarray:
+def _masses(law: DiscreteLaplace | DiscreteGaussian) -> NDArray[np.float64]:
     reach = law.reach(-40.0)
     return law.log_mass(np.arange(-reach, reach + 1, dtype=np.float64))
 
@@ -94,8 +96,8 @@ def _mean_size(law: DiscreteLaplace | DiscreteGaussian) -> float:
 
 
 def _uniform(
-    sizes: np.ndarray, law: DiscreteLaplace | DiscreteGaussian, rng: np.random.Generator
-) -> np.ndarray:
+    sizes: NDArray[np.int64], law: DiscreteLaplace | DiscreteGaussian, rng: np.random.Generator
+) -> NDArray[np.float64]:
     reach = max(law.reach(-40.0), int(sizes.max(initial=0)))
     own = np.exp(law.log_mass(np.arange(reach + 1, dtype=np.float64)))
     own[1:] *= 2
