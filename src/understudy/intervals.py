@@ -41,3 +41,24 @@ def wilson_interval(hits: float, total: int, confidence: float = 0.95) -> tuple[
         max(0.0, min(share, (centre - spread) / scale)),
         min(1.0, max(share, (centre + spread) / scale)),
     )
+
+
+def exact_limits(hits: int, total: int, error: float) -> tuple[float, float]:
+    """Return limits of a probability, each of which is wrong with at most the given probability.
+
+    References
+    ----------
+    .. [1] Clopper, Pearson (1934). The use of confidence or fiducial limits illustrated in the case
+       of the binomial. Biometrika 26, doi:10.1093/biomet/26.4.404
+
+    Examples
+    --------
+    >>> low, high = exact_limits(0, 100, 0.05)  # (1 - high)^100 = 0.05
+    >>> low, round(high, 5)
+    (0.0, 0.02951)
+    """
+    from scipy.special import betaincinv
+
+    low = float(betaincinv(hits, total - hits + 1, error)) if hits else 0.0
+    high = float(betaincinv(hits + 1, total - hits, 1 - error)) if hits < total else 1.0
+    return low, high

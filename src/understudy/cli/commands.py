@@ -17,6 +17,7 @@ from understudy.cli import options, session
 from understudy.cli.advice_commands import AdviceCommands
 from understudy.cli.attack import attack
 from understudy.cli.audit_options import AuditOptions, AuditOutputs, show_audit
+from understudy.cli.audit_privacy import audit_privacy
 from understudy.cli.control import control
 from understudy.cli.holdout import Holdout, KeptBack, KeptBackFile
 from understudy.cli.named_releases import NamedReleases
@@ -231,6 +232,7 @@ def show(
 
 app.command()(control)
 app.command()(attack)
+app.command("audit-privacy")(audit_privacy)
 
 
 @app.command()

@@ -7,14 +7,20 @@ seeded: who knows the seed can take the noise away.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.errors import UnderstudyError
+
+if TYPE_CHECKING:
+    from understudy.privacy.ledger import Mechanism
 
 Counts = NDArray[np.int64]
 _STEPS = 80
@@ -23,6 +29,40 @@ _WIDER = 1 + 2.0**-40
 
 class MissingPrivacyError(UnderstudyError, ImportError):
     """OpenDP is not installed."""
+
+
+class Witness(Protocol):
+    """Sees every question to the records, and may hand on an answer that was drawn before.
+
+    An audit of made-up tables needs one. It gets the true answers, so nothing else may have any.
+    """
+
+    def counts(
+        self, mechanism: Mechanism, truth: Counts, scale: float, draw: Callable[[], Counts]
+    ) -> Counts:
+        """Return the answer to a question for counts."""
+
+    def choice(
+        self,
+        mechanism: Mechanism,
+        truth: NDArray[np.float64],
+        scale: float,
+        draw: Callable[[], int],
+    ) -> int:
+        """Return the answer to a choice by scores."""
+
+
+_witness: ContextVar[Witness | None] = ContextVar("witness", default=None)
+
+
+@contextmanager
+def witnessed(witness: Witness) -> Iterator[None]:
+    """Let a witness see all questions that are asked meanwhile."""
+    token = _witness.set(witness)
+    try:
+        yield
+    finally:
+        _witness.reset(token)
 
 
 @cache
@@ -148,12 +188,19 @@ def choice_scale(sensitivity: float, cost: Fraction, *, pure: bool) -> float:
 
 def with_gaussian(counts: Counts, scale: float) -> Counts:
     """Return counts with discrete Gaussian noise."""
-    return _noised(_gaussian(scale), counts)
+    return _answer("discrete Gaussian", counts, scale, lambda: _noised(_gaussian(scale), counts))
 
 
 def with_laplace(counts: Counts, scale: float) -> Counts:
     """Return counts with discrete Laplace noise."""
-    return _noised(_laplace(scale), counts)
+    return _answer("discrete Laplace", counts, scale, lambda: _noised(_laplace(scale), counts))
+
+
+def _answer(
+    mechanism: Mechanism, counts: Counts, scale: float, draw: Callable[[], Counts]
+) -> Counts:
+    witness = _witness.get()
+    return draw() if witness is None else witness.counts(mechanism, counts, scale, draw)
 
 
 def _noised(measurement: Any, counts: Counts) -> Counts:  # noqa: ANN401
@@ -183,4 +230,10 @@ def choose(scores: NDArray[np.float64], scale: float, *, pure: bool) -> int:
     """Return the place of the largest score after noise: exponential if pure, and else Gumbel."""
     if not np.isfinite(scores).all():
         raise ValueError("scores must be finite numbers")
-    return int(_noisy_max(scale, pure=pure)(scores.tolist()))
+
+    def draw() -> int:
+        return int(_noisy_max(scale, pure=pure)(scores.tolist()))
+
+    witness = _witness.get()
+    mechanism: Mechanism = "permute and flip" if pure else "exponential"
+    return draw() if witness is None else witness.choice(mechanism, scores, scale, draw)

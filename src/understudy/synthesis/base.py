@@ -506,6 +506,10 @@ class Synthesizer(Parametrized, ABC):
         The file is as confidential as what it holds; its header says how many cells rest on fewer
         than five records.
         """
+        return write_model(*self.contents(), path, overwrite=overwrite)
+
+    def contents(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return all that a model file holds: plain values, and arrays."""
         self._require_fit()
         cells, rare = self.cells()
         description = {
@@ -519,7 +523,7 @@ class Synthesizer(Parametrized, ABC):
         if isinstance(self.dialect_, Dialect):
             description["dialect"] = self.dialect_.to_plain()
         coding = {f"{_CODEC}{name}": array for name, array in self.codec_.to_arrays().items()}
-        return write_model(description, self._learnt() | coding, path, overwrite=overwrite)
+        return description, self._learnt() | coding
 
     def _description(self) -> dict[str, Any]:
         """Return what else a model file says, in values that JSON can hold."""

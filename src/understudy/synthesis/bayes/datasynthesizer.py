@@ -55,7 +55,7 @@ def fit_as_datasynthesizer(
     )
     structure = _noisy_structure(source, constraints, epsilon / 2, rng)
     network = structure.to_network(constraints.names)
-    return network, _noisy_counts(source, network, epsilon / 2, rng)
+    return network, _noisy_counts(source, network, epsilon, rng)
 
 
 def _noisy_structure(
@@ -64,27 +64,76 @@ def _noisy_structure(
     columns = range(len(constraints))
     placed = [constraints.first[0] if constraints.first else int(rng.integers(len(columns)))]
     parents: dict[int, Parents] = {placed[0]: ()}
-    told: dict[tuple[int, Parents], float] = {}
     while len(placed) < len(columns):
-        size = min(len(placed), int(constraints.most.max(initial=0)))
-        candidates = [
-            (child, own)
-            for child in columns
-            if child not in placed
-            for own in combinations(sorted(placed), size)
-        ]
-        for child, own in candidates:
-            if (child, own) not in told:
-                told[child, own] = _information(coded, child, own)
-        steps = np.array([_sensitivity(coded, child, own) for child, own in candidates])
-        steps *= len(columns) - 1
-        weights = np.array([told[one] for one in candidates]) * epsilon / (2 * steps)
-        shares = np.exp(weights - weights.max())
-        chosen = int(rng.choice(len(candidates), p=shares / shares.sum()))
-        child, own = candidates[chosen]
+        candidates, shares = _chances(coded, constraints, placed, epsilon)
+        child, own = candidates[int(rng.choice(len(candidates), p=shares))]
         placed.append(child)
         parents[child] = own
     return Structure(tuple(placed), tuple(parents[place] for place in columns))
+
+
+def _chances(
+    coded: Coded, constraints: Constraints, placed: Sequence[int], epsilon: float
+) -> tuple[list[tuple[int, Parents]], NDArray[np.float64]]:
+    """Return what may be placed next, with its parents, and how probable each is."""
+    columns = range(len(constraints))
+    size = min(len(placed), int(constraints.most.max(initial=0)))
+    candidates = [
+        (child, own)
+        for child in columns
+        if child not in placed
+        for own in combinations(sorted(placed), size)
+    ]
+    steps = np.array([_sensitivity(coded, child, own) for child, own in candidates])
+    steps *= len(columns) - 1
+    told = np.array([_information(coded, *one) for one in candidates])
+    weights = told * epsilon / (2 * steps)
+    shares = np.exp(weights - weights.max())
+    return candidates, shares / shares.sum()
+
+
+def log_chance_of(
+    network: Network, coded: Coded, constraints: Constraints, epsilon: float
+) -> float:
+    """Return the log probability of a network, given its first column.
+
+    Parameters
+    ----------
+    network : Network
+        What was found.
+    coded : Coded
+        The records.
+    constraints : Constraints
+        As for `fit_as_datasynthesizer`.
+    epsilon : float
+        What the tool was told.
+    """
+    places = {name: place for place, name in enumerate(coded.names)}
+    order = [places[name] for name in network.names]
+    found = 0.0
+    for number, (child, name) in enumerate(zip(order, network.names, strict=True)):
+        if not number:
+            continue
+        candidates, shares = _chances(coded, constraints, order[:number], epsilon / 2)
+        own = tuple(sorted(places[parent] for parent in network.parents[name]))
+        found += math.log(shares[candidates.index((child, own))])
+    return found
+
+
+def counted_tables(network: Network) -> list[tuple[tuple[str, ...], int]]:
+    """Return the columns of each table that is counted, and how many of them are drawn from it.
+
+    The first table holds several columns, which are drawn one after the other.
+    """
+    names = network.names
+    degree = len(network.parents[names[-1]])
+    first = (tuple(names[: degree + 1]), degree + 1)
+    return [first, *(((*network.parents[name], name), 1) for name in names[degree + 1 :])]
+
+
+def noise_scale(columns: int, of_table: int, epsilon: float) -> float:
+    """Return the scale of the noise on a table of some of the columns."""
+    return (columns - (of_table - 1)) / (epsilon / 2)
 
 
 def _information(coded: Coded, child: int, parents: Parents) -> float:
@@ -116,9 +165,7 @@ def _noisy_counts(
     coded: Coded, network: Network, epsilon: float, rng: np.random.Generator
 ) -> dict[str, NDArray[np.float64]]:
     """Return noisy counts of each table; those of the first columns are sums over one table."""
-    names = network.names
-    degree = len(network.parents[names[-1]])
-    first = names[: degree + 1]
+    first, degree = counted_tables(network)[0][0], len(network.parents[network.names[-1]])
     joint = _noisy(coded, first, epsilon, rng)
     found = {}
     for place, (child, parents) in enumerate(network.parents.items()):
@@ -143,5 +190,5 @@ def _noisy(
             f"each. At most {MOST_CELLS:,} can be used; allow fewer parents."
         )
     counts = dense_counts(coded, names).astype(np.float64)
-    scale = (len(coded.names) - (len(names) - 1)) / epsilon
+    scale = noise_scale(len(coded.names), len(names), epsilon)
     return np.maximum(counts + rng.laplace(0, scale, counts.shape), 0)
