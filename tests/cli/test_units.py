@@ -136,3 +136,55 @@ def test_mistakes(homes, refused):
         "run", "homes.csv", "-o", "out", *QUICK, "--unit-id", "sex",
         says="cannot be a key, the sensitive column or the target",
     )  # fmt: skip
+
+
+class TestAttack:
+    ATTACK = ("attack", "homes.csv", "s.csv", "--seed", "1")
+
+    @pytest.fixture(autouse=True)
+    def release(self, homes, call):
+        self.homes = homes
+        code, _, _ = call(
+            "synth", "homes.csv", "-o", "s.csv", "--save-model", "m.us", "--seed", "1",
+            "--method", "independent", *ID,
+        )  # fmt: skip
+        assert code == 0
+
+    def test_units_count_once(self, folder, call):
+        code, out, err = call(
+            *self.ATTACK, "--keys", "sex,age", "--sensitive", "ill", "--classifiers", "none",
+            "--attacks", "overview,lookalikes", "--json", "a.json", *ID,
+        )  # fmt: skip
+        assert code == 0, err
+        words = " ".join(out.split())
+        assert f"80 households with {len(self.homes):,} records, 1 to 4 each" in words
+        found = json.loads((folder / "a.json").read_text())
+        assert found["settings"]["unit_id"] == ["household"]
+        plain = json.dumps(found)
+        assert '"n": 80' in plain or '"records": 80' in plain
+
+    def test_all_records_of_a_unit_are_unknown_at_once(self, folder, call):
+        strong = ("--strong", "rooms", "--strong-output", "w.csv")
+        code, _, err = call(*self.ATTACK, "--model", "m.us", *strong, *ID)
+        assert code == 0, err
+        assert len(pl.read_csv(folder / "w.csv")) == 80
+        make = ("synth", "homes.csv", "-o", "p.csv", "--save-model", "p.us", "--seed", "1", *ID)
+        assert call(*make)[0] == 0
+        panel = ("attack", "homes.csv", "p.csv", "--model", "p.us", "--strong", "rooms", *ID)
+        code, _, err = call(*panel)
+        assert code == 2
+        assert "draws the records of a unit together" in err
+
+    @pytest.mark.parametrize(
+        ("more", "message"),
+        [
+            (("--strong", "rooms", "--model", "m.us", "--refits", "3"), "--refits"),
+            (("--strong", "rooms,sex", "--model", "m.us"), "one column"),
+            (("--attacks", "lookalikes", "--unit-id", "home"), "home"),
+        ],
+    )
+    def test_what_does_not_go_together_is_said(self, call, more, message):
+        named = () if "--unit-id" in more else ID
+        code, _, err = call(*self.ATTACK, *more, *named)
+        assert code == 2
+        assert message in err

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from understudy.audit.findings import Figure
 from understudy.audit.measures import MEASURES, Measure, measures_for
@@ -17,6 +19,13 @@ from understudy.audit.task import (
     personal_columns,
     read_groups,
     with_types_matched,
+)
+from understudy.audit.units import (
+    about_units,
+    name_of_units,
+    one_record_each,
+    read_unit_id,
+    with_units,
 )
 from understudy.data.frames import Frame, to_narwhals
 from understudy.errors import UnderstudyError
@@ -94,6 +103,7 @@ def attack_release(  # noqa: PLR0913  # the tables, the attacker, and which atta
     control: Frame | None = None,
     groups: Mapping[str, int] | None = None,
     tolerance: object = None,
+    unit_id: Sequence[str] | None = None,
     seed: int = 0,
     without: Collection[str] = (),
     only: Collection[str] | None = None,
@@ -108,7 +118,7 @@ def attack_release(  # noqa: PLR0913  # the tables, the attacker, and which atta
         The releases of one table.
     scenario : Scenario or None
         What the attacker knows and wants; without it, only attacks without keys are made.
-    model, groups, seed
+    model, groups, unit_id, seed
         As in `audit`.
     tolerance : object
         How far off a guess of a number or a date may be; see `risk.attribution`.
@@ -142,11 +152,54 @@ def attack_release(  # noqa: PLR0913  # the tables, the attacker, and which atta
     ]
     if not attacks:
         return []
+    names = read_unit_id(unit_id, task)
     task, _ = with_types_matched(task)
-    (given,) = task.releases
-    ready = made_ready(task, given, encoded(task), personal_columns(task), Remembered())
+    if names:
+        task, _, _ = with_units(task, names)
+        # Without control records of other units, there is nothing to compare with.
+        attacks = [one for one in attacks if one in measures_for(task, given)]
+    left_out = personal_columns(task)
+    drawn = one_record_each(task)
+    ready, whole = (
+        made_ready(one, one.releases[0], encoded(one), left_out, Remembered())
+        for one in (drawn, task)
+    )
     ordered = sorted(attacks, key=lambda one: one.place)
-    return [_made(measure, ready) for measure in track(ordered, "Attacking")]
+    return [
+        _made(measure, whole if measure.of_units == "all records" else ready)
+        for measure in track(ordered, "Attacking")
+    ]
+
+
+class OneOfEach(NamedTuple):
+    """One record of each unit, of the original and of the control records, and what to say."""
+
+    original: Frame
+    control: Frame | None
+    notes: tuple[str, ...]
+
+
+def one_of_each_unit(
+    original: Frame, control: Frame | None, unit_id: Sequence[str], seed: int
+) -> OneOfEach:
+    """Return one record of each unit, as `attack_release` and `audit` draw them."""
+    task = Task(
+        original=original,
+        releases=(),
+        scenario=Scenario.without_keys(),
+        target=None,
+        control=control,
+        test=None,
+        groups={},
+        measures="standard",
+        classifiers=None,
+        seed=seed,
+        show_records=False,
+    )
+    task, units, notes = with_units(task, read_unit_id(unit_id, task))
+    drawn = one_record_each(task)
+    about = about_units(units, name_of_units(units.names), np.bincount(units.original))
+    return OneOfEach(drawn.original, drawn.control, (about, *notes))
 
 
 def _made(measure: Measure, ready: Sequence[Synthesis]) -> MadeAttack:

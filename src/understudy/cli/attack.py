@@ -132,6 +132,7 @@ def attack(
     attacker: Annotated[options.Attacker, Reworded(panel=None)],
     others: OtherOptions,
     strong: StrongOptions,
+    unit_id: Annotated[options.UnitId, Reworded(panel=None)] = "",
     processes: Annotated[
         int,
         option(
@@ -160,6 +161,9 @@ def attack(
     strong.check(force=force, shadows=others.shadows is not None)
     others.check(strong)
     scenario = _scenario(attacker, others, strong)
+    units = split_names(unit_id)
+    if units and others.shadows is not None:
+        raise ParameterError("--shadows is about single records, so it does not take --unit-id.")
     inputs = [original, *synthetic, attacker.control, attacker.scenario, strong.model]
     outputs = [json, strong.strong_output]
     session.check_outputs(outputs, inputs, force)
@@ -168,6 +172,7 @@ def attack(
     source = strong.source()
     groups = attacker.read_groups()
     found, made, told, shadows = None, [], None, None
+    notes: tuple[str, ...] = ()
     with session.progress(ctx):
         table, dialect = csv.open(original)
         read = partial(csv.read, like=dialect)
@@ -175,7 +180,8 @@ def attack(
         strong.check_table(table)
         if others.wanted(strong, attacker):
             control = read(attacker.control) if attacker.control is not None else None
-            asked = _Asked(table, releases, scenario, control, groups, processes, seed)
+            asked = _Asked(table, releases, scenario, control, groups, units, processes, seed)
+            notes = asked.notes()
             found = asked.overview(attacker, others)
             made = asked.others(others, source)
         if others.shadows is not None:
@@ -183,10 +189,16 @@ def attack(
             shadows = others.by_shadows(source, table, release, processes=processes, seed=seed)  # type: ignore[arg-type]
         if strong.wanted and source is not None:
             told = strong.attack(
-                source, table, releases, groups=groups, processes=processes, seed=seed
+                source,
+                table,
+                releases,
+                groups=groups,
+                units=units,
+                processes=processes,
+                seed=seed,
             )
     if not ctx.obj["quiet"]:
-        _show(found, made, shadows, told, strong)
+        _show(notes, found, made, shadows, told, strong)
     if json is not None:
         from understudy.report.attack_json import write_attack
 
@@ -198,6 +210,7 @@ def attack(
         }
         settings = {
             "groups": groups,
+            "unit_id": units or None,
             "seed": seed,
             "tolerance": others.tolerance,
             "strong": strong.settings(),
@@ -228,6 +241,7 @@ class _Asked:
     scenario: Scenario | None
     control: pl.DataFrame | None
     groups: dict[str, int] | None
+    units: list[str]
     processes: int
     seed: int
 
@@ -238,19 +252,32 @@ class _Asked:
             return None
         from understudy.risk.overview import overview
 
+        original, control = self.original, self.control
+        if self.units:
+            from understudy.audit.attacks import one_of_each_unit
+
+            original, control, _ = one_of_each_unit(original, control, self.units, self.seed)
         return overview(
-            self.original,
+            original,
             self.releases,
             keys=self.scenario.keys,
             sensitive=self.scenario.sensitive,
             known=self.scenario.known,
             tolerance=others.tolerance,
             classifiers=attacker.preset,
-            control=self.control,
+            control=control,
             groups=self.groups,
             processes=self.processes,
             random_state=self.seed,
         )
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what is said of units before the results."""
+        if not self.units:
+            return ()
+        from understudy.audit.attacks import one_of_each_unit
+
+        return one_of_each_unit(self.original, self.control, self.units, self.seed).notes
 
     def others(
         self, others: OtherOptions, source: Synthesizer | Command | None
@@ -267,6 +294,7 @@ class _Asked:
             control=self.control,
             groups=self.groups,
             tolerance=others.tolerance,
+            unit_id=self.units or None,
             seed=self.seed,
             only=others.names(),
             without=IN_OVERVIEW,
@@ -280,6 +308,7 @@ def _one(releases: list[pl.DataFrame]) -> list[pl.DataFrame]:
 
 
 def _show(
+    notes: Sequence[str],
     found: Overview | None,
     made: list[MadeAttack],
     shadows: ShadowMembership | None,
@@ -292,6 +321,7 @@ def _show(
     from understudy.report.attack_table import attack_table, findings_table
 
     parts = [
+        *([Text(" ".join(notes))] if notes else []),
         *([attack_table(found)] if found is not None else []),
         *([findings_table(made)] if made else []),
         *([Text(shadows.summary())] if shadows is not None else []),

@@ -11,6 +11,7 @@ from understudy.cli import options
 from understudy.cli.option_groups import SHOW_RECORDS, Reworded, panel, spelled
 from understudy.cli.options import split_names
 from understudy.errors import ParameterError, unknown_columns
+from understudy.wording import listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -207,8 +208,12 @@ class StrongOptions:
         groups: Mapping[str, int] | None,
         processes: int,
         seed: int,
+        units: Sequence[str] = (),
     ) -> StrongAttack:
-        """Attack a release; groups and seed are for a command."""
+        """Attack a release; groups and seed are for a command.
+
+        With units, all records of one are unknown at once.
+        """
         from understudy.risk import black_box_attacker, strong_attacker
         from understudy.synthesis import Synthesizer
 
@@ -217,6 +222,8 @@ class StrongOptions:
             "records": self._rows(original),
             "processes": processes,
         }
+        if units:
+            return self._attack_units(source, original, synthetic, units)
         if isinstance(source, Synthesizer):
             asked |= {"prior": self.prior or "informed", "mode": self.mode or "auto"}
             return strong_attacker(source, original, list(synthetic), refits=self.refits, **asked)
@@ -231,6 +238,37 @@ class StrongOptions:
             random_state=seed,
             resume=self.resume,
             **asked,
+        )
+
+    def _attack_units(
+        self,
+        source: Synthesizer | Command,
+        original: pl.DataFrame,
+        synthetic: Sequence[pl.DataFrame],
+        units: Sequence[str],
+    ) -> StrongAttack:
+        from understudy.risk import strong_attacker_on_units
+        from understudy.synthesis import Synthesizer
+
+        given = {
+            "--records": self.records,
+            "--refits": self.refits,
+            "--prior": self.prior,
+            "--mode": None if self.mode == "fixed" else self.mode,
+        }
+        if unfit := [name for name, value in given.items() if value]:
+            raise ParameterError(
+                f"{listed(unfit)}: with --unit-id, --strong attacks all records of each unit "
+                "together, given the structure of the model as published."
+            )
+        if not isinstance(source, Synthesizer) or self._names == [_WHOLE] or len(self._names) > 1:
+            raise ParameterError(
+                "--strong with --unit-id needs --model, and one column: the value that a unit's "
+                "records share."
+            )
+        (unknown,) = self._names
+        return strong_attacker_on_units(
+            source, original, list(synthetic), unknown=unknown, unit_id=list(units)
         )
 
     def tables(self, found: StrongAttack) -> Iterator[RenderableType]:

@@ -111,6 +111,24 @@ def test_exceptions_are_drawn_with_their_share():
         assert found["'total' = 'rent' + 'heating'"] == pytest.approx(share, abs=0.006)
 
 
+@pytest.mark.parametrize("method", [Independent, BayesNet, GaussianCopula])
+def test_the_number_of_a_single_exception_never_comes_back(method):
+    rng = np.random.default_rng(3)
+    height, weight = rng.integers(150, 200, 3_000), rng.integers(50, 110, 3_000)
+    index = np.round(weight * 10_000.0 / height**2, 6)
+    index[17] = 449.979731
+    table = pl.DataFrame({"height": height, "weight": weight, "bmi": index})
+    formula = Formula(column="bmi", form="ratio to square", of=("weight", "height"), factor=1e4)
+    schema = Schema.infer(table).with_dependencies(formula)
+    model = method(ends=5, random_state=1).fit(table, schema)
+    assert model.sample(30_000)["bmi"].max() < 60
+    # Five records are enough to draw about their numbers.
+    many = table.with_columns(
+        bmi=pl.when(pl.int_range(pl.len()) < 5).then(400.0 + pl.int_range(pl.len())).otherwise("bmi")
+    )
+    assert method(ends=5, random_state=1).fit(many, schema).sample(30_000)["bmi"].max() > 300
+
+
 def test_what_follows_from_many_values_is_modelled_too_and_set_right():
     rng = np.random.default_rng(4)
     country = rng.integers(0, 60, 3000)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from understudy import Coded
 from understudy.errors import ParameterError
 from understudy.synthesis.copula import nearest_correlation
-from understudy.synthesis.copula.correlation import Margin, score_bits, score_correlations
+from understudy.synthesis.copula.correlation import Margin, score_bits
+from understudy.synthesis.copula.latents import Latent, pair_correlations
 
 
 class Batches:
@@ -23,9 +24,12 @@ class Batches:
         return self.coded.batches(self.rows)
 
 
-def margins_of(coded):
+def latents_of(coded):
     columns = zip(coded.columns, coded.cardinalities, strict=True)
-    return [Margin.of(np.bincount(c, minlength=size), np.arange(size)) for c, size in columns]
+    return [
+        Latent(place, Margin.of(np.bincount(c, minlength=size), np.arange(size)), np.arange(size))
+        for place, (c, size) in enumerate(columns)
+    ]
 
 
 def test_scores_are_means_of_intervals():
@@ -57,10 +61,10 @@ def test_correlations_are_those_of_numpy():
     latent = rng.standard_normal((9000, 4)) @ rng.standard_normal((4, 4))
     codes = np.clip(np.round(latent * 2) + 9, 0, 18).astype(int)
     coded = Coded.from_arrays({str(j): codes[:, j] for j in range(4)})
-    margins = margins_of(coded)
-    tables = zip(margins, coded.columns, coded.cardinalities, strict=True)
-    scores = np.array([margin.score_table(size)[codes] for margin, codes, size in tables])
-    found = score_correlations(coded, margins, coded.cardinalities)
+    latents = latents_of(coded)
+    tables = zip(latents, coded.columns, strict=True)
+    scores = np.array([latent.scores()[codes] for latent, codes in tables])
+    found = pair_correlations(coded, latents)
     np.testing.assert_allclose(found, np.corrcoef(scores), atol=1e-12)
 
 
@@ -68,17 +72,28 @@ def test_correlations_are_those_of_numpy():
 def test_batches_and_order_do_not_change_a_bit(rows, seed):
     rng = np.random.default_rng(seed)
     coded = Coded.from_arrays({"a": rng.integers(0, 900, 5000), "b": rng.integers(0, 3, 5000)})
-    margins = margins_of(coded)
-    expected = score_correlations(coded, margins, coded.cardinalities)
+    latents = latents_of(coded)
+    expected = pair_correlations(coded, latents)
     shuffled = Batches(coded.take(rng.permutation(5000)), rows)
-    found = score_correlations(shuffled, margins, coded.cardinalities)
+    found = pair_correlations(shuffled, latents)
     np.testing.assert_array_equal(found, expected)
 
 
 def test_a_constant_column_has_no_correlation():
     coded = Coded.from_arrays({"a": [0, 0, 0, 0], "b": [0, 1, 0, 1]})
-    found = score_correlations(coded, margins_of(coded), coded.cardinalities)
+    found = pair_correlations(coded, latents_of(coded))
     assert found.tolist() == [[1, 0], [0, 1]]
+
+
+def test_small_weights_give_way():
+    # No such three variables: the third cannot go with the first and against the second.
+    matrix = np.array([[1, 0.9, 0.9], [0.9, 1, -0.9], [0.9, -0.9, 1]])
+    alike = nearest_correlation(matrix)
+    found = nearest_correlation(matrix, np.array([1, 1, 1e-3]))
+    assert found[0, 1] == pytest.approx(0.9, abs=0.01)
+    assert alike[0, 1] < 0.7
+    np.linalg.cholesky(found)
+    np.testing.assert_allclose(nearest_correlation(matrix, np.full(3, 7.0)), alike, atol=1e-12)
 
 
 def test_a_definite_matrix_stays_as_it_is():

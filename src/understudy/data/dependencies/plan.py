@@ -416,10 +416,14 @@ class _Learner:
         column = self.schema[told.column]
         others = array.filter(pa.array(~agree))
         if column.kind in NUMERIC and not column.levels:
+            # The number of a single record must not come back: bins rest on several, or are not.
+            present = len(others) - others.null_count
+            bins = min(_BINS_OF_EXCEPTIONS, present // self.ends)
+            if not bins:
+                others = others.filter(others.is_null())
             column = replace(
-                column, binning="quantile", bins=_BINS_OF_EXCEPTIONS, edges=(), range=None
+                column, binning="quantile", bins=max(bins, 1), edges=(), range=None, special=()
             )
-            column = replace(column, special=())
         elif column.kind == "categorical":
             seen = set(others.unique().to_pylist())
             levels = column.levels or tuple(

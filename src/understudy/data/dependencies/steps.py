@@ -154,12 +154,15 @@ class Residue:
         return [AS_TOLD, *self.coder.labels(), "missing"]
 
     def reduced(self, columns: Arrays) -> Reduced:
-        """Return 0 where the others tell the value, and a number for what it is elsewhere."""
+        """Return 0 where the others tell the value, and a number for what it is elsewhere.
+
+        Exceptions that were too few for any to be known are coded as told, and so come back.
+        """
         own = columns[self.column]
         agree, _ = self.told.agrees(own, columns)
         codes, missing = self.coder.assign(own)
-        unknown = ~agree & ~missing & (codes < 0)
-        codes = np.where(missing, self.coder.known, np.maximum(codes, 0)) + 1
+        unknown = ~agree & ~missing & (codes < 0) & (self.coder.known > 0)
+        codes = np.where(missing, self.coder.known, codes) + 1
         return Reduced(pa.array(np.where(agree, 0, codes)), ~unknown)
 
     def restored(self, drawn: pa.Array | None, columns: Arrays, drawing: Drawing) -> pa.Array:

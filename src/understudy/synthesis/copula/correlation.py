@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.counting import LocalEngine, Source
-from understudy.data import Coded
 from understudy.errors import ParameterError
 
 Floats = NDArray[np.float64]
 
 _MOST_BITS = 17
-
-# Products of so many scores add up in a float without rounding: see `score_bits`.
-_EXACT_ROWS = 4096
 
 _FLOOR = 1e-12
 _TOLERANCE = 1e-6
@@ -91,56 +85,28 @@ def score_bits(rows: int) -> int:
     return min(_MOST_BITS, (62 - rows.bit_length()) // 2)
 
 
-def score_correlations(
-    source: Source, margins: Sequence[Margin], cardinalities: Sequence[int]
-) -> Floats:
-    """Return the correlations of the columns' scores, 0 for a column with a single value.
-
-    The sums are exact whole numbers, so batches and threads do not change a bit of the result.
-    """
-    sizes = zip(margins, cardinalities, strict=True)
-    tables = [margin.score_table(size) for margin, size in sizes]
-    total = LocalEngine().sum_over(source, lambda batch: _products(batch, tables))
-    rows = int(margins[0].counts.sum())
-    means = np.array([margin.scores @ margin.counts for margin in margins]) / rows
-    covariances = total / rows - np.outer(means, means)
-    varied = np.array([len(margin.codes) > 1 for margin in margins])
-    deviations = np.sqrt(np.where(varied, np.diag(covariances), 1.0))
-    found: Floats = np.where(np.outer(varied, varied), covariances, 0.0)
-    found = np.clip(found / np.outer(deviations, deviations), -1, 1)
-    np.fill_diagonal(found, 1.0)
-    return found
-
-
-def _products(batch: Coded, tables: Sequence[Floats]) -> NDArray[np.int64]:
-    """Return the sums of products of the scores of all pairs of columns."""
-    total = np.zeros((len(tables), len(tables)), np.int64)
-    for start in range(0, len(batch), _EXACT_ROWS):
-        rows = slice(start, start + _EXACT_ROWS)
-        parts = zip(tables, batch.columns, strict=True)
-        scores = np.stack([table[codes[rows]] for table, codes in parts])
-        total += (scores @ scores.T).astype(np.int64)
-    return total
-
-
-def nearest_correlation(matrix: Floats) -> Floats:
+def nearest_correlation(matrix: Floats, weights: Floats | None = None) -> Floats:
     """Return the positive definite correlation matrix that is nearest to a symmetric matrix.
 
     Parameters
     ----------
     matrix : ndarray of shape (columns, columns)
         Symmetric, with ones on the diagonal.
+    weights : ndarray of shape (columns,), optional
+        How well each column's correlations are known, above 0; all alike by default. Where a
+        correlation has to give way, it is one of columns with small weights.
 
     Returns
     -------
     ndarray
-        The matrix itself if it is positive definite. Otherwise the nearest one in the Frobenius
-        norm, up to a small tolerance, with no eigenvalue below 1e-12 times the columns.
+        The matrix itself if it is positive definite. Otherwise the nearest one, up to a small
+        tolerance, with no eigenvalue below 1e-12 times the columns if weights are alike. The
+        distance is the Frobenius norm, each entry times the roots of both columns' weights.
 
     Notes
     -----
     Alternating projections on the matrices without small eigenvalues and on those with a unit
-    diagonal, with Dykstra's correction [1]_.
+    diagonal, with Dykstra's correction, in the norm of the weights [1]_.
 
     References
     ----------
@@ -158,7 +124,9 @@ def nearest_correlation(matrix: Floats) -> Floats:
     floor = _FLOOR * len(matrix)
     if _is_definite(matrix, floor):
         return matrix
-    found: Floats = matrix
+    roots = np.ones(len(matrix)) if weights is None else np.sqrt(weights / weights.max())
+    unit = roots * roots
+    found: Floats = matrix * np.outer(roots, roots)
     correction = np.zeros_like(matrix)
     for _ in range(_ROUNDS):
         before = found
@@ -166,7 +134,7 @@ def nearest_correlation(matrix: Floats) -> Floats:
         projected = _lift_eigenvalues(shifted, floor)
         correction = projected - shifted
         found = projected.copy()
-        np.fill_diagonal(found, 1.0)
+        np.fill_diagonal(found, unit)
         if np.linalg.norm(found - before) <= _TOLERANCE * np.linalg.norm(found):
             break
     # The last projection was that on the unit diagonal. Twice the floor leaves room for scaling.

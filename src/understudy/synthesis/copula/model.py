@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, get_args
 
@@ -12,18 +12,22 @@ from numpy.typing import NDArray
 from understudy.arguments import check_choice, check_whole
 from understudy.counting import Source, marginal_counts
 from understudy.data import Coded
-from understudy.data.coded import Codes, code_dtype
+from understudy.data.coded import code_dtype
 from understudy.data.ends import FEWEST_AT_ENDS
 from understudy.data.value_coder import Smoothing, ValueCoder
 from understudy.errors import NoDensityError
 from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.blocks import Block, RandomState
 from understudy.synthesis.copula.attenuation import latent_correlations
-from understudy.synthesis.copula.correlation import (
-    Floats,
-    Margin,
-    nearest_correlation,
-    score_correlations,
+from understudy.synthesis.copula.correlation import Floats, nearest_correlation
+from understudy.synthesis.copula.latents import (
+    Latent,
+    Order,
+    gaps_of,
+    latents_of,
+    natural_order,
+    pair_correlations,
+    telling_orders,
 )
 
 # Normal variables that are held at once while drawing (16 MB).
@@ -46,7 +50,7 @@ class GaussianCopula(Synthesizer):
 
     Every column keeps its shares exactly, numbers one by one but for the most extreme, and every
     pair of columns its correlation. What is not a correlation is lost: links between three or more
-    columns, and between categories whose order means nothing.
+    columns, all but one order of categories, and numbers that go together only far out.
 
     Parameters
     ----------
@@ -65,14 +69,18 @@ class GaussianCopula(Synthesizer):
     counts_ : tuple of ndarray
         Records with each code, column by column.
     correlation_ : ndarray
-        Correlations of the normal variables behind the columns.
+        Correlations of the normal variables behind the columns: one for each column, and after
+        these one for each column of numbers with gaps, of whether there is a number.
 
     Notes
     -----
     The method of the Synthetic Data Vault [1]_, with the original's own distributions in place of
-    fitted ones. The values of a column, in order and missing last, are intervals of a normal
-    variable, each as probable as the value's share. The correlation of two variables is the one
-    under which the mean scores of these intervals are as correlated as in the original.
+    fitted ones. The values of a column, in order, are intervals of a normal variable, each as
+    probable as the value's share. The correlation of two variables is the one under which the mean
+    scores of these intervals are as correlated as in the original. A missing number, or a special
+    value such as -8, has no place among numbers: whether there is one is a variable of its own.
+    Levels are in the order of the mean of the number that they tell most of, if that tells more of
+    it than the order that they come in.
 
     References
     ----------
@@ -114,41 +122,51 @@ class GaussianCopula(Synthesizer):
             check_choice("smoothing", self.smoothing, get_args(Smoothing), ", or None")
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:  # noqa: ARG002  # nothing is drawn
-        self._set_counts(marginal_counts(source))
-        margins = self._margins()
-        observed = score_correlations(source, margins, self.codec_.cardinalities)
-        self._set_correlation(nearest_correlation(latent_correlations(observed, margins)))
-        coders = zip(self.codec_.coders.items(), self.counts_, strict=True)
+        counts, coders = marginal_counts(source), list(self.codec_.coders.values())
+        orders = self._natural_orders()
+        orders = telling_orders(source, coders, counts, orders, self._gaps())
+        self._set_counts(counts, orders, self._gaps())
+        observed = pair_correlations(source, self._latents)
+        margins = [latent.margin for latent in self._latents]
+        found = latent_correlations(observed, margins)
+        # Of a value that few records have, correlations are hardly known, and often extreme.
+        rest = np.array([1 - own.counts.max() / own.counts.sum() for own in margins])
+        self._set_correlation(nearest_correlation(found, np.maximum(rest, 1 / self.n_rows_)))
+        named = zip(self.codec_.coders.items(), self.counts_, strict=True)
         self.codec_ = replace(
             self.codec_,
             coders={
-                name: coder.smoothed(self.smoothing, counts)
+                name: coder.smoothed(self.smoothing, own)
                 if isinstance(coder, ValueCoder)
                 else coder
-                for (name, coder), counts in coders
+                for (name, coder), own in named
             },
         )
 
-    def _set_counts(self, counts: tuple[NDArray[np.int64], ...]) -> None:
+    def _natural_orders(self) -> list[Order]:
+        parts = zip(self.codec_.coders.values(), self.codec_.cardinalities, strict=True)
+        return [natural_order(coder, size) for coder, size in parts]
+
+    def _gaps(self) -> list[NDArray[np.intp]]:
+        """Return the codes of each column that stand for no number."""
+        parts = zip(self.codec_.coders.values(), self.codec_.cardinalities, strict=True)
+        return [gaps_of(coder, size) for coder, size in parts]
+
+    def _set_counts(
+        self,
+        counts: tuple[NDArray[np.int64], ...],
+        orders: Sequence[Order],
+        gaps: Sequence[NDArray[np.intp]],
+    ) -> None:
         self.counts_ = counts
-        self._ranked: tuple[Codes, ...] = tuple(
-            np.repeat(order.astype(code_dtype(len(own))), own[order])
-            for own, order in zip(counts, self._orders(), strict=True)
+        self._orders = tuple(orders)
+        self._latents: list[Latent] = latents_of(counts, orders, gaps)
+        self._ranked: tuple[NDArray[np.integer], ...] = tuple(
+            np.repeat(
+                latent.margin.codes.astype(code_dtype(len(latent.groups))), latent.margin.counts
+            )
+            for latent in self._latents
         )
-
-    def _orders(self) -> list[NDArray[np.intp]]:
-        """Return the codes of each column in the order of what they stand for, missing last."""
-        orders = []
-        for coder, counts in zip(self.codec_.coders.values(), self.counts_, strict=True):
-            order = np.arange(len(counts))
-            if isinstance(coder, ValueCoder):
-                order[: coder.known] = np.argsort(coder.numbers, kind="stable")
-            orders.append(order)
-        return orders
-
-    def _margins(self) -> list[Margin]:
-        parts = zip(self.counts_, self._orders(), strict=True)
-        return [Margin.of(counts, order) for counts, order in parts]
 
     def _set_correlation(self, correlation: Floats) -> None:
         self.correlation_ = correlation
@@ -157,19 +175,25 @@ class GaussianCopula(Synthesizer):
     def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
         from scipy.special import ndtr
 
-        drawn = tuple(np.empty(block.rows, ranked.dtype) for ranked in self._ranked)
-        step = max(_HELD // len(drawn), 1)
+        columns = len(self.counts_)
+        drawn = tuple(np.empty(block.rows, ranked.dtype) for ranked in self._ranked[:columns])
+        step = max(_HELD // len(self._ranked), 1)
         for start in range(0, block.rows, step):
             rows = slice(start, min(start + step, block.rows))
-            normal = self._root @ rng.standard_normal((len(drawn), rows.stop - rows.start))
-            for column, ranked, latent in zip(drawn, self._ranked, normal, strict=True):
+            normal = self._root @ rng.standard_normal((len(self._ranked), rows.stop - rows.start))
+            for latent, ranked, at in zip(self._latents, self._ranked, normal, strict=True):
                 # The record at this place of the original, sorted by this column: exact shares.
-                places = (ndtr(latent, out=latent) * self.n_rows_).astype(np.intp)
-                column[rows] = ranked[np.minimum(places, self.n_rows_ - 1, out=places)]
+                places = (ndtr(at, out=at) * len(ranked)).astype(np.intp)
+                found = ranked[np.minimum(places, len(ranked) - 1, out=places)]
+                own = drawn[latent.column][rows]
+                # Whether there is a number comes after the numbers, and overrules them.
+                own[:] = (
+                    found if latent.has_values else np.where(found > 0, latent.codes[found], own)
+                )
         return Coded(self.codec_.names, drawn, self.codec_.cardinalities)
 
     def _log_likelihood(self, coded: Coded) -> Floats:
-        linked = (self.correlation_ != 0) & ~np.eye(len(self.counts_), dtype=bool)
+        linked = (self.correlation_ != 0) & ~np.eye(len(self._latents), dtype=bool)
         if np.any(linked.sum(axis=1) > 1):
             raise NoDensityError(
                 "A Gaussian copula of three or more linked columns has no log likelihood that can "
@@ -177,42 +201,55 @@ class GaussianCopula(Synthesizer):
                 "BayesNet and Cart have one."
             )
         total = np.zeros(len(coded))
-        with np.errstate(divide="ignore"):
-            for column in np.flatnonzero(~linked.any(axis=1)):
-                shares = np.log(self.counts_[column] / self.n_rows_)
-                total += shares[coded.columns[column]]
-        pairs = np.argwhere(np.triu(linked)).tolist()
-        margins = self._margins() if pairs else []
-        for left, right in pairs:
+        for place in np.flatnonzero(~linked.any(axis=1)).tolist():
+            latent = self._latents[place]
+            total += latent.log_shares()[coded.columns[latent.column]]
+        for left, right in np.argwhere(np.triu(linked)).tolist():
             rho = float(self.correlation_[left, right])
-            codes = coded.select([coded.names[left], coded.names[right]])
-            total += _pair_log_likelihood(codes, margins[left], margins[right], rho)
+            total += _pair_log_likelihood(coded, self._latents[left], self._latents[right], rho)
         return total
 
     def _state(self) -> dict[str, NDArray[Any]]:
-        return {"counts": np.concatenate(self.counts_), "correlation": self.correlation_}
+        return {
+            "counts": np.concatenate(self.counts_),
+            "orders": np.concatenate(self._orders).astype(np.int32),
+            "correlation": self.correlation_,
+        }
 
     def _restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         counts = self._counts_by_column(arrays["counts"])
+        orders, gaps = self._natural_orders(), self._gaps()
+        if "orders" in arrays:
+            stops = np.cumsum(self.codec_.cardinalities)
+            given = np.split(arrays["orders"].astype(np.intp, casting="safe"), stops[:-1])
+            if any(
+                not np.array_equal(np.sort(own), np.arange(size))
+                for own, size in zip(given, self.codec_.cardinalities, strict=True)
+            ):
+                raise ValueError("orders of other columns")
+            orders = given
+        else:
+            # A file of a former version: a gap is the highest number.
+            gaps = [own[:0] for own in gaps]
         correlation = arrays["correlation"].astype(np.float64, casting="safe")
-        if correlation.shape != (len(counts), len(counts)):
+        self._set_counts(counts, orders, gaps)
+        if correlation.shape != (len(self._latents), len(self._latents)):
             raise ValueError("correlations of other columns")
         if not np.array_equal(correlation, correlation.T) or np.any(np.diag(correlation) != 1):
             raise ValueError("correlations that are not symmetric with a unit diagonal")
-        self._set_counts(counts)
         self._set_correlation(correlation)
 
     def _cells(self) -> list[NDArray[np.int64]]:
         return list(self.counts_)
 
 
-def _pair_log_likelihood(coded: Coded, left: Margin, right: Margin, rho: float) -> Floats:
-    """Return the log probability of records of two columns."""
-    sizes = coded.cardinalities
-    joint = coded.columns[0].astype(np.int64) * sizes[1] + coded.columns[1]
+def _pair_log_likelihood(coded: Coded, left: Latent, right: Latent, rho: float) -> Floats:
+    """Return the log probability of what records tell about two variables."""
+    size = len(right.groups)
+    joint = coded.columns[left.column].astype(np.int64) * size + coded.columns[right.column]
     cells, places = np.unique(joint, return_inverse=True)
-    first, second = np.divmod(cells, sizes[1])
-    (x_low, x_high), (y_low, y_high) = left.limits(sizes[0]), right.limits(sizes[1])
+    first, second = np.divmod(cells, size)
+    (x_low, x_high), (y_low, y_high) = left.limits(), right.limits()
     x, y = (x_low[first], x_high[first]), (y_low[second], y_high[second])
     return log_rectangle(x, y, rho)[places]
 
