@@ -271,6 +271,34 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def seconds(value: float) -> str:
+    """Return a time in seconds, with as many digits as it is worth.
+
+    Examples
+    --------
+    >>> seconds(0.0312), seconds(4.26), seconds(1219.5)
+    ('0.03 s', '4.3 s', '1,220 s')
+    """
+    digits = 2 if value < 1 else 1 if value < 100 else 0
+    return f"{value:,.{digits}f} s"
+
+
+def times_in_words(description: float, generation: float) -> str:
+    """Return how long a model took to be fitted and to draw a table; empty if that is not known.
+
+    Examples
+    --------
+    >>> times_in_words(1.5, 0.25)
+    'Description took 1.5 s, and generation 0.25 s'
+    >>> times_in_words(1.5, math.nan), times_in_words(math.nan, math.nan)
+    ('Description took 1.5 s', '')
+    """
+    if math.isnan(description):
+        return ""
+    drawn = "" if math.isnan(generation) else f", and generation {seconds(generation)}"
+    return f"Description took {seconds(description)}{drawn}"
+
+
 def size_of(rows: int, columns: int) -> str:
     """Return the size of a table in words.
 

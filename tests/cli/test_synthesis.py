@@ -15,6 +15,9 @@ SAID = [
     ("bayes", {"smoothing": "auto", "min_count": 3, "structure": "predictive"}),
     ("bayes", {"parent_groups": 1, "decode": "dependent"}),
     ("bayes", {"smoothing": 0.0}),
+    ("bayes", {"population": 50, "elite": 5, "mutation_rate": 0.25}),
+    ("bayes", {"required": [("a", "b"), ("a", "c")], "forbidden": [("b", "c")]}),
+    ("bayes", {"protect_from": {"ill": ["age", "sex"], "a:b": ["age"]}, "keep": ["job"]}),
     ("bayes", {"smoothing": 2.5}),
     ("cart", {"minbucket": 50, "cp": 0.0123456789, "max_predictors": 3}),
     ("cart", {"visit_sequence": ["age", "sex"], "keep": ["job"], "strata": ["x", "y"]}),
@@ -47,10 +50,11 @@ def test_every_parameter_with_an_option_is_one_of_a_synthesizer():
         parents=1, structure="greedy", root="a", generations=1, threads=1, protect=["a:b"],
         minbucket=1, cp=0.0, visit="a", keep="a", strata="a", proper=True, rule=["r"],
         max_predictors=1, smoothing="density", ends=1, decode="uniform", min_count=1,
-        smoothing_leaves="0", parent_groups=1,
+        smoothing_leaves="0", parent_groups=1, population=9, elite=3, mutation_rate=0.5,
+        require=["a:b"], forbid=["b:a"], protect_from=["a:b"],
     )  # fmt: skip
     known = {name for method in METHODS.values() for name in method.parameter_names()}
-    assert len(given.parameters()) == 20
+    assert len(given.parameters()) == 26
     assert set(given.parameters()) <= known
     assert MethodOptions().parameters() == {}
 
@@ -79,3 +83,28 @@ def test_a_target_that_the_option_cannot_name_is_left_out():
 
 def test_neither_seed_nor_threads_belong_to_advice():
     assert words_for("bayes", {"random_state": 3, "threads": 2}) == ["--method", "bayes"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--require", "a"], "--require must be PARENT:CHILD; got 'a'"),
+        (["--forbid", "a:"], "--forbid must be PARENT:CHILD; got 'a:'"),
+        (["--protect-from", "a:"], "--protect-from must be SENSITIVE:KEY,KEY; got 'a:'"),
+        (["--method", "cart", "--protect-from", "a:b"], "--protect-from cannot be used with"),
+    ],
+)
+def test_edges_and_keys_that_cannot_be_read(words, message, refused, people):
+    refused("synth", people / "people.csv", "-o", people / "never.csv", *words, says=message)
+
+
+def test_times_of_a_saved_model_are_shown(call, people):
+    model = people / "timed.us"
+    assert (
+        call("synth", people / "people.csv", "-o", people / "s.csv", "--save-model", model)[0] == 0
+    )
+    code, out, _ = call("show", model)
+    assert code == 0
+    assert "Description took" in out
+    assert "and generation" in out
+    assert "Description took" not in call("show", people / "model.us")[1]

@@ -353,6 +353,8 @@ class ReleaseFindings:
         Which column gives people away most, if no sensitive one was named.
     lookalikes, membership_curve, rare_values, telling_keys
         What the charts of these attacks show.
+    description_seconds, generation_seconds : float
+        How long the model took to be fitted, and to draw a table, if the model is known.
     """
 
     name: str
@@ -378,6 +380,8 @@ class ReleaseFindings:
     membership_curve: MembershipCurve | None = field(default=None, metadata=LATER)
     rare_values: tuple[RareValueFindings, ...] = field(default=(), metadata=LATER)
     telling_keys: tuple[KeySetFindings, ...] = field(default=(), metadata=LATER)
+    description_seconds: float = field(default=NAN, metadata=LATER)
+    generation_seconds: float = field(default=NAN, metadata=LATER)
 
     def figure(self, measure: str) -> Figure | None:
         """Return a measure by name, None if it was not run."""

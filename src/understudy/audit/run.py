@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
+import math
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -409,6 +410,8 @@ def _assembled(
         utility=UtilityFindings(**use, notes=tuple(notes)),
         errors=dict(errors),
         made_by=made_by(given.model),
+        description_seconds=given.model.description_seconds_ if given.model else math.nan,
+        generation_seconds=given.model.generation_seconds_ if given.model else math.nan,
         numbers=numbers,
         **fields,
     )

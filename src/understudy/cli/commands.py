@@ -190,7 +190,7 @@ def synth(
         model.fit(ready.frame, ready.schema, dialect=dialect)
         how.draw(model, outputs, overwrite=force)
         if save_model is not None:
-            model.save(save_model, overwrite=force)
+            model.save(save_model, overwrite=force, with_times=True)
     made = size_of(model.rows_to_draw(how.rows), len(model.schema_))
     for path in outputs:
         place = session.called(path)

@@ -143,7 +143,7 @@ class ReleaseFolder:
         inside = folder / CONFIDENTIAL
         release.found.to_html(inside / "report.html", commands=commands)
         release.found.to_json(inside / "audit.json")
-        release.model.save(inside / MODEL)
+        release.model.save(inside / MODEL, with_times=True)
         release.model.schema_.save(inside / "schema.toml")
         if kept_back:
             write_bytes(kept_back.encode(), inside / KEPT_BACK)

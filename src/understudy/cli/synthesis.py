@@ -76,6 +76,50 @@ def read_protection(texts: Sequence[str]) -> dict[str, str | None]:
     return found
 
 
+def read_separation(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Return from which columns sensitive ones are protected, given as SENSITIVE:KEY,KEY.
+
+    Examples
+    --------
+    >>> read_separation(["ill:age,sex"])
+    {'ill': ['age', 'sex']}
+    """
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        sensitive, _, chosen = text.rpartition(":")
+        names = options.split_names(chosen)
+        if not sensitive or not names:
+            raise ParameterError(f"--protect-from must be SENSITIVE:KEY,KEY; got {text!r}.")
+        found[sensitive] = [*found.get(sensitive, []), *names]
+    return found
+
+
+def _read_edges(option_name: str, texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Return edges that were given as PARENT:CHILD."""
+    found = []
+    for text in texts:
+        parent, _, child = text.rpartition(":")
+        if not parent or not child:
+            raise ParameterError(f"{option_name} must be PARENT:CHILD; got {text!r}.")
+        found.append((parent, child))
+    return found
+
+
+def _say_separation(value: Any) -> list[str]:  # noqa: ANN401
+    pairs = value.items() if isinstance(value, Mapping) else ()
+    return [
+        f"{one}:{options.joined_names([own] if isinstance(own, str) else map(str, own))}"
+        for one, own in pairs
+    ]
+
+
+def _say_edges(value: Any) -> list[str]:  # noqa: ANN401
+    edges = value if isinstance(value, list | tuple) else []
+    said = [f"{parent}:{child}" for parent, child in edges]
+    # A name with a colon would be read as another edge.
+    return said if all(text.count(":") == 1 for text in said) else []
+
+
 def _say_plain(value: Any) -> list[str]:  # noqa: ANN401  # a parameter of any type
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return []
@@ -161,6 +205,41 @@ class MethodOptions(PrivacyOptions):
             default="the one that varies most, or drawn",
         ),
     ] = None
+    require: Annotated[
+        list[str] | None,
+        _bayes("PARENT:CHILD: the network must have this edge. Repeatable."),
+        Form(partial(_read_edges, "--require"), _say_edges, "required"),
+    ] = None
+    forbid: Annotated[
+        list[str] | None,
+        _bayes("PARENT:CHILD: the network must not have this edge. Repeatable."),
+        Form(partial(_read_edges, "--forbid"), _say_edges, "forbidden"),
+    ] = None
+    protect_from: Annotated[
+        list[str] | None,
+        _bayes(
+            "SENSITIVE:KEY,KEY: no path of the network links the sensitive column with what an "
+            "attacker may know, so that they are independent. Other columns may depend on both. "
+            "Repeatable.",
+        ),
+        Form(read_separation, _say_separation),
+    ] = None
+    population: Annotated[
+        int | None, _bayes("Networks in each round of the genetic search.", default="200", min=1)
+    ] = None
+    elite: Annotated[
+        int | None,
+        _bayes("Of them, how many live on unchanged and have offspring.", default="10", min=1),
+    ] = None
+    mutation_rate: Annotated[
+        float | None,
+        _bayes(
+            "How often the genetic search changes a part of a network.",
+            default="1 in the number of columns",
+            min=0,
+            max=1,
+        ),
+    ] = None
     generations: Annotated[
         int | None, _bayes("Rounds of the genetic search.", default="400", min=0)
     ] = None
@@ -193,7 +272,11 @@ class MethodOptions(PrivacyOptions):
         _NAMES._replace(parameter="visit_sequence"),
     ] = None
     keep: Annotated[
-        str | None, _cart("Columns to leave as they are (partial synthesis)."), _NAMES
+        str | None,
+        option(
+            "Columns to leave as they are.", panel="Partial synthesis (--method bayes and cart)"
+        ),
+        _NAMES,
     ] = None
     strata: Annotated[
         str | None,

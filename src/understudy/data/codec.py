@@ -352,10 +352,12 @@ class Codec:
         rng: np.random.Generator,
         first_row: int = 0,
         positions: Mapping[str, NDArray[np.float64]] | None = None,
+        known: Mapping[str, pa.Array] | None = None,
     ) -> dict[str, pa.Array]:
         """Return Arrow values for codes; `first_row` numbers the identifiers of a later batch.
 
-        Columns in `positions` have their numbers at these positions in their bins.
+        Columns in `positions` have their numbers at these positions in their bins. Those that are
+        `known` have these values.
         """
         if how not in get_args(Decoding):
             raise ParameterError(f"decode must be 'interpolate' or 'uniform'; got {how!r}.")
@@ -365,7 +367,9 @@ class Codec:
             )
         columns: dict[str, pa.Array] = {}
         for name in self.schema.names:
-            if name in self.coders:
+            if known and name in known:
+                columns[name] = known[name]
+            elif name in self.coders:
                 coder, codes = self.coders[name], coded[name].astype(np.int64)
                 if positions and name in positions and isinstance(coder, BinCoder):
                     columns[name] = coder.build(codes, how, rng, positions[name])

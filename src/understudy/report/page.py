@@ -281,6 +281,9 @@ def _template() -> Template:
         "models": names.models_in_words,
         "prior": names.prior_in_words,
         "mode": names.mode_in_words,
+        "times": lambda release: wording.times_in_words(
+            release.description_seconds, release.generation_seconds
+        ),
     }
     return environment.get_template("report.html")
 

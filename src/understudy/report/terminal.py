@@ -20,7 +20,7 @@ from understudy.synthesis.base import RARE_BELOW
 from understudy.synthesis.bayes.levels import Parent
 from understudy.synthesis.panel.model import Panel
 from understudy.synthesis.panel.synthesizer import PanelSynthesizer
-from understudy.wording import quoted
+from understudy.wording import quoted, times_in_words
 
 Item = TypeVar("Item")
 
@@ -84,15 +84,25 @@ def model_summary(model: Synthesizer) -> Group:
         Text(repr(model)),
         *_confidentiality(model),
     ]
+    return Group(*lines, table, *_learnt(model), *_times(model))
+
+
+def _learnt(model: Synthesizer) -> Iterator[RenderableType]:
+    """Yield what a model of each method has learnt."""
     if isinstance(model, PanelSynthesizer) and model.panel_ is not None:
-        return Group(*lines, table, *_panel_summary(model.panel_))
-    if isinstance(model, BayesNet):
-        return Group(*lines, table, *_network_summary(model))
-    if isinstance(model, Cart):
-        return Group(*lines, table, *_tree_summary(model))
-    if isinstance(model, GaussianCopula):
-        return Group(*lines, table, _correlation_summary(model))
-    return Group(*lines, table)
+        yield from _panel_summary(model.panel_)
+    elif isinstance(model, BayesNet):
+        yield from _network_summary(model)
+    elif isinstance(model, Cart):
+        yield from _tree_summary(model)
+    elif isinstance(model, GaussianCopula):
+        yield _correlation_summary(model)
+
+
+def _times(model: Synthesizer) -> Iterator[Text]:
+    words = times_in_words(model.description_seconds_, model.generation_seconds_)
+    if words:
+        yield Text(f"{words}.")
 
 
 def _confidentiality(model: Synthesizer) -> Iterator[RenderableType]:
@@ -173,6 +183,10 @@ def _network_summary(model: BayesNet) -> Iterator[RenderableType]:
     yield table
     if smoothed:
         yield Text(_smoothing_in_words(smoothed[0].min_count))
+    if model.kept_columns:
+        yield Text(f"Kept as in the original: {quoted(model.kept_columns)}.", style="yellow")
+    for sentence in model.separations():
+        yield Text(sentence)
     for sensitive, paths in model.residual_paths().items():
         if not paths:
             yield Text(f"{sensitive!r} is protected: it is independent of every other column.")

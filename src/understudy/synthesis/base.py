@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import logging
+import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from contextlib import suppress
@@ -64,6 +66,8 @@ class Synthesizer(Parametrized, ABC):
         Records that the model was fitted to.
     dialect_ : Dialect or None
         How the CSV file of the table is written, if that is known.
+    description_seconds_, generation_seconds_ : float
+        How long `fit` took, and the last synthetic table that was drawn; nan if that is not known.
     """
 
     method: ClassVar[str]
@@ -91,6 +95,8 @@ class Synthesizer(Parametrized, ABC):
     schema_: Schema
     n_rows_: int
     dialect_: Dialect | None = None
+    description_seconds_: float = math.nan
+    generation_seconds_: float = math.nan
     _fit_seed: np.random.SeedSequence | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:  # noqa: ANN401, ARG004, D102  # as __init__
@@ -145,10 +151,12 @@ class Synthesizer(Parametrized, ABC):
         -------
         self
         """
-        before = dict(self.__dict__)
+        before, start = dict(self.__dict__), time.perf_counter()
         try:
             self._check_params()
             self._learn(data, schema)
+            self.description_seconds_ = time.perf_counter() - start
+            self.generation_seconds_ = math.nan
             written = data.dialect if isinstance(data, FileStream) else dialect
             self.dialect_ = self._kept_dialect(written)
         except BaseException:
@@ -251,7 +259,9 @@ class Synthesizer(Parametrized, ABC):
         tables = []
         for copy in range(copies):
             pieces: list[dict[str, pa.Array]] = []
+            start = time.perf_counter()
             self._engine().write_over(self._blocks(n, seed, copy), self._draw_table, pieces.append)
+            self.generation_seconds_ = time.perf_counter() - start
             columns = {
                 name: pa.chunked_array([piece[name] for piece in pieces]).combine_chunks()
                 for name in self.codec_.layout.types
@@ -289,9 +299,12 @@ class Synthesizer(Parametrized, ABC):
 
         if dialect is None and self.dialect_ is not None:
             dialect = fitted(self.dialect_, Path(path))
-        return write_tables(
+        start = time.perf_counter()
+        written = write_tables(
             produce, path, overwrite=overwrite, dialect=dialect, safe_cells=safe_cells
         )
+        self.generation_seconds_ = time.perf_counter() - start
+        return written
 
     def _draw_seed(self, random_state: RandomState) -> np.random.SeedSequence:
         self._require_fit()
@@ -318,8 +331,12 @@ class Synthesizer(Parametrized, ABC):
         coded = self._draw(block, generator)
         positions = self._draw_positions(coded, generator) if self._follows_numbers else None
         return self.codec_.decode_arrow(
-            coded, self._decoding, generator, block.first_row, positions
+            coded, self._decoding, generator, block.first_row, positions, self._known_values(block)
         )
+
+    def _known_values(self, block: Block) -> Mapping[str, pa.Array]:  # noqa: ARG002  # of a subclass
+        """Return the columns of a block that are not drawn but kept, if codes do not tell them."""
+        return {}
 
     def _draw_frame(self, block: Block) -> pa.Table:
         return to_arrow(self.codec_.layout.restore(self._draw_table(block)))
@@ -500,15 +517,18 @@ class Synthesizer(Parametrized, ABC):
                 "These codes are not this model's: columns or cardinalities differ."
             )
 
-    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+    def save(self, path: str | Path, *, overwrite: bool = False, with_times: bool = False) -> Path:
         """Write the model to one file of an open format: JSON and NumPy arrays in a zip archive.
 
         The file is as confidential as what it holds; its header says how many cells rest on fewer
-        than five records.
+        than five records. The same model gives the same bytes, unless the file is to say how long
+        it took to fit it and to draw (`with_times`).
         """
-        return write_model(*self.contents(), path, overwrite=overwrite)
+        return write_model(*self.contents(with_times=with_times), path, overwrite=overwrite)
 
-    def contents(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def contents(
+        self, *, with_times: bool = False
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return all that a model file holds: plain values, and arrays."""
         self._require_fit()
         cells, rare = self.cells()
@@ -520,6 +540,13 @@ class Synthesizer(Parametrized, ABC):
             "codec": self.codec_.to_plain(),
             **self._description(),
         }
+        taken = {
+            "description": self.description_seconds_,
+            "generation": self.generation_seconds_,
+        }
+        known = {name: round(own, 4) for name, own in taken.items() if not math.isnan(own)}
+        if known and with_times:
+            description["seconds"] = known
         if isinstance(self.dialect_, Dialect):
             description["dialect"] = self.dialect_.to_plain()
         coding = {f"{_CODEC}{name}": array for name, array in self.codec_.to_arrays().items()}
@@ -572,6 +599,9 @@ class Synthesizer(Parametrized, ABC):
             model.codec_ = Codec.from_plain(header["codec"], values)
             model.schema_ = model.codec_.schema
             model.n_rows_ = int(header["rows"])
+            taken = header.get("seconds", {})
+            model.description_seconds_ = float(taken.get("description", math.nan))
+            model.generation_seconds_ = float(taken.get("generation", math.nan))
             if "dialect" in header:
                 model.dialect_ = Dialect.from_plain(header["dialect"])
             model._take_back(header, own)  # noqa: SLF001  # a subclass of this class

@@ -2,13 +2,14 @@
 
 The searches know only this: positions of attributes, who may be whose parent, and what comes
 first. Protection (paper of 2022, section IV) is such a rule: a sensitive attribute has its target
-as its only parent, or none, and is nobody's parent.
+as its only parent, or none, and is nobody's parent. So is protection from chosen attributes along
+all paths, and that some attributes are kept as they are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,13 @@ from numpy.typing import NDArray
 
 from understudy.errors import ParameterError, unknown_columns
 from understudy.synthesis.bayes.network import Edge, Network, read_edges
+from understudy.synthesis.bayes.separation import (
+    Pair,
+    check_separated,
+    read_separation,
+    separating,
+)
+from understudy.wording import quoted
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +42,10 @@ class Constraints:
         Parents that each attribute must have.
     first : tuple of int
         Attributes that come first, in this order; all of them for a fixed order.
+    apart : tuple of pairs of str
+        Attributes that no path may link.
+    kept : tuple of str
+        Attributes that are kept as they are: they come first, and have no parents.
     """
 
     names: tuple[str, ...]
@@ -41,6 +53,8 @@ class Constraints:
     allowed: NDArray[np.bool_]
     required: tuple[tuple[int, ...], ...]
     first: tuple[int, ...] = ()
+    apart: tuple[Pair, ...] = ()
+    kept: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -62,12 +76,12 @@ class Constraints:
             allowed[row, places[leader]] = True
             required[row], most[row] = (places[leader],), 1
         first = (*known, *(place for place in self.first if place not in known))
-        return Constraints(self.names, most, allowed, tuple(required), first)
+        return replace(self, most=most, allowed=allowed, required=tuple(required), first=first)
 
     def check(self, network: Network) -> None:
         """Raise with every way in which a user's network breaks the rules."""
         places = {name: place for place, name in enumerate(self.names)}
-        problems = []
+        problems = check_separated(network, self.apart, self.kept)
         for name, parents in network.parents.items():
             child = places[name]
             found = [places[parent] for parent in parents]
@@ -95,7 +109,7 @@ class Constraints:
             raise ParameterError(f"structure breaks the rules: {' '.join(problems)}")
 
 
-def build_constraints(  # the constraining arguments of BayesNet
+def build_constraints(  # noqa: PLR0913  # the constraining arguments of BayesNet
     names: Sequence[str],
     *,
     parents: int,
@@ -104,8 +118,15 @@ def build_constraints(  # the constraining arguments of BayesNet
     forbidden: Sequence[Edge] | None = None,
     protect: Mapping[str, str | None] | None = None,
     root: str | None = None,
+    protect_from: Mapping[str, Sequence[str]] | None = None,
+    keep: Sequence[str] = (),
+    searched: bool = True,
 ) -> Constraints:
-    """Return the rules that the arguments of `BayesNet` stand for, or say which cannot be met."""
+    """Return the rules that the arguments of `BayesNet` stand for, or say which cannot be met.
+
+    A network that is `searched` for has no edges from which a path could come that must not be. A
+    user's own is looked at as a whole, by `Constraints.check`.
+    """
     names = tuple(names)
     wanted = read_edges(required or (), "required")
     unwanted = read_edges(forbidden or (), "forbidden")
@@ -131,6 +152,11 @@ def build_constraints(  # the constraining arguments of BayesNet
                 raise ParameterError(f"protect: the edge {target!r} -> {sensitive!r} is forbidden.")
             allowed[row, places[target]] = True
             must[row].append(places[target])
+    pairs = read_separation(protect_from, names)
+    _check_keep(keep, wanted, {*protected, *(sensitive for sensitive, _ in pairs)})
+    _check_targets(protected, pairs)
+    if searched:
+        allowed &= separating(pairs, names)
     for parent, child in wanted:
         if not allowed[places[child], places[parent]]:
             raise ParameterError(f"required: {parent!r} may not be a parent of {child!r}.")
@@ -139,9 +165,37 @@ def build_constraints(  # the constraining arguments of BayesNet
     _check_required(names, must, most)
     needed = tuple(tuple(sorted(parents)) for parents in must.values())
     first = _first(places, order, protected, root)
-    constraints = Constraints(names, most, allowed, needed, first)
+    if order is None and searched:
+        # What others may depend on comes before them.
+        early = [places[name] for pair in pairs for name in pair if name not in keep]
+        first = tuple(dict.fromkeys((*first, *early)))
+    constraints = Constraints(names, most, allowed, needed, first, pairs, tuple(keep))
     _check_order(constraints)
-    return constraints
+    return constraints.with_given(keep, {}) if keep else constraints
+
+
+def _check_keep(keep: Sequence[str], wanted: Sequence[Edge], sensitive: Collection[str]) -> None:
+    for parent, child in wanted:
+        if child in keep:
+            raise ParameterError(
+                f"required: {child!r} is kept as it is, so it cannot depend on {parent!r}."
+            )
+    shown = [name for name in keep if name in sensitive]
+    if shown:
+        raise ParameterError(
+            f"keep: {quoted(shown)} is to be protected. Kept as it is, everyone could read it."
+        )
+
+
+def _check_targets(protected: Mapping[str, str | None], pairs: Sequence[Pair]) -> None:
+    for sensitive, target in protected.items():
+        alone = [other for own, other in pairs if own == sensitive]
+        if target is not None and alone:
+            raise ParameterError(
+                f"protect draws {sensitive!r} from {target!r}, and protect_from wants it to be "
+                f"independent of {quoted(alone)}. Give one of them: with protect_from alone, "
+                f"{target!r} may depend on both."
+            )
 
 
 def read_protect(protect: Any, names: Sequence[str]) -> dict[str, str | None]:  # noqa: ANN401

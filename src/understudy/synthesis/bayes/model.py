@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from understudy.arguments import check_choice, check_whole
@@ -18,7 +19,7 @@ from understudy.counting import (
     joint_counts,
     pairwise_information,
 )
-from understudy.data import Coded, FileStream, Schema
+from understudy.data import Codec, Coded, FileStream, Schema
 from understudy.data.bins import Decoding
 from understudy.data.coded import Codes
 from understudy.data.coders import BinCoder
@@ -27,6 +28,7 @@ from understudy.data.frames import Frame
 from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
+from understudy.synthesis.bayes.kept import Kept, read_keep
 from understudy.synthesis.bayes.levels import (
     Level,
     Levels,
@@ -46,6 +48,7 @@ from understudy.synthesis.bayes.network import (
 from understudy.synthesis.bayes.noisy_tables import NoisyTable, noisy_information
 from understudy.synthesis.bayes.panel_parts import set_network_params
 from understudy.synthesis.bayes.positions import Columns, Linked
+from understudy.synthesis.bayes.separation import above, read_separation, separation_in_words
 from understudy.synthesis.bayes.smoothing import (
     AUTO,
     Smoothing,
@@ -54,12 +57,14 @@ from understudy.synthesis.bayes.smoothing import (
     smooth,
 )
 from understudy.synthesis.blocks import Block, RandomState, seed_of
+from understudy.synthesis.panel.outline import Outline
 from understudy.synthesis.panel.parts import Part
 from understudy.synthesis.panel.synthesizer import Follow, PanelSynthesizer
 from understudy.synthesis.private import PrivateSynthesizer
 from understudy.synthesis.sampler import ColumnTable, SamplingTable
 from understudy.synthesis.settings import PerColumn, columns_named, settings_of
 from understudy.synthesis.tables import ConditionalTable
+from understudy.wording import quoted
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -104,6 +109,13 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
     protect : mapping from str to str or None, optional
         Sensitive columns and their targets: such a column depends on its target alone (on nothing
         if that is None), and no column depends on it.
+    protect_from : mapping from str to sequence of str, optional
+        Sensitive columns, and those that an attacker may know of people: no path of the network
+        links them, so that they are independent. Other columns may depend on both.
+    keep : sequence of str
+        Columns that are left as they are (partial synthesis), and that others are drawn from. Each
+        synthetic record then belongs to an original one, and all tables have as many rows as the
+        original.
     root : str, optional
         The first column. If not given, the predictive search takes the one whose values vary most,
         and the greedy search draws it at random.
@@ -138,7 +150,8 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
     decode : {"dependent", "interpolate", "uniform"}, optional
         How a number is drawn inside its bin: where the numbers of its parents, and the bins of its
         children, make it likely; between the quartiles of the data there; or evenly between the
-        bin's ends. Not given, it is dependent if anything is smoothed, and else interpolate.
+        bin's ends. Not given, it is dependent if anything is smoothed and nothing is kept, and else
+        interpolate.
     random_state : int or numpy Generator, optional
         Decides the search and the draws.
 
@@ -228,6 +241,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
     tables_: dict[str, ConditionalTable | NoisyTable]
     _levels: Levels
     positions_: Linked | None = None
+    _kept: Kept | None = None
 
     def __init__(  # noqa: PLR0913  # each part of the method can be given by the user
         self,
@@ -243,6 +257,8 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         required: Sequence[Edge] | None = None,
         forbidden: Sequence[Edge] | None = None,
         protect: Mapping[str, str | None] | None = None,
+        protect_from: Mapping[str, Sequence[str]] | None = None,
+        keep: Sequence[str] | str = (),
         root: str | None = None,
         population: int = 200,
         elite: int = 10,
@@ -268,6 +284,8 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         self.required = required
         self.forbidden = forbidden
         self.protect = protect
+        self.protect_from = protect_from
+        self.keep = keep
         self.root = root
         self.population = population
         self.elite = elite
@@ -304,6 +322,11 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             )
         if self.mutation_rate is not None and not 0 <= self.mutation_rate <= 1:
             raise ParameterError(f"mutation_rate must lie in [0, 1]; got {self.mutation_rate!r}.")
+        if len(self.keep) and self.decode == "dependent":
+            raise ParameterError(
+                "decode='dependent' cannot be used with keep: where numbers lie in bins would "
+                "follow those of kept columns. Leave it out."
+            )
         if isinstance(self.structure, str):
             also = ", a list of edges, a mapping or a networkx.DiGraph"
             check_choice("structure", self.structure, get_args(Search), also)
@@ -326,6 +349,10 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
                 "networks by what the records say, and each comparison would have to be paid for. "
                 "Leave it out, and parents are found by a few noisy choices; or give a network."
             )
+        if len(self.keep):
+            raise ParameterError(
+                "keep cannot be had with epsilon: columns that are kept as they are have no noise."
+            )
         smoothed = self.smoothing not in (AUTO, 0) or self.min_count > 1
         if smoothed or self.decode in ("dependent", "interpolate"):
             raise ParameterError(
@@ -343,7 +370,8 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
 
     def _named_columns(self, names: tuple[str, ...]) -> set[str]:
         own = () if isinstance(self.structure, str) else (self.structure,)
-        given = (self.required, self.forbidden, self.protect, self.root, *own)
+        protection = (self.protect, self.protect_from, self.keep)
+        given = (self.required, self.forbidden, *protection, self.root, *own)
         by_column = [one for one in (self.smoothing,) if isinstance(one, Mapping)]
         return columns_named([*given, *by_column], names)
 
@@ -372,7 +400,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             return False
         if self.decode is not None:
             return self.decode == "dependent"
-        return is_smoothed(self.smoothing)
+        return is_smoothed(self.smoothing) and not len(self.keep)
 
     def _number_columns(self) -> Columns:
         cardinality = dict(zip(self.codec_.names, self.codec_.cardinalities, strict=True))
@@ -380,7 +408,11 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             name: np.bincount(table.donors, minlength=cardinality[name])
             for name, table in self._counted_tables.items()
         }
-        return Columns.of(self.codec_, self.network_, counts, self.information_, self.protect or ())
+        pairs = read_separation(self.protect_from, self.codec_.names)
+        apart = above(self.network_, {name for pair in pairs for name in pair})
+        return Columns.of(
+            self.codec_, self.network_, counts, self.information_, self.protect or (), apart
+        )
 
     @property
     def _counted_tables(self) -> dict[str, ConditionalTable]:
@@ -415,7 +447,23 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             forbidden=self.forbidden,
             protect=self.protect,
             root=self.root,
-        ).with_given(self._given, self._changes)
+            protect_from=self.protect_from,
+            keep=self._kept_names,
+            searched=isinstance(self.structure, str),
+        ).with_given((*self._kept_names, *self._given), self._changes)
+
+    @property
+    def _kept_names(self) -> tuple[str, ...]:
+        return read_keep(self.keep, self.codec_.names, self.schema_.identifiers)
+
+    def check_panel(self, outline: Outline) -> None:  # noqa: ARG002  # whatever it looks like
+        """Raise if a parameter cannot be met by a panel."""
+        named = [name for name in ("keep", "protect_from") if getattr(self, name)]
+        if named:
+            raise ParameterError(
+                f"{named[0]} cannot be used for a panel, whose records are drawn one from another. "
+                "Set panel=False to draw each record by itself."
+            )
 
     def _fit_private(self, coded: Coded, accountant: Accountant, rng: np.random.Generator) -> None:
         from understudy.synthesis.bayes.private import noisy_tables, private_search
@@ -440,6 +488,11 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         tables = {name: NoisyTable.of(own) for name, own in counts.items()}
         self.information_ = noisy_information(self.network_, tables, self.codec_.names)
         self.tables_ = {**tables}
+
+    def _learn_from(self, data: Frame | FileStream, codec: Codec) -> None:
+        super()._learn_from(data, codec)
+        names = self._kept_names if self.panel_ is None else ()
+        self._kept = Kept.of(data, codec.schema, names) if names else None
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:
         constraints = self._constraints()
@@ -595,11 +648,42 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         }
 
     def _draws(self, name: str) -> bool:
-        """Whether a column is drawn: it is not given, and does not follow from another."""
-        return name not in self._given and name not in self._changes
+        """Whether a column is drawn: it is not given or kept, and does not follow from another."""
+        return not (name in self._given or name in self._changes or name in self._kept_names)
+
+    def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
+        if self._kept is not None and n is not None and n != self.n_rows_:
+            raise ParameterError(
+                f"n: {quoted(self.kept_columns)} of all {self.n_rows_:,} records stay as they are, "
+                f"so the synthetic table has as many records; got {n!r}."
+            )
+        return super()._blocks(n, seed, copy)
+
+    @property
+    def kept_columns(self) -> tuple[str, ...]:
+        """The columns that a release takes from the original as they are."""
+        if self._kept is None:
+            return ()
+        kept = list(self._kept_names)
+        told = self.codec_.plan.derived
+        for name in self.codec_.plan.order:
+            if name in told and set(told[name]) <= set(kept):
+                kept.append(name)  # who has the others has it as well
+        return tuple(kept)
+
+    def _known_values(self, block: Block) -> Mapping[str, pa.Array]:
+        return {} if self._kept is None else self._kept.columns(block, self.codec_.types)
+
+    def _kept_codes(self, block: Block) -> dict[str, Codes]:
+        if self._kept is None:
+            return {}
+        table = pa.table(dict(self._known_values(block)))
+        coded = self.codec_.select(self._kept.codec.names).encode(table)
+        return dict(zip(coded.names, coded.columns, strict=True))
 
     def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
-        drawn = self.draw_given({}, block.rows, rng)
+        known = self._kept_codes(block)
+        drawn = known | self.draw_given(known, block.rows, rng)
         names = self.codec_.names
         return Coded(names, tuple(drawn[name] for name in names), self.codec_.cardinalities)
 
@@ -661,6 +745,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         """
         self.require_no_noise()
         self.require_single()
+        self._check_kept(coded)
         free = self.structure == "greedy" and not self.protect and self.order is None
         if self.fit_is_known or not free:
             model = super().refit(coded)
@@ -670,7 +755,23 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             model = super(BayesNet, rooted).refit(coded)
         # Codes do not tell where in their bins numbers lie: like the bins, that stays as it is.
         model.positions_ = self.positions_
+        model._kept = self._kept  # noqa: SLF001  # of this class
         return model
+
+    def _check_kept(self, coded: Coded) -> None:
+        """Raise if other records differ from the original ones in what a release keeps of them."""
+        if self._kept is None:
+            return
+        everybody = Block(0, self.n_rows_, np.random.SeedSequence(0))
+        own = self._kept_codes(everybody)
+        same = len(coded) == self.n_rows_ and all(
+            np.array_equal(coded[name], codes) for name, codes in own.items()
+        )
+        if not same:
+            raise ParameterError(
+                f"{quoted(self.kept_columns)} of the original records are kept as they are, so the "
+                "model cannot be fitted to records that differ there."
+            )
 
     @property
     def structure_varies(self) -> bool:
@@ -716,6 +817,8 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         found: list[SamplingTable] = []
         tables = self._counted_tables
         for child, levels in self._levels.by_column.items():
+            if child not in tables:
+                continue
             table = tables[child]
             found.append(
                 ColumnTable(
@@ -786,10 +889,18 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         self.require_single()
         return residual_paths(self.network_, read_protect(self.protect or {}, self.codec_.names))
 
+    def separations(self) -> list[str]:
+        """Return what `protect_from` comes to, in words: a sentence for each sensitive column."""
+        return separation_in_words(read_separation(self.protect_from, self.codec_.names))
+
     def _plain_params(self) -> dict[str, Any]:
         params = super()._plain_params()
         if self.preset is None:
             del params["preset"]
+        if self.protect_from is None:
+            del params["protect_from"]
+        if not len(self.keep):
+            del params["keep"]
         if isinstance(self.structure, Mapping):
             params["structure"] = {
                 name: [list(one) if isinstance(one, tuple) else one for one in own]
@@ -799,6 +910,18 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             network = read_graph(self.structure, self.codec_.names)
             params["structure"] = [list(edge) for edge in network.edges]
         return params
+
+    def _description(self) -> dict[str, Any]:
+        plain = super()._description()
+        return plain if self._kept is None else plain | {"kept": self._kept.to_plain()}
+
+    def _learnt(self) -> dict[str, NDArray[Any]]:
+        return super()._learnt() | ({} if self._kept is None else self._kept.to_arrays())
+
+    def _take_back(self, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        if self._kept_names:
+            self._kept = Kept.restore(header["kept"], arrays, self.n_rows_)
+        super()._take_back(header, arrays)
 
     def _state(self) -> dict[str, NDArray[Any]]:
         places = {name: place for place, name in enumerate(self.codec_.names)}
@@ -859,7 +982,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             if "strengths" in parts:
                 table = table.shrunk(parts["strengths"], int(arrays["min_count"][0]))
             self.tables_[name] = table
-        alone = not (self.has_noise or self._given or self._changes)
+        alone = not (self.has_noise or self._given or self._changes or self._kept_names)
         if alone and all(
             coder.spread is not None
             for coder in self.codec_.coders.values()

@@ -180,12 +180,12 @@ def residual_paths(
     for sensitive in protect:
         others = [name for name in network.names if name != sensitive]
         linked = [name for name in others if not nx.is_d_separator(graph, sensitive, name, set())]
-        paths = [_path(graph, sensitive, name) for name in linked]
+        paths = [linking_path(graph, sensitive, name) for name in linked]
         found[sensitive] = sorted(paths, key=lambda path: (len(path), path))
     return found
 
 
-def _path(graph: nx.DiGraph[str], one: str, other: str) -> tuple[str, ...]:
+def linking_path(graph: nx.DiGraph[str], one: str, other: str) -> tuple[str, ...]:
     """Return the shortest path from `one` up to a common ancestor and down to `other`."""
     import networkx as nx
 

@@ -137,11 +137,13 @@ class Columns:
         counts: Mapping[str, NDArray[np.int64]],
         information: NDArray[np.float64],
         protected: Collection[str] = (),
+        childless: Collection[str] = (),
     ) -> Columns:
         """Return what the edges of a network say; `counts` are the records with each code.
 
         Of a column's children, those count that tell most of it. A protected column is nobody's
-        child here: its numbers follow its target's, and nothing follows them.
+        child here: its numbers follow its target's, and nothing follows them. Those that are
+        `childless` follow no children, which others may share.
         """
         found = {name: Scale.of(codec.coders[name], counts[name]) for name in network.names}
         scales = {name: scale for name, scale in found.items() if scale is not None}
@@ -153,7 +155,9 @@ class Columns:
             children = [
                 child
                 for child in scales
-                if name in network.parents[child] and child not in protected
+                if name in network.parents[child]
+                and child not in protected
+                and name not in childless
             ]
             told = information[places[name]]
 
