@@ -32,7 +32,7 @@ from understudy.wording import quoted
 _SHARE_FOR_OUTSIDE = Fraction(1, 100)
 """What it may cost of the budget to know how many records lie outside the domain."""
 
-_WRONGLY = 0.001
+_WRONGLY = 1e-5
 """The chance that a message speaks of records outside the domain if there are none."""
 
 _SECONDS_OF_A_DAY = 86_400

@@ -36,7 +36,7 @@ SHARE_FOR_STRUCTURE = Fraction(1, 5)
 USEFULNESS = 12
 """A cell of a table has at least so many times as many records as noise, on average.
 
-This and the share above were the best of some on Adult, a public table: see benchmarks/private.py.
+This and the share above were chosen on a public table, so that no record decides them.
 """
 
 MOST_TABLES = 60_000
