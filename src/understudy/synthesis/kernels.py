@@ -203,6 +203,16 @@ def merge_cells(
 # Rows of fewer records than this are counted by their size.
 _SMALL = 1024
 
+Condensed: TypeAlias = tuple[
+    NDArray[np.int64],
+    tuple[NDArray[np.int64], NDArray[np.int64]],
+    tuple[NDArray[np.int64], NDArray[np.float64]],
+    int,
+]
+"""What the likelihood of left-out records depends on: how many records are in rows of each size;
+for each cell of the larger rows, its records and the row's size; counts, increasing, and shares of
+cells of several records; and how many cells have one record."""
+
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def _sum_of_logs(values: NDArray[np.float64]) -> float:
@@ -221,19 +231,43 @@ def _sum_of_logs(values: NDArray[np.float64]) -> float:
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def _left_out_total(
-    strength: float,
-    sizes: NDArray[np.int64],
-    large: tuple[NDArray[np.int64], NDArray[np.int64]],
-    several: tuple[NDArray[np.int64], NDArray[np.float64]],
-    single: int,
-) -> float:
-    """Return what depends on the strength in the log likelihood of left-out records.
+def _condense(
+    counts: tuple[NDArray[np.int64], NDArray[np.int64]], shares: NDArray[np.float64], least: int
+) -> tuple[Condensed, float]:
+    """Return the cells of `search_strength` condensed, and what depends on no strength."""
+    joint, whole = counts
+    sizes, ones = np.zeros(_SMALL, np.int64), np.empty(len(joint))
+    several = np.empty(len(joint), np.int64), np.empty(len(joint))
+    large = np.empty(len(joint), np.int64), np.empty(len(joint), np.int64)
+    single, more, larger, largest, fixed = 0, 0, 0, 0, 0.0
+    for cell in range(len(joint)):
+        count, size = joint[cell], whole[cell]
+        if size - 1 < least:
+            fixed += count * np.log(shares[cell])
+            continue
+        if size < _SMALL:
+            sizes[size] += count
+            largest = max(largest, size)
+        else:
+            large[0][larger], large[1][larger] = count, size
+            larger += 1
+        if count == 1:
+            ones[single] = shares[cell]
+            single += 1
+        else:
+            several[0][more], several[1][more] = count, shares[cell]
+            more += 1
+    fixed += _sum_of_logs(ones[:single])
+    order = np.argsort(several[0][:more])
+    cells = several[0][order], several[1][order]
+    rows = large[0][:larger], large[1][:larger]
+    return (sizes[: largest + 1], rows, cells, single), fixed
 
-    `sizes` says how many records are in rows of each size, `large` how many there are in each of
-    the larger rows, and its size; `several` are the counts, increasing, and shares of cells of
-    several records, and `single` is how many there are of one record.
-    """
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def _left_out_total(strength: float, condensed: Condensed) -> float:
+    """Return what depends on the strength in the log likelihood of left-out records."""
+    sizes, large, several, single = condensed
     total = single * np.log(strength)
     cell = 0
     while cell < len(several[0]):
@@ -249,6 +283,19 @@ def _left_out_total(
     for cell in range(len(large[0])):
         total -= large[0][cell] * np.log(large[1][cell] - 1 + strength)
     return total
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def _largest_of_best(
+    strengths: NDArray[np.float64], totals: NDArray[np.float64], same: float
+) -> int:
+    """Return the place of the largest strength whose total is the best, or as good as that."""
+    enough = totals.max() - same
+    best = -1
+    for one in range(len(totals)):
+        if totals[one] >= enough and (best < 0 or strengths[one] > strengths[best]):
+            best = one
+    return best
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -278,52 +325,22 @@ def search_strength(
     same : float
         Log likelihoods this near count as equally good; then the larger strength is taken.
     """
-    joint, whole = counts
     coarse, finer = tried
-    sizes = np.zeros(_SMALL, np.int64)
-    several = np.empty(len(joint), np.int64), np.empty(len(joint))
-    large = np.empty(len(joint), np.int64), np.empty(len(joint), np.int64)
-    ones, single, more, larger, largest, fixed = np.empty(len(joint)), 0, 0, 0, 0, 0.0
-    for cell in range(len(joint)):
-        count, size = joint[cell], whole[cell]
-        if size - 1 < least:
-            fixed += count * np.log(shares[cell])
-            continue
-        if size < _SMALL:
-            sizes[size] += count
-            largest = max(largest, size)
-        else:
-            large[0][larger], large[1][larger] = count, size
-            larger += 1
-        if count == 1:
-            ones[single] = shares[cell]
-            single += 1
-        else:
-            several[0][more], several[1][more] = count, shares[cell]
-            more += 1
-    fixed += _sum_of_logs(ones[:single])
-    rows = sizes[: largest + 1]
-    listed, order = (large[0][:larger], large[1][:larger]), np.argsort(several[0][:more])
-    cells = several[0][order], several[1][order]
+    condensed, fixed = _condense(counts, shares, least)
     strengths = np.empty(len(coarse) + 2 * len(finer))
     totals = np.empty(len(strengths))
     strengths[: len(coarse)] = coarse
-    known, best = 0, 0
-    upto = len(coarse)
+    known, added = 0, len(coarse)
     for step in range(len(finer) + 1):
-        for one in range(known, upto):
-            totals[one] = fixed + _left_out_total(strengths[one], rows, listed, cells, single)
-        known = upto
-        enough = totals[:known].max() - same
-        best = -1
-        for one in range(known):
-            if totals[one] >= enough and (best < 0 or strengths[one] > strengths[best]):
-                best = one
+        for one in range(known, added):
+            totals[one] = fixed + _left_out_total(strengths[one], condensed)
+        known = added
+        best = _largest_of_best(strengths[:known], totals[:known], same)
         if step < len(finer):
             for strength in (strengths[best] / finer[step], strengths[best] * finer[step]):
                 if coarse[0] < strength < coarse[-1]:
-                    strengths[upto] = strength
-                    upto += 1
+                    strengths[added] = strength
+                    added += 1
     return strengths[best], totals[best]
 
 

@@ -8,7 +8,6 @@ strengths, by the functions here. `Shrinkage` has the formula.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
