@@ -378,8 +378,8 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            (("--keys", "agee"), "'agee' is not a column. Did you mean 'age'?"),
-            (("--target", "work"), "'work' is not a column. Did you mean 'works'?"),
+            (("--keys", "agee"), "has no column 'agee'. Did you mean 'age'?"),
+            (("--target", "work"), "has no column 'work'. Did you mean 'works'?"),
             (
                 ("--method", "independent", "--parents", "2"),
                 "--parents cannot be used with --method independent.",

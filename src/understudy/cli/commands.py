@@ -330,13 +330,18 @@ def run(
     from understudy.cli.release_folder import Release, ReleaseFolder
 
     folder = ReleaseFolder.planned(output, data, how.copies, overwrite=force)
-    name = _release_name([output / table for table in folder.tables])
-    asked.check([name])
+    paths = [output / table for table in folder.tables]
+    if asked.in_files:
+        asked.check([_release_name(paths)])
     holdout.check(asked)
     folder.check([data, how.schema, how.settings, *asked.inputs])
+    with session.progress(ctx):
+        everybody, dialect = csv.open(data, how.drop)
+    asked.check_typed(everybody.columns)
+    name = _release_name(paths)
+    asked.check([name])
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx), folder.being_made() as made:
-        everybody, dialect = csv.open(data, how.drop)
         read = partial(csv.read, like=dialect)
         # What is asked of the attacker is checked before the synthesis takes its time.
         asked.check_columns(everybody)
@@ -416,12 +421,13 @@ def compare(
     Example: `understudy compare data.csv --methods cart,bayes --method "strict=cart:minbucket=50"`
     `--protect ill:job --keys age,sex --sensitive ill --target job -o report.html`
     """
-    files, made, models = compared.read(seed)
-    asked.check([*files, *made])
-    holdout.check(asked, list(files))
     outputs.check([original, *compared.inputs, *asked.inputs])
     with session.progress(ctx):
         everybody, dialect = csv.open(original)
+        asked.check_typed(everybody.columns)
+        files, made, models = compared.read(seed)
+        asked.check([*files, *made])
+        holdout.check(asked, list(files))
         asked.check_columns(everybody)
         described = compared.described()
         units = asked.units(described)
