@@ -439,7 +439,7 @@ class TestMistakes:
         "place",
         [
             "understudy.synthesis.bayes.model.BayesNet._fit",
-            "understudy.audit.run._assembled",
+            "understudy.audit.measuring._assembled",
             "understudy.report.page.render_report",
             "understudy.cli.release_folder.readme",
         ],

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from understudy.audit.failures import failure_text
 from understudy.audit.findings import Figure
 from understudy.audit.measures import MEASURES, Measure, measures_for
-from understudy.audit.run import failure_text
 from understudy.audit.synthesis import Synthesis, encoded, made_ready
 from understudy.audit.task import (
     RELEASE,
