@@ -11,8 +11,7 @@ import polars as pl
 import pytest
 
 from understudy import BayesNet, Cart, GaussianCopula, load
-from understudy.audit import Audit, audit
-from understudy.audit import measuring
+from understudy.audit import Audit, audit, measuring
 from understudy.audit.failures import failure_text
 from understudy.audit.measures import attribution as lookups
 from understudy.audit.measures import classifiers as trained
@@ -250,6 +249,7 @@ def test_which_classifiers_there_are(people):
         audit(people, people, classifiers="paper", **QUICK)
 
 
+@pytest.mark.slow
 def test_what_is_learnt_from_the_original_is_learnt_once(
     people, release, unrelated, monkeypatch, only_classifiers
 ):

@@ -311,6 +311,7 @@ class TestHoldout:
         assert found.findings.notes == ()
         assert not np.isnan(found.findings.releases[0].figure("gcap").control)
 
+    @pytest.mark.slow
     def test_test_records_that_are_given_stay_those_of_the_prediction(self, made, people):
         make_people()[:50].write_csv(people / "new.csv")
         found, _, _, _ = made("--test", "new.csv", "--target", "works", "--measures", "standard")
