@@ -227,7 +227,7 @@ def _sum_of_logs(values: NDArray[np.float64]) -> float:
                 product = 1.0
         else:
             total += np.log(value)
-    return total + np.log(product)
+    return float(total + np.log(product))
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -282,7 +282,7 @@ def _left_out_total(strength: float, condensed: Condensed) -> float:
             total -= sizes[size] * np.log(size - 1 + strength)
     for cell in range(len(large[0])):
         total -= large[0][cell] * np.log(large[1][cell] - 1 + strength)
-    return total
+    return float(total)
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover

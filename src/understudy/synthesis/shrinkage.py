@@ -28,8 +28,8 @@ So every value stays possible in every row, and one record never fills a row of 
 """
 
 # Strengths that are tried: first in coarse steps, then in finer ones around the best.
-_COARSE = LEAST_STRENGTH * 4.0 ** np.arange(11)
-_FINER = np.array([2.0, 2.0**0.5])
+_COARSE = np.array([LEAST_STRENGTH * 4.0**step for step in range(11)], np.float64)
+_FINER = np.array([2.0, 2.0**0.5], np.float64)
 # Likelihoods this near, in nats a record, differ by rounding alone.
 _SAME = 1e-9
 
