@@ -171,6 +171,10 @@ def print_gallery(
     kinds: Annotated[str, typer.Option(help="Kinds, separated by semicolons; all if empty.")] = "",
     seed: Seed = 0,
     processes: Processes = 1,
+    keep: Annotated[
+        Path | None,
+        typer.Option(help="Keep the verdicts of each table and seed here, and go on from there."),
+    ] = None,
 ) -> None:
     """Audit releases of which it is known whether they give people away."""
     with _progress():
@@ -181,6 +185,7 @@ def print_gallery(
             kinds=_kinds(kinds) or None,
             seed=seed,
             processes=processes,
+            keep=keep,
         )
     typer.echo(text)
 

@@ -1,16 +1,21 @@
 """The verdicts on releases of which it is known whether they give people away.
 
 ``python -m studies gallery`` prints how many verdicts are right for each kind of release and each
-table that is at hand, and lists the mistakes.
+table that is at hand, and lists the mistakes. With ``--keep FILE`` a run that was interrupted goes
+on where it stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Literal
 
 from understudy.audit.gallery import GalleryTest, Judged, run_gallery
 from understudy.wording import markdown_table
+from understudy.worlds.gallery import KINDS, TABLES
 
 MeasuresName = Literal["quick", "standard", "full"]
 
@@ -23,11 +28,19 @@ def gallery_markdown(
     kinds: Sequence[str] | None = None,
     seed: int = 0,
     processes: int = 1,
+    keep: Path | None = None,
 ) -> str:
-    """Return the table of verdicts, and the mistakes."""
-    found = run_gallery(
-        measures, seeds, tables=tables, kinds=kinds, random_state=seed, processes=processes
-    )
+    """Return the table of verdicts, and the mistakes; what `keep` holds is not made again."""
+    if keep is None:
+        found = run_gallery(
+            measures, seeds, tables=tables, kinds=kinds, random_state=seed, processes=processes
+        )
+    else:
+        asked = {"measures": measures, "kinds": kinds}
+        places = [table.name for table in TABLES] if tables is None else tables
+        parts = [(place, one) for place in places for one in range(seed, seed + seeds)]
+        judged = _kept(keep, asked, parts, processes)
+        found = GalleryTest(measures, tuple(judged))
     return "\n\n".join([_counts(found), found.markdown(), *_mistakes(found)])
 
 
@@ -68,3 +81,33 @@ def _line(one: Judged) -> list[str]:
         ", ".join(one.seen_by),
         f"{one.power:.1%}",
     ]
+
+
+def _kept(
+    keep: Path, asked: dict[str, Any], parts: Sequence[tuple[str, int]], processes: int
+) -> Iterator[Judged]:
+    """Yield the verdicts of each table and seed: as they were kept, or judged and then kept."""
+    text = keep.read_text("utf-8") if keep.is_file() else ""
+    # The last line was cut off if a run was killed while it was written.
+    whole = text[: text.rfind("\n") + 1]
+    if whole != text:
+        keep.write_text(whole, "utf-8")
+    held = [json.loads(line) for line in whole.splitlines()]
+    for table, seed in parts:
+        name = {**asked, "table": table, "seed": seed}
+        before = next((one["judged"] for one in held if one["name"] == name), None)
+        if before is None:
+            judged = run_gallery(
+                asked["measures"],
+                tables=[table],
+                kinds=asked["kinds"],
+                random_state=seed,
+                processes=processes,
+            ).judged
+            before = [asdict(one) | {"kind": one.kind.name} for one in judged]
+            with keep.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"name": name, "judged": before}) + "\n")
+        kinds = {kind.name: kind for kind in KINDS}
+        for one in before:
+            lists = {field: tuple(one[field]) for field in ("patterns", "errors")}
+            yield Judged(**one | lists | {"kind": kinds[one["kind"]]})

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from understudy.audit.advice import give_advice, guessed_method
+from understudy.audit.advice import give_advice
+from understudy.audit.advice.case import guessed_method
 from understudy.audit.answers import weigh
 from understudy.audit.findings import (
     DisclosureFindings,

@@ -11,15 +11,14 @@ import polars as pl
 import pytest
 
 from understudy import BayesNet, Cart, GaussianCopula, load
-from understudy.audit import Audit, audit
-from understudy.audit import run as audit_run
+from understudy.audit import Audit, audit, measuring
+from understudy.audit.failures import failure_text
 from understudy.audit.measures import attribution as lookups
 from understudy.audit.measures import classifiers as trained
 from understudy.audit.measures import prediction as predicted
 from understudy.audit.measures import propensity as told_apart
 from understudy.audit.measures.prediction import SEEN
 from understudy.audit.measures.strong import MOST_REFITS
-from understudy.audit.run import failure_text
 from understudy.errors import DataError, ParameterError, SchemaError
 from understudy.learning.jobs import Job
 from understudy.progress import reporting
@@ -33,9 +32,9 @@ QUICK = FOR_ALL | {"measures": "quick"}
 
 def instead(monkeypatch, name, run):
     """Let a measure do something else."""
-    before = audit_run.measures_for
+    before = measuring.measures_for
     monkeypatch.setattr(
-        audit_run,
+        measuring,
         "measures_for",
         lambda task, given: [
             replace(measure, run=run) if measure.name == name else measure
@@ -250,6 +249,7 @@ def test_which_classifiers_there_are(people):
         audit(people, people, classifiers="paper", **QUICK)
 
 
+@pytest.mark.slow
 def test_what_is_learnt_from_the_original_is_learnt_once(
     people, release, unrelated, monkeypatch, only_classifiers
 ):
@@ -546,7 +546,7 @@ def test_values_of_the_worst_records_are_told_if_asked_for(people):
 
 
 def test_mistakes_are_told_before_any_work(people, release, model, monkeypatch):
-    monkeypatch.setattr("understudy.audit.run._run", None)
+    monkeypatch.setattr("understudy.audit.run.run_measures", None)
     for arguments, message in [
         ({"keys": ["agee"]}, "The original table has no column 'agee'. Did you mean 'age'"),
         ({"sensitive": "age"}, "both a key and the sensitive"),

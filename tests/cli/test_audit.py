@@ -315,7 +315,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("place", "outputs"),
         [
-            ("understudy.audit.run._assembled", ("-o", "r.html", "--json", "a.json")),
+            ("understudy.audit.measuring._assembled", ("-o", "r.html", "--json", "a.json")),
             ("understudy.report.page.render_report", ("-o", "r.html", "--json", "a.json")),
             ("vl_convert.vegalite_to_png", ("--png", "charts")),
         ],

@@ -78,6 +78,7 @@ class TestPrediction:
 
         return run
 
+    @pytest.mark.slow
     def test_given_records(self, tested):
         found, page, err = tested("--test", "new.csv")
         for release in found.findings.releases:
@@ -92,6 +93,7 @@ class TestPrediction:
         assert "needs a model that draws from counts" in found.findings.releases[1].errors["strong"]
         assert "was not measured" not in err
 
+    @pytest.mark.slow
     def test_records_of_the_original(self, tested):
         found, page, _ = tested("--holdout", "0")
         for judged in found.verdict.releases:

@@ -311,6 +311,7 @@ class TestHoldout:
         assert found.findings.notes == ()
         assert not np.isnan(found.findings.releases[0].figure("gcap").control)
 
+    @pytest.mark.slow
     def test_test_records_that_are_given_stay_those_of_the_prediction(self, made, people):
         make_people()[:50].write_csv(people / "new.csv")
         found, _, _, _ = made("--test", "new.csv", "--target", "works", "--measures", "standard")
@@ -378,8 +379,8 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("options", "says"),
         [
-            (("--keys", "agee"), "'agee' is not a column. Did you mean 'age'?"),
-            (("--target", "work"), "'work' is not a column. Did you mean 'works'?"),
+            (("--keys", "agee"), "has no column 'agee'. Did you mean 'age'?"),
+            (("--target", "work"), "has no column 'work'. Did you mean 'works'?"),
             (
                 ("--method", "independent", "--parents", "2"),
                 "--parents cannot be used with --method independent.",
@@ -439,7 +440,7 @@ class TestMistakes:
         "place",
         [
             "understudy.synthesis.bayes.model.BayesNet._fit",
-            "understudy.audit.run._assembled",
+            "understudy.audit.measuring._assembled",
             "understudy.report.page.render_report",
             "understudy.cli.release_folder.readme",
         ],

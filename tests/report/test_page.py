@@ -368,6 +368,7 @@ def test_a_report_is_written_whole_and_replaces_nothing(single, tmp_path):
     assert [found.name for found in tmp_path.iterdir()] == ["report.html"]
 
 
+@pytest.mark.slow
 def test_pictures_are_written_for_every_chart(rich, tmp_path):
     few = replace(rich, releases=tuple(map(small, rich.releases)))
     paths = write_pictures(few, tmp_path / "pictures")

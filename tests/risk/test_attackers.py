@@ -502,8 +502,15 @@ def test_the_fixed_radius_attacker_is_the_generalized_attribution(known):
     assert score.accuracy_std == pytest.approx(expected.accuracy_std)
 
 
-@pytest.mark.parametrize("preset", ["papers", "strong"])
-@pytest.mark.parametrize("tolerance", [None, 20])
+@pytest.mark.parametrize(
+    ("preset", "tolerance"),
+    [
+        ("papers", None),
+        ("papers", 20),
+        ("strong", 20),
+        pytest.param("strong", None, marks=pytest.mark.slow),
+    ],
+)
 def test_order_of_records_and_keys(preset, tolerance):
     # Few different keys and many records: most neighbours are equally near.
     original, synthetic = ragged(150, 2, "abc"), ragged(150, 3, "bcd")

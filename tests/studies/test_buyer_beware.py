@@ -132,6 +132,7 @@ def test_the_command_prints_the_table():
     assert len(lines) == 8
 
 
+@pytest.mark.slow
 def test_a_release_that_holds_the_record_leaves_no_other_guess():
     holding = [bool(cell_counts(table)[-1]) for table in load_syntheses("buyer_beware")]
     for number, holds in enumerate(holding, start=1):

@@ -95,6 +95,7 @@ def test_figure_3_marks_the_truth_and_says_what_each_guess_is_worth():
     assert all(panel["view"]["stroke"] != "#D55E00" for panel in others)
 
 
+@pytest.mark.slow
 def test_figure_3_of_a_release_without_the_record():
     drawing = figure("3", copies=2, synthesis=2).to_dict()
     assert drawing["title"]["text"] == (
@@ -116,6 +117,7 @@ def test_figure_4_shows_both_ways_to_hide_the_record():
     assert scales[0] == scales[1]
 
 
+@pytest.mark.slow
 def test_figure_a1_has_a_panel_for_each_value():
     rows = figure("A.1", copies=2).to_dict()["vconcat"]
     titles = [part["title"]["text"] for row in rows for part in row["hconcat"]]

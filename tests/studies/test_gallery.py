@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from typer.testing import CliRunner
 
 from studies import __main__ as command
@@ -30,3 +31,25 @@ def test_mistakes_are_listed(monkeypatch):
     *_, last = study.gallery_markdown().splitlines()
     name = "copies of 1% among fresh people"
     assert last == f"| {name} | cmc | 3 | without | low | low | gcap | 12.5% |"
+
+
+def test_a_run_that_was_interrupted_goes_on(monkeypatch, tmp_path):
+    kinds, file = ["bootstrap", "fresh people"], tmp_path / "kept"
+    asked = {"tables": ["ballot"], "kinds": kinds, "keep": file}
+    whole = study.gallery_markdown(seeds=2, tables=["ballot"], kinds=kinds)
+    real, runs = study.run_gallery, []
+
+    def stopped_at_the_second(*given, **named):
+        runs.append(named["random_state"])
+        if len(runs) == 2:
+            raise KeyboardInterrupt
+        return real(*given, **named)
+
+    monkeypatch.setattr(study, "run_gallery", stopped_at_the_second)
+    with pytest.raises(KeyboardInterrupt):
+        study.gallery_markdown(seeds=2, **asked)
+    with file.open("a") as kept:
+        kept.write('{"name": {"measures": "qui')
+    for _ in range(2):
+        assert study.gallery_markdown(seeds=2, **asked) == whole
+    assert runs == [0, 1, 1]

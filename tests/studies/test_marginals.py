@@ -134,6 +134,7 @@ def test_cart_keeps_the_pairs_of_cmc():
     assert 1 < line.ratio < 1.10
 
 
+@pytest.mark.slow
 def test_cart_keeps_the_pairs_of_social_diagnosis(real_files):
     # 1.195 and 1.249 over twenty; one synthesis varies by 0.03, so that two know it to 0.02.
     real_files("sd2011.csv")

@@ -78,6 +78,7 @@ def test_genetic_networks_of_degree_3_are_as_useful_as_the_papers(table):
     assert abs(average) < 2.6
 
 
+@pytest.mark.slow
 def test_one_parent_loses_what_the_paper_says_it_loses(table):
     one = utility_cmc([1], ["greedy"], seeds=3).averages().filter(training="greedy")
     three = table.averages().filter(training="genetic")

@@ -16,8 +16,8 @@ from understudy.data.coded import Coded
 from understudy.synthesis.kernels import (
     draw_shrunk,
     left_out_shares,
-    left_out_totals,
     merge_cells,
+    search_strength,
     shrunk_probability,
 )
 from understudy.synthesis.sampler import Shrinkage
@@ -26,6 +26,7 @@ from understudy.synthesis.shrinkage import (
     Cells,
     NestedRows,
     ShrunkRows,
+    best_strength,
     fit_strengths,
 )
 from understudy.synthesis.tables import ConditionalTable, SparseRanges
@@ -407,18 +408,49 @@ def test_merging_kernel_equals_its_twin():
                 assert first[merged[cell]] == np.flatnonzero(same)[0]
 
 
-def test_left_out_kernels_equal_their_twins():
-    rng = np.random.default_rng(3)
-    joint = np.where(rng.random(5000) < 0.8, 1, rng.integers(2, 9, 5000))
-    whole = joint + rng.integers(0, 4, 5000)
+def left_out_cells(rng, cells=5000, most=4):
+    joint = np.where(rng.random(cells) < 0.8, 1, rng.integers(2, 9, cells))
+    whole = joint + rng.integers(0, most, cells)
     # Shares as small as a deep tree gives them: their product leaves the range of numbers.
-    above = 10.0 ** -rng.choice([0.1, 3, 150, 250], 5000)
-    strengths, totals = np.array([0.5, 7.0, 1000.0]), np.empty(3)
-    left_out_totals((joint, whole), above, strengths, 2, totals)
-    for strength, total in zip(strengths, totals, strict=True):
-        own = (joint - 1 + strength * above) / (whole - 1 + strength)
-        expected = np.where(whole - 1 >= 2, own, above)
-        shares = above.copy()
-        left_out_shares((joint, whole), strength, 2, shares)
-        np.testing.assert_allclose(shares, expected, rtol=1e-14)
-        assert total == pytest.approx(joint @ np.log(expected), rel=1e-12)
+    return joint, whole, 10.0 ** -rng.choice([0.1, 3, 150, 250], cells)
+
+
+def slow_left_out_shares(joint, whole, above, strength, least):
+    own = (joint - 1 + strength * above) / (whole - 1 + strength)
+    return np.where(whole - 1 >= least, own, above)
+
+
+@pytest.mark.parametrize("strength", [0.5, 7.0, 1000.0])
+def test_left_out_kernels_equal_their_twins(strength):
+    joint, whole, above = left_out_cells(np.random.default_rng(3))
+    expected = slow_left_out_shares(joint, whole, above, strength, 2)
+    shares = above.copy()
+    left_out_shares((joint, whole), strength, 2, shares)
+    np.testing.assert_allclose(shares, expected, rtol=1e-14)
+    alone = np.array([strength]), np.empty(0)
+    chosen, total = search_strength((joint, whole), above, alone, 2, 0.0)
+    assert chosen == strength
+    assert total == pytest.approx(joint @ np.log(expected), rel=1e-12)
+
+
+@pytest.mark.parametrize("most", [4, 3000])  # rows that are counted by size, and larger ones
+@pytest.mark.parametrize("slack", [0.0, 5.0])
+def test_search_for_strength_equals_its_twin(slack, most):
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        joint, whole, _ = left_out_cells(rng, 200, most)
+        above = rng.uniform(0.01, 1, 200)
+        tried = {}
+
+        def best_of(strengths, tried=tried, cells=(joint, whole, above)):
+            for strength in strengths:
+                tried[strength] = cells[0] @ np.log(slow_left_out_shares(*cells, strength, 1))
+            enough = max(tried.values()) - max(slack, 1e-9 * cells[0].sum())
+            return max(strength for strength, total in tried.items() if total >= enough)
+
+        best = best_of([0.5 * 4**step for step in range(11)])
+        for step in (2, 2**0.5):
+            best = best_of([one for one in (best / step, best * step) if 0.5 < one < 0.5 * 4**10])
+        found, total = best_strength((joint, whole), above, 1, slack)
+        assert found == best
+        assert total == pytest.approx(tried[best], rel=1e-12)

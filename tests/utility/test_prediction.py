@@ -183,7 +183,7 @@ def test_a_class_that_is_never_predicted_has_no_precision_and_f2_of_0():
     assert (score.recall, score.f2) == (0.0, 0.0)
 
 
-@pytest.mark.parametrize("classifiers", ["papers", "modern"])
+@pytest.mark.parametrize("classifiers", ["papers", pytest.param("modern", marks=pytest.mark.slow)])
 def test_a_copy_is_as_good_as_the_original(classifiers):
     survey = load("cmc").sample(fraction=1, shuffle=True, seed=1)
     train, test = survey[:900], survey[900:]
@@ -200,7 +200,7 @@ def test_a_copy_is_as_good_as_the_original(classifiers):
     assert (list(result.classifiers) == PAPERS) == (classifiers == "papers")
 
 
-@pytest.mark.parametrize("classifiers", ["papers", "modern"])
+@pytest.mark.parametrize("classifiers", ["papers", pytest.param("modern", marks=pytest.mark.slow)])
 def test_unrelated_and_related_worlds(classifiers):
     original, test = related(400, 1), related(400, 2)
     arguments = {"target": "sick", "test": test, "classifiers": classifiers}

@@ -181,6 +181,7 @@ def test_the_same_seed_gives_the_same_releases():
         assert one.table.equals(another.table) == published
 
 
+@pytest.mark.slow
 def test_classifiers_do_not_see_the_record():
     for release in draw_releases(2):
         if release.world in {"absent", "copy", "noise 1"}:

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from understudy.audit.failures import failure_text
 from understudy.audit.findings import Figure
 from understudy.audit.measures import MEASURES, Measure, measures_for
-from understudy.audit.run import failure_text
 from understudy.audit.synthesis import Synthesis, encoded, made_ready
 from understudy.audit.task import (
     RELEASE,

@@ -1,31 +1,24 @@
-"""The audit of a release: all measures, one after the other, whatever becomes of each."""
+"""The audit of a release: what was asked is checked, measured, and put together."""
 
 from __future__ import annotations
 
 import datetime as dt
-import logging
-import math
-import re
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from understudy._version import __version__
 from understudy.arguments import read_seed
 from understudy.audit.columns import Ranked, keys_beside, rank_releases, ranking_sentences
-from understudy.audit.findings import Figure, Findings, ReleaseFindings, UtilityFindings
+from understudy.audit.failures import each_warning_once
+from understudy.audit.findings import Findings
 from understudy.audit.limits import Limits
-from understudy.audit.made_by import made_by, method_in_words
-from understudy.audit.measures import MEASURES, Measure, measures_for
-from understudy.audit.measures.records import values_to_show, worst_records
-from understudy.audit.measures.strong import OnUnits
+from understudy.audit.measuring import run_measures, tables_made_ready
 from understudy.audit.notices import in_common, late_notices, notices
 from understudy.audit.result import Audit
-from understudy.audit.synthesis import Synthesis, encoded, made_ready
+from understudy.audit.synthesis import encoded
 from understudy.audit.task import (
     MeasureSet,
     Preset,
@@ -46,23 +39,15 @@ from understudy.audit.units import (
     name_of_units,
     one_record_each,
     read_unit_id,
-    values_of_units,
     with_units,
 )
 from understudy.data.decisions import Reading, decisions
 from understudy.data.dialect import Dialect
 from understudy.data.frames import Frame, Layout, to_narwhals
-from understudy.data.joint_coding import EncodedTable
-from understudy.errors import (
-    NoDensityError,
-    SchemaError,
-    UnderstudyError,
-)
-from understudy.learning.jobs import Remembered
-from understudy.progress import doing, inside_a_step, track
+from understudy.progress import doing
 from understudy.risk.scenario import Scenario
 from understudy.synthesis import Synthesizer
-from understudy.wording import counted, quoted
+from understudy.wording import counted
 
 Release = Frame | Sequence[Frame]
 """One table, or several syntheses of one method."""
@@ -241,20 +226,20 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         task, attacked = replace(task, control=None), replace(attacked, control=None)
     ranked: Ranked | None = None
     if sensitive is None:
-        with _each_warning_once():
+        with each_warning_once():
             ranked = rank_releases(attacked, keys, limits or Limits())
         scenario = Scenario(ranked.known, ranked.first, known)
         task, attacked = (replace(one, scenario=scenario) for one in (task, attacked))
         check_task(task)
-    with _each_warning_once():
+    with each_warning_once():
         with doing("coding the tables"):
             left_out = personal_columns(task)
             notes = (*notices(replace(attacked, control=given_control), real), *notes)
             if task.control is None:
                 real.pop("control", None)
-            ready = _made_ready(attacked, real, left_out)
-            whole = ready if attacked is task else _made_ready(task, encoded(task), left_out)
-        releases = _run(task, ready, whole)
+            ready = tables_made_ready(attacked, real, left_out)
+            whole = ready if attacked is task else tables_made_ready(task, encoded(task), left_out)
+        releases = run_measures(task, ready, whole)
     rows, columns = to_narwhals(original).shape
     numbers, texts = keys_by_kind(task)
     if ranked is not None:
@@ -289,16 +274,6 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     return Audit(findings, Layout.of(original).backend)
 
 
-def _made_ready(
-    task: Task, real: Mapping[str, EncodedTable], left_out: Collection[str]
-) -> dict[str, list[Synthesis]]:
-    """Return the tables of all releases, each coded together with the original's."""
-    remembered = Remembered()
-    return {
-        given.name: made_ready(task, given, real, left_out, remembered) for given in task.releases
-    }
-
-
 def _readings(task: Task) -> tuple[Reading, ...]:
     """Return how the columns of the original were read by the first model that is known."""
     model = next((one.model for one in task.releases if one.model is not None), None)
@@ -313,191 +288,6 @@ def _measures_in_words(task: Task) -> str:
         return task.measures
     trained = "no classifiers" if task.classifiers is None else "the papers' classifiers"
     return f"{task.measures}, with {trained}"
-
-
-def _run(
-    task: Task,
-    ready: Mapping[str, Sequence[Synthesis]],
-    whole: Mapping[str, Sequence[Synthesis]],
-) -> tuple[ReleaseFindings, ...]:
-    """Run all measures on all tables, with one progress bar.
-
-    `whole` has all records of units that have several, and `ready` one of each.
-    """
-
-    def given_to(measure: Measure, name: str) -> Sequence[Synthesis]:
-        return (whole if measure.of_units == "all records" else ready)[name]
-
-    jobs = [
-        (synthesis, measure)
-        for given in task.releases
-        for measure in measures_for(task, given)
-        for synthesis in given_to(measure, given.name)
-        if synthesis.number == 1 or not measure.first_only
-    ]
-    results: dict[str, dict[str, list[Any]]] = {name: {} for name in ready}
-    errors: dict[str, dict[str, str]] = {name: {} for name in ready}
-    done = 0
-
-    def doing() -> str:
-        synthesis, measure = jobs[min(done, len(jobs) - 1)]
-        name = f"{synthesis.given.name}: " if len(task.releases) > 1 else ""
-        return f"{name}{measure.doing}"
-
-    for synthesis, measure in track(jobs, doing, len(jobs)):
-        name = synthesis.given.name
-        try:
-            # What a measure does inside is part of the one bar, unless it takes long.
-            with inside_a_step():
-                found = measure.run(synthesis)
-        except Exception as error:  # noqa: BLE001  # whatever fails, the other measures stand
-            text = failure_text(error, to_narwhals(task.original).columns)
-            _log(error, text, synthesis, measure)
-            several = len(synthesis.given.tables) > 1 and not measure.first_only
-            errors[name].setdefault(
-                measure.name, f"Table {synthesis.number}: {text}" if several else text
-            )
-        else:
-            results[name].setdefault(measure.name, []).append(found)
-        done += 1
-    return tuple(
-        _assembled(
-            task,
-            {measure.name: given_to(measure, given.name)[0] for measure in MEASURES},
-            whole[given.name][0],
-            results[given.name],
-            errors[given.name],
-        )
-        for given in task.releases
-    )
-
-
-def _assembled(
-    task: Task,
-    given_to: Mapping[str, Synthesis],
-    first: Synthesis,
-    results: Mapping[str, Sequence[Any]],
-    errors: Mapping[str, str],
-) -> ReleaseFindings:
-    """Return all that was found about one release: what each measure made of its results.
-
-    `given_to` is the first table as each measure saw it.
-    """
-    given = first.given
-    figures: list[Figure] = []
-    numbers: dict[str, float] = {}
-    fields: dict[str, Any] = {}
-    use: dict[str, Any] = {}
-    notes = list(_left_out(first))
-    for measure in (one for one in MEASURES if results.get(one.name)):
-        found = measure.collect(given_to[measure.name], results[measure.name])
-        figures += found.figures
-        numbers |= found.numbers
-        fields |= found.release
-        for name, value in found.utility.items():
-            use[name] = use[name] + value if name in use else value
-        notes += found.notes
-    scores, strong = (next(iter(results.get(name, ())), None) for name in ("records", "strong"))
-    strong = strong.most_exposed if isinstance(strong, OnUnits) else strong
-    values = values_to_show(first) if task.show_records else None
-    return ReleaseFindings(
-        name=given.name,
-        method=method_in_words(given.model),
-        syntheses=len(given.tables),
-        rows=len(to_narwhals(first.table)),
-        figures=tuple(figures),
-        worst=worst_records(scores, strong, values),
-        utility=UtilityFindings(**use, notes=tuple(notes)),
-        errors=dict(errors),
-        made_by=made_by(given.model),
-        description_seconds=given.model.description_seconds_ if given.model else math.nan,
-        generation_seconds=given.model.generation_seconds_ if given.model else math.nan,
-        numbers=numbers,
-        **fields,
-    )
-
-
-def _left_out(first: Synthesis) -> Iterator[str]:
-    """Say which columns of the original were not compared."""
-    shared = first.task.shared_columns(first.table)
-    absent = [name for name in to_narwhals(first.task.original).columns if name not in shared]
-    own = [name for name in shared if name not in first.columns]
-    units = [name for name in own if first.task.units and name in first.task.units.names]
-    own = [name for name in own if name not in units]
-    named = [name for name in own if values_of_units(first.task.original, name)]
-    own = [name for name in own if name not in named]
-    if named:
-        look = "it looks like a name" if len(named) == 1 else "they look like names"
-        yield f"Not compared, since {look} of people or other units: {quoted(named)}."
-    if units:
-        names = "names" if len(units) == 1 else "name"
-        yield f"Not compared: {quoted(units)}, which {names} the units."
-    if absent:
-        columns = "column" if len(absent) == 1 else "columns"
-        yield f"The release lacks the {columns} {quoted(absent)}."
-    if own:
-        yield f"Not compared, since nearly every record has a value of its own: {quoted(own)}."
-
-
-# A quote after a letter is an apostrophe.
-_QUOTED = re.compile(r"(?<!\w)'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
-_NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*\.\d+")
-
-
-def failure_text(error: Exception, columns: Collection[str]) -> str:
-    """Return what went wrong, without values of the data.
-
-    Our own errors keep their text, in which all that is quoted and is no column is left out, and
-    so are numbers that count nothing. Of others there is the class alone: their texts may show
-    records.
-
-    Examples
-    --------
-    >>> from understudy.errors import DataError
-    >>> failure_text(DataError("Column 'age' holds 'Smith'."), ["age"])
-    "Column 'age' holds '…'."
-    >>> failure_text(KeyError("Smith"), ["age"])
-    'KeyError (its text is not shown, since it may hold values of the data)'
-    """
-    if not isinstance(error, UnderstudyError):
-        name = type(error).__name__
-        return f"{name} (its text is not shown, since it may hold values of the data)"
-    if isinstance(error, SchemaError):
-        # Its problems name values; its heading is ours.
-        return f"{error.heading.rstrip(':')} ({len(error.problems)} problems)."
-    shown = _QUOTED.sub(
-        lambda match: match.group() if match.group()[1:-1] in columns else "'…'", str(error)
-    )
-    return _NUMBER.sub("…", shown)
-
-
-def _log(error: Exception, text: str, synthesis: Synthesis, measure: Measure) -> None:
-    log = logging.getLogger("understudy")
-    # That a method has no probabilities to compute is no trouble: it is so whenever it is audited.
-    level = logging.INFO if isinstance(error, NoDensityError) else logging.WARNING
-    log.log(level, "%s: %s was not measured. %s", synthesis.given.name, measure.name, text)
-    # The whole of it only if details are asked for: it may hold values.
-    log.debug("%s failed on %s", measure.name, synthesis.given.name, exc_info=error)
-
-
-@contextmanager
-def _each_warning_once() -> Iterator[None]:
-    """Let the same warning through once: many measures look at the same columns."""
-    log = logging.getLogger("understudy")
-    seen: set[str] = set()
-
-    def is_new(record: logging.LogRecord) -> bool:
-        text = record.getMessage()
-        if text in seen:
-            return False
-        seen.add(text)
-        return True
-
-    log.addFilter(is_new)
-    try:
-        yield
-    finally:
-        log.removeFilter(is_new)
 
 
 def _call(task: Task, ranked: Ranked | None) -> str:

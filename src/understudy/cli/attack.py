@@ -160,7 +160,8 @@ def attack(
     """
     strong.check(force=force, shadows=others.shadows is not None)
     others.check(strong)
-    scenario = _scenario(attacker, others, strong)
+    if not attacker.named:
+        _check_unnamed(attacker, others, strong)
     units = split_names(unit_id)
     if units and others.shadows is not None:
         raise ParameterError("--shadows is about single records, so it does not take --unit-id.")
@@ -169,12 +170,15 @@ def attack(
     session.check_outputs(outputs, inputs, force)
     # Not a file to replace: it is there already when an attack goes on.
     session.check_outputs([strong.resume], [*inputs, *outputs], force=True)
-    source = strong.source()
     groups = attacker.read_groups()
     found, made, told, shadows = None, [], None, None
     notes: tuple[str, ...] = ()
     with session.progress(ctx):
         table, dialect = csv.open(original)
+        # Before what attacks and models are made of is loaded: a slip is answered at once.
+        attacker.check_typed(table.columns)
+        scenario = attacker.read() if attacker.named else None
+        source = strong.source()
         read = partial(csv.read, like=dialect)
         releases = list(map(read, synthetic))
         strong.check_table(table)
@@ -332,12 +336,8 @@ def _show(
     session.show(*spaced, aside=str(strong.strong_output) == "-")
 
 
-def _scenario(
-    attacker: options.Attacker, others: OtherOptions, strong: StrongOptions
-) -> Scenario | None:
-    """Return what the attacker knows and wants; None if that is not said."""
-    if attacker.named:
-        return attacker.read()
+def _check_unnamed(attacker: options.Attacker, others: OtherOptions, strong: StrongOptions) -> None:
+    """Raise if options need what the attacker knows and wants, which is not said."""
     if attacker.known is not None:
         raise ParameterError("--known needs --keys and --sensitive.")
     if others.tolerance is not None:
@@ -351,4 +351,3 @@ def _scenario(
         raise ParameterError(
             "--groups needs --keys and --sensitive, or --command: a model has groups of its own."
         )
-    return None

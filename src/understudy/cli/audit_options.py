@@ -149,21 +149,8 @@ class AuditOptions:
         return bool(self.policy or self.attacker.scenario or self.fail_if)
 
     def check_typed(self, columns: Sequence[str]) -> None:
-        """Raise if the original lacks a column whose name was typed; loads nothing to find out.
-
-        All else that is to be checked loads the attacks first, and a slip is answered at once.
-        """
-        typed = [*options.split_names(self.attacker.keys), self.attacker.sensitive.strip()]
-        unknown = [name for name in (*typed, self.target.strip()) if name and name not in columns]
-        if unknown and not self.attacker.sensitive:
-            raise ParameterError(f"keys: {' '.join(unknown_columns(unknown, columns))}")
-        if unknown:
-            raise ParameterError(
-                " ".join(
-                    f"The original table has no column {name!r}.{did_you_mean(name, columns)}"
-                    for name in unknown
-                )
-            )
+        """Raise if the original lacks a column whose name was typed; loads nothing to find out."""
+        self.attacker.check_typed(columns, self.target.strip())
 
     def check_columns(self, original: pl.DataFrame) -> None:
         """Raise if the original lacks a column that the audit is about, before any work."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -342,13 +342,18 @@ def run(
     from understudy.cli.release_folder import Release, ReleaseFolder
 
     folder = ReleaseFolder.planned(output, data, how.copies, overwrite=force)
-    name = _release_name([output / table for table in folder.tables])
-    asked.check([name])
+    paths = [output / table for table in folder.tables]
+    if asked.in_files:
+        asked.check([_release_name(paths)])
     holdout.check(asked)
     folder.check([data, *how.inputs, *asked.inputs])
+    with session.progress(ctx):
+        everybody, dialect = csv.open(data, how.drop)
+    asked.check_typed(everybody.columns)
+    name = _release_name(paths)
+    asked.check([name])
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx), folder.being_made() as made:
-        everybody, dialect = csv.open(data, how.drop)
         read = partial(csv.read, like=dialect)
         # What is asked of the attacker is checked before the synthesis takes its time.
         asked.check_columns(everybody)
@@ -404,10 +409,18 @@ def run(
         session.say(ctx, f"The release was not made anew: {why}.")
     made_from = ", made from all records" if anew else ""
     how_made = f"{made_from} ({how.method}, seed {model.random_state})"
-    for path, what in folder.contents(failed=failed, kept_back=bool(back)).items():
-        by = how_made if path.name in folder.tables else ""
-        session.say(ctx, f"Wrote {path}: {what}{by}.")
+    written = folder.contents(failed=failed, kept_back=bool(back))
+    _say_written(ctx, written, folder.tables, how_made)
     asked.tell(ctx, result)
+
+
+def _say_written(
+    ctx: typer.Context, written: Mapping[Path, str], tables: Collection[str], how_made: str
+) -> None:
+    """Say what each file of a release is, and of its tables how they were made."""
+    for path, what in written.items():
+        by = how_made if path.name in tables else ""
+        session.say(ctx, f"Wrote {path}: {what}{by}.")
 
 
 @app.command()
@@ -435,12 +448,13 @@ def compare(
     Example: `understudy compare data.csv --methods cart,bayes --method "strict=cart:minbucket=50"`
     `--protect ill:job --keys age,sex --sensitive ill --target job -o report.html`
     """
-    files, made, models = compared.read(seed)
-    asked.check([*files, *made])
-    holdout.check(asked, list(files))
     outputs.check([original, *compared.inputs, *asked.inputs])
     with session.progress(ctx):
         everybody, dialect = csv.open(original)
+        asked.check_typed(everybody.columns)
+        files, made, models = compared.read(seed)
+        asked.check([*files, *made])
+        holdout.check(asked, list(files))
         asked.check_columns(everybody)
         described = compared.described()
         units = asked.units(described)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import csv
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from understudy.cli.option_groups import argument, option, panel, spelled
-from understudy.errors import DataError, ParameterError, unknown_columns
+from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
 from understudy.progress import doing
 from understudy.wording import size_of
 
@@ -328,6 +328,23 @@ class Attacker:
                 keys, known = list(policy.keys), policy.known if known is None else known
             sensitive = sensitive or policy.sensitive
         return keys, sensitive, known
+
+    def check_typed(self, columns: Sequence[str], target: str = "") -> None:
+        """Raise if the original lacks a column whose name was typed; loads nothing to find out.
+
+        All else that is to be checked loads the attacks first, and a slip is answered at once.
+        """
+        typed = [*split_names(self.keys), self.sensitive.strip(), target]
+        unknown = [name for name in typed if name and name not in columns]
+        if unknown and not self.sensitive:
+            raise ParameterError(f"keys: {' '.join(unknown_columns(unknown, columns))}")
+        if unknown:
+            raise ParameterError(
+                " ".join(
+                    f"The original table has no column {name!r}.{did_you_mean(name, columns)}"
+                    for name in unknown
+                )
+            )
 
     @property
     def preset(self) -> Literal["strong", "papers"] | None:

@@ -97,10 +97,12 @@ def _some_names(names: Sequence[str]) -> str:
 def to_arrow(frame: Frame) -> pa.Table:
     """Return the columns of any supported frame as one Arrow table, each in one piece."""
     wrapped = to_narwhals(frame)
-    arrays = [column_to_arrow(wrapped[name], name) for name in wrapped.columns]
+    # Each by itself: to ask a wrapped frame for a column by its name in brackets takes long.
+    columns = list(wrapped.iter_columns())
+    arrays = [column_to_arrow(column, column.name) for column in columns]
     fields = [
-        pa.field(name, array.type, metadata=_note(wrapped[name]))
-        for name, array in zip(wrapped.columns, arrays, strict=True)
+        pa.field(column.name, array.type, metadata=_note(column))
+        for column, array in zip(columns, arrays, strict=True)
     ]
     return pa.table(arrays, schema=pa.schema(fields))
 

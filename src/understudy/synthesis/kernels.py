@@ -200,38 +200,148 @@ def merge_cells(
     return found
 
 
+# Rows of fewer records than this are counted by their size.
+_SMALL = 1024
+
+Condensed: TypeAlias = tuple[
+    NDArray[np.int64],
+    tuple[NDArray[np.int64], NDArray[np.int64]],
+    tuple[NDArray[np.int64], NDArray[np.float64]],
+    int,
+]
+"""What the likelihood of left-out records depends on: how many records are in rows of each size;
+for each cell of the larger rows, its records and the row's size; counts, increasing, and shares of
+cells of several records; and how many cells have one record."""
+
+
 @njit(cache=True, nogil=True)  # pragma: no cover
-def left_out_totals(
+def _sum_of_logs(values: NDArray[np.float64]) -> float:
+    """Return the sum of the logarithms, with one logarithm for many values."""
+    total, product = 0.0, 1.0
+    for value in values:
+        if value > 1e-100:
+            product *= value
+            # It stays above the least number that has all its digits.
+            if product < 1e-200:
+                total += np.log(product)
+                product = 1.0
+        else:
+            total += np.log(value)
+    return float(total + np.log(product))
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def _condense(
+    counts: tuple[NDArray[np.int64], NDArray[np.int64]], shares: NDArray[np.float64], least: int
+) -> tuple[Condensed, float]:
+    """Return the cells of `search_strength` condensed, and what depends on no strength."""
+    joint, whole = counts
+    sizes, ones = np.zeros(_SMALL, np.int64), np.empty(len(joint))
+    several = np.empty(len(joint), np.int64), np.empty(len(joint))
+    large = np.empty(len(joint), np.int64), np.empty(len(joint), np.int64)
+    single, more, larger, largest, fixed = 0, 0, 0, 0, 0.0
+    for cell in range(len(joint)):
+        count, size = joint[cell], whole[cell]
+        if size - 1 < least:
+            fixed += count * np.log(shares[cell])
+            continue
+        if size < _SMALL:
+            sizes[size] += count
+            largest = max(largest, size)
+        else:
+            large[0][larger], large[1][larger] = count, size
+            larger += 1
+        if count == 1:
+            ones[single] = shares[cell]
+            single += 1
+        else:
+            several[0][more], several[1][more] = count, shares[cell]
+            more += 1
+    fixed += _sum_of_logs(ones[:single])
+    order = np.argsort(several[0][:more])
+    cells = several[0][order], several[1][order]
+    rows = large[0][:larger], large[1][:larger]
+    return (sizes[: largest + 1], rows, cells, single), fixed
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def _left_out_total(strength: float, condensed: Condensed) -> float:
+    """Return what depends on the strength in the log likelihood of left-out records."""
+    sizes, large, several, single = condensed
+    total = single * np.log(strength)
+    cell = 0
+    while cell < len(several[0]):
+        # Cells of one count need one logarithm, as long as their product is in range.
+        count, product = several[0][cell], 1.0
+        while cell < len(several[0]) and several[0][cell] == count and product < 1e200:
+            product *= count - 1 + strength * several[1][cell]
+            cell += 1
+        total += count * np.log(product)
+    for size in range(len(sizes)):
+        if sizes[size]:
+            total -= sizes[size] * np.log(size - 1 + strength)
+    for cell in range(len(large[0])):
+        total -= large[0][cell] * np.log(large[1][cell] - 1 + strength)
+    return float(total)
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def _largest_of_best(
+    strengths: NDArray[np.float64], totals: NDArray[np.float64], same: float
+) -> int:
+    """Return the place of the largest strength whose total is the best, or as good as that."""
+    enough = totals.max() - same
+    best = -1
+    for one in range(len(totals)):
+        if totals[one] >= enough and (best < 0 or strengths[one] > strengths[best]):
+            best = one
+    return best
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
+def search_strength(
     counts: tuple[NDArray[np.int64], NDArray[np.int64]],
     shares: NDArray[np.float64],
-    strengths: NDArray[np.float64],
+    tried: tuple[NDArray[np.float64], NDArray[np.float64]],
     least: int,
-    totals: NDArray[np.float64],
-) -> None:
-    """Compute, for each strength, the log likelihood of records that are left out one by one.
+    same: float,
+) -> tuple[float, float]:
+    """Return the strength with the largest log likelihood of records left out one by one, and this.
 
-    `counts` are those of each cell (records of a row with one value) and of its row, the left-out
-    record included; `shares` is the probability of the value in the row above.
+    A left-out record of a cell has the probability (count - 1 + strength * share) / (row - 1 +
+    strength), or its share if its row has fewer than `least` others. The logarithms of
+    denominators depend on rows' sizes alone, of which there are few, and those of cells of one
+    record are log(strength) + log(share): so few are left to compute for each strength.
+
+    Parameters
+    ----------
+    counts : tuple of two ndarray of int64
+        The count of each cell (records of a row with one value) and that of its row, the left-out
+        record included.
+    shares : ndarray of float64
+        The probability of the value in the row above.
+    tried : tuple of two ndarray of float64
+        Strengths to try, and factors by which the best is then made smaller and larger.
+    same : float
+        Log likelihoods this near count as equally good; then the larger strength is taken.
     """
-    joint, whole = counts
-    for s in range(len(strengths)):
-        strength = strengths[s]
-        total, product = 0.0, 1.0
-        for cell in range(len(joint)):
-            count, rest = joint[cell], whole[cell] - 1
-            share = shares[cell]
-            if rest >= least:
-                share = (count - 1 + strength * share) / (rest + strength)
-            if count == 1 and share > 1e-100:
-                # Most cells hold one record. A product of many needs one logarithm; it stays
-                # above the least number that has all its digits.
-                product *= share
-                if product < 1e-200:
-                    total += np.log(product)
-                    product = 1.0
-            else:
-                total += count * np.log(share)
-        totals[s] = total + np.log(product)
+    coarse, finer = tried
+    condensed, fixed = _condense(counts, shares, least)
+    strengths = np.empty(len(coarse) + 2 * len(finer))
+    totals = np.empty(len(strengths))
+    strengths[: len(coarse)] = coarse
+    known, added = 0, len(coarse)
+    for step in range(len(finer) + 1):
+        for one in range(known, added):
+            totals[one] = fixed + _left_out_total(strengths[one], condensed)
+        known = added
+        best = _largest_of_best(strengths[:known], totals[:known], same)
+        if step < len(finer):
+            for strength in (strengths[best] / finer[step], strengths[best] * finer[step]):
+                if coarse[0] < strength < coarse[-1]:
+                    strengths[added] = strength
+                    added += 1
+    return strengths[best], totals[best]
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -241,7 +351,7 @@ def left_out_shares(
     least: int,
     shares: NDArray[np.float64],
 ) -> None:
-    """Turn shares in the row above into those in the row, in place, for `left_out_totals`."""
+    """Turn shares in the row above into those in the row, in place, for `search_strength`."""
     joint, whole = counts
     for cell in range(len(joint)):
         rest = whole[cell] - 1

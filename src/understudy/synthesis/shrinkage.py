@@ -8,7 +8,6 @@ strengths, by the functions here. `Shrinkage` has the formula.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
@@ -29,8 +28,8 @@ So every value stays possible in every row, and one record never fills a row of 
 """
 
 # Strengths that are tried: first in coarse steps, then in finer ones around the best.
-_COARSE = [LEAST_STRENGTH * 4**step for step in range(11)]
-_FINER = (2.0, 2.0**0.5)
+_COARSE = np.array([LEAST_STRENGTH * 4.0**step for step in range(11)], np.float64)
+_FINER = np.array([2.0, 2.0**0.5], np.float64)
 # Likelihoods this near, in nats a record, differ by rounding alone.
 _SAME = 1e-9
 
@@ -328,23 +327,10 @@ def best_strength(
     slack : float
         Likelihoods this near, in nats, count as equally good.
     """
-    from understudy.synthesis.kernels import left_out_totals
+    from understudy.synthesis.kernels import search_strength
 
-    tried: dict[float, float] = {}
     same = max(slack, _SAME * int(counts[0].sum()))
-
-    def best_of(strengths: Sequence[float]) -> float:
-        totals = np.empty(len(strengths))
-        left_out_totals(counts, shares, np.array(strengths, np.float64), least, totals)
-        tried.update(zip(strengths, totals.tolist(), strict=True))
-        enough = max(tried.values()) - same
-        return max(strength for strength, total in tried.items() if total >= enough)
-
-    best = best_of(_COARSE)
-    for step in _FINER:
-        finer = (best / step, best * step)
-        best = best_of([one for one in finer if _COARSE[0] < one < _COARSE[-1]])
-    return best, tried[best]
+    return search_strength(counts, shares, (_COARSE, _FINER), least, same)
 
 
 def fit_strengths(

@@ -101,6 +101,7 @@ def test_a_tool_that_does_not_look_tells_nothing(people):
     assert (constant.auc[0], constant.probability[0]) == (0.5, 0.5)
 
 
+@pytest.mark.slow
 def test_all_others_make_the_strongest_shadows(people):
     odd = people.with_columns(
         age=pl.when(pl.int_range(pl.len()) == 7).then(99).otherwise(pl.col("age"))

@@ -502,6 +502,7 @@ def test_a_synthesizer_that_fails(processes):
         black_box_attacker(synthesize, LETTERS, LETTERS, runs=3, processes=processes)
 
 
+@pytest.mark.slow
 def test_threads_do_not_change_the_result():
     one = black_box_attacker(resample, both(8), both(9), runs=6)
     three = black_box_attacker(resample, both(8), both(9), runs=6, processes=3)
@@ -522,8 +523,19 @@ class Interrupt:
         return resample(frame, seed)
 
 
-@pytest.mark.parametrize("at", [1, 2, 11])
-@pytest.mark.parametrize("tail", [b"", b"[3,", b"[3,1,[0],[1]]", b"\x00\x00\x00\n"])
+@pytest.mark.parametrize(
+    ("at", "tail"),
+    [
+        (2, b""),
+        (11, b"[3,"),
+        (1, b"[3,1,[0],[1]]"),
+        (2, b"\x00\x00\x00\n"),
+        *(pytest.param(at, tail, marks=pytest.mark.slow) for at, tail in ((1, b""), (11, b""))),
+        *(pytest.param(at, b"[3,", marks=pytest.mark.slow) for at in (1, 2)),
+        *(pytest.param(at, b"[3,1,[0],[1]]", marks=pytest.mark.slow) for at in (2, 11)),
+        *(pytest.param(at, b"\x00\x00\x00\n", marks=pytest.mark.slow) for at in (1, 11)),
+    ],
+)
 def test_an_interrupted_attack_goes_on_to_the_same_result(tmp_path, caplog, at, tail):
     path = tmp_path / "simulations"
     whole = black_box_attacker(resample, both(8), both(9), unknown="v", runs=4)

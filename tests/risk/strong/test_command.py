@@ -204,7 +204,7 @@ if 'b' in open(original).readlines()[1]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal as a terminal does")
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_ctrl_c_ends_all(program, tmp_path, processes):
     """A blocking wait would go on: polars lets system calls start again after Ctrl-C."""
     number = tmp_path / "number"

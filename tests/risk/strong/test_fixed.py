@@ -383,7 +383,7 @@ def releases(draw, parents):
 
 
 class TestShifts:
-    @pytest.mark.parametrize("parents", [0, 1, 2, 3])
+    @pytest.mark.parametrize("parents", [0, 1, 2, pytest.param(3, marks=pytest.mark.slow)])
     def test_same_as_fitting_anew(self, parents):
         @settings(max_examples=60)
         @given(releases(parents))

@@ -141,7 +141,10 @@ class TestSameAsFixed:
         synthetic = model.sample(7, random_state=seed)
         assert compare(model, frame, synthetic, unknown, [0, 4]) > 0
 
-    @pytest.mark.parametrize("parents", [1, 2, 3])
+    @pytest.mark.parametrize(
+        "parents",
+        [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow)],
+    )
     def test_network_of_given_structure(self, parents):
         edges = [("a", "b"), ("b", "c"), ("c", "d"), ("a", "c"), ("b", "d"), ("a", "d")]
         edges = edges[: {1: 3, 2: 5, 3: 6}[parents]]
@@ -202,8 +205,18 @@ VARIANTS = {
 }
 
 
+def one_in_three(variants):
+    """Return all variants, of which two in three are slow; the last is quick."""
+    places = enumerate(reversed(list(variants)))
+    slow = [
+        pytest.param(name, marks=pytest.mark.slow if place % 3 else ()) for place, name in places
+    ]
+    return slow[::-1]
+
+
 class TestTreesSameAsFixed:
-    @pytest.mark.parametrize("variant", VARIANTS)
+    # Each variant is compared with brute force among the tests of the fixed mode, too.
+    @pytest.mark.parametrize("variant", one_in_three(VARIANTS))
     def test_worlds_with_the_same_trees(self, variant, caplog):
         caplog.set_level(logging.ERROR)
         frame = numbers(1)
@@ -343,6 +356,7 @@ class TestWorlds:
         with pytest.raises(DataError, match="in 10 records of it, 'b' has a value"):
             strong_attacker(model, frame, swapped, unknown="a", mode="refit")
 
+    @pytest.mark.slow
     def test_processes_change_nothing(self):
         frame = letters(2, 12, "ad")
         model = Independent(random_state=1).fit(frame)

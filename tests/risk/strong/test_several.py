@@ -174,7 +174,7 @@ class TestBlackBox:
     def quiet(self, caplog):
         caplog.set_level("ERROR")
 
-    @pytest.mark.parametrize("tool", [rows, proper])
+    @pytest.mark.parametrize("tool", [rows, pytest.param(proper, marks=pytest.mark.slow)])
     def test_log_likelihoods_add_up(self, tool):
         frame = FRAME.select("a", "d")
         releases = [tool(frame, seed) for seed in (7, 8)]

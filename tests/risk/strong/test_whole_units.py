@@ -51,7 +51,13 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name == "smoothed tree" else ())
+        for name in MODELS
+    ],
+)
 def test_all_worlds_are_those_of_the_twin(name):
     impossible = 0
     for seed in range(3):

@@ -200,7 +200,7 @@ def test_it_is_never_below_the_genetic_search(d, k, seed):
 
 
 @pytest.mark.parametrize("make", [with_ties, without_ties])
-@pytest.mark.parametrize("d", [12, 14, 16])
+@pytest.mark.parametrize("d", [12, *(pytest.param(d, marks=pytest.mark.slow) for d in (14, 16))])
 @pytest.mark.parametrize("kind", [lambda *_: {}, everything])
 def test_annealing_finds_what_the_exact_search_proves(d, kind, make):
     rng = np.random.default_rng(d)
