@@ -20,6 +20,7 @@ def read(form, texts):
     ("texts", "first", "words"),
     [
         (["2020-01-31", "2021-12-01"], dt.date(2020, 1, 31), "dates as yyyy-mm-dd"),
+        (["Jan 1 2000", "Mar 31 2001"], dt.date(2000, 1, 1), "dates as Mon d yyyy"),
         (["2020-03", "2021-12"], dt.date(2020, 3, 1), "dates as yyyy-mm"),
         (["03/2020", "12/2021"], dt.date(2020, 3, 1), "dates as mm/yyyy"),
         (["Mar 2020", "Dec 2021"], dt.date(2020, 3, 1), "dates as Mon yyyy"),

@@ -23,7 +23,7 @@ LAST_YEAR = 2049
 _DAY_MONTH_YEAR = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
 _DAY_NAME_YEAR = re.compile(r"(\d{1,2})([-/. ]?)([A-Za-z]{3,9})\2(\d{4}|\d{2})(?!\d)")
-_NAME_DAY_YEAR = re.compile(r"([A-Za-z]{3,9}) (\d{1,2}), (\d{4})(?!\d)")
+_NAME_DAY_YEAR = re.compile(r"([A-Za-z]{3,9}) (\d{1,2})(,?) (\d{4})(?!\d)")
 _MONTHS = {
     re.compile(r"(?:1[89]|2[01])\d\d([-/])(?:0[1-9]|1[0-2])"): "%Y{}%m",
     re.compile(r"(?:0[1-9]|1[0-2])([-/])(?:1[89]|2[01])\d\d"): "%m{}%Y",
@@ -220,7 +220,7 @@ def _dates(text: str) -> _Dates:
             yield f"{day}{sign}{name}{sign}{year}", text[match.end() :], _case(match[3])
     elif match := _NAME_DAY_YEAR.match(text):
         for name, day in itertools.product(("%b", "%B"), ("%d", "%-d")):
-            yield f"{name} {day}, %Y", text[match.end() :], _case(match[1])
+            yield f"{name} {day}{match[3]} %Y", text[match.end() :], _case(match[1])
 
 
 def _numbered_dates(match: re.Match[str]) -> _Dates:
