@@ -177,9 +177,8 @@ def first_of_hundred(years: Sequence[int]) -> int:
 
 def _candidates(text: str) -> Iterator[DateFormat]:
     """Yield the formats that a text may have, from the likeliest on."""
-    for shape, pattern in _MONTHS.items():
-        if match := shape.fullmatch(text):
-            yield DateFormat("date", pattern.format(match[1]))
+    matches = ((shape.fullmatch(text), pattern) for shape, pattern in _MONTHS.items())
+    yield from (DateFormat("date", pattern.format(found[1])) for found, pattern in matches if found)
     for date, rest, case in _dates(text):
         if not rest:
             yield DateFormat("date", date, case=case)
