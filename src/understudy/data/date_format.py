@@ -32,6 +32,9 @@ _LETTERS = {
     "%z": "+zzzz",
     "%:z": "+zz:zz",
     "%.f": "",
+    "%q": "q",
+    "%G": "yyyy",
+    "%V": "ww",
 }
 MICROSECONDS = 6
 
@@ -111,7 +114,7 @@ class DateFormat:
         if self.kind == "time":
             return text.str.to_time(pattern, strict=False)
         if self.kind == "date":
-            return self._in_century(text.str.to_date(pattern, strict=False))
+            return self._in_century(self._first_day(text))
         if not self.zone:
             return self._in_century(self._naive(text, pattern))
         if "z" in pattern:
@@ -120,6 +123,17 @@ class DateFormat:
             )
         local = self._in_century(self._naive(text, pattern + self.zone))
         return (local - self._ahead()).dt.replace_time_zone("UTC")
+
+    def _first_day(self, text: pl.Expr) -> pl.Expr:
+        """Return texts as dates; a month, a quarter or a week stands for its first day."""
+        if "d" in self.pattern:
+            return text.str.to_date(self.pattern, strict=False)
+        if "%q" in self.pattern:
+            month = text.str.tail(1).cast(pl.Int8, strict=False) * 3 - 2
+            text = text.str.head(4) + pl.lit("-") + month.cast(pl.String)
+            return (text + pl.lit("-1")).str.to_date("%Y-%m-%d", strict=False)
+        day = "%u" if "%V" in self.pattern else "%d"
+        return (text + pl.lit("-1")).str.to_date(f"{self.pattern}-{day}", strict=False)
 
     def _naive(self, text: pl.Expr, pattern: str) -> pl.Expr:
         return text.str.to_datetime(pattern, strict=False, time_unit="ns" if self.fine else "us")

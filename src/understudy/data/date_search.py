@@ -23,7 +23,16 @@ LAST_YEAR = 2049
 _DAY_MONTH_YEAR = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
 _DAY_NAME_YEAR = re.compile(r"(\d{1,2})([-/. ]?)([A-Za-z]{3,9})\2(\d{4}|\d{2})(?!\d)")
-_NAME_DAY_YEAR = re.compile(r"([A-Za-z]{3,9}) (\d{1,2}), (\d{4})(?!\d)")
+_NAME_DAY_YEAR = re.compile(r"([A-Za-z]{3,9}) (\d{1,2})(,?) (\d{4})(?!\d)")
+_MONTHS = {
+    re.compile(r"(?:1[89]|2[01])\d\d([-/])(?:0[1-9]|1[0-2])"): "%Y{}%m",
+    re.compile(r"(?:0[1-9]|1[0-2])([-/])(?:1[89]|2[01])\d\d"): "%m{}%Y",
+    re.compile(r"[A-Z][a-z]{2}([- ])(?:1[89]|2[01])\d\d"): "%b{}%Y",
+    re.compile(r"[A-Z][a-z]{2,8}([- ])(?:1[89]|2[01])\d\d"): "%B{}%Y",
+    re.compile(r"(?:1[89]|2[01])\d\d([- ]?)Q[1-4]"): "%Y{}Q%q",
+    re.compile(r"(?:1[89]|2[01])\d\d(-?)W[0-5]\d"): "%G{}W%V",
+}
+"""Months, quarters and weeks: texts without a day. Other years are more likely codes."""
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?( ?[AaPp][Mm]?(?![A-Za-z]))?(?!\d)")
 _ZONE = re.compile(r"Z| ?(?:UTC|GMT)| ?[-+]\d\d:?\d\d")
 _SEPARATOR = re.compile(r"T|, | ")
@@ -111,6 +120,9 @@ _LOOSE = {
     "%P": "[ap]m",
     "%z": r"[-+]\d{4}",
     "%:z": r"[-+]\d\d:\d\d",
+    "%q": "[1-4]",
+    "%G": r"\d{4}",
+    "%V": r"[0-5]\d",
     **dict.fromkeys(("%d", "%-d", "%m", "%-m", "%H", "%-H", "%I", "%-I"), r"\d{1,2}"),
 }
 _STRICT = _LOOSE | {
@@ -165,6 +177,8 @@ def first_of_hundred(years: Sequence[int]) -> int:
 
 def _candidates(text: str) -> Iterator[DateFormat]:
     """Yield the formats that a text may have, from the likeliest on."""
+    matches = ((shape.fullmatch(text), pattern) for shape, pattern in _MONTHS.items())
+    yield from (DateFormat("date", pattern.format(found[1])) for found, pattern in matches if found)
     for date, rest, case in _dates(text):
         if not rest:
             yield DateFormat("date", date, case=case)
@@ -205,7 +219,7 @@ def _dates(text: str) -> _Dates:
             yield f"{day}{sign}{name}{sign}{year}", text[match.end() :], _case(match[3])
     elif match := _NAME_DAY_YEAR.match(text):
         for name, day in itertools.product(("%b", "%B"), ("%d", "%-d")):
-            yield f"{name} {day}, %Y", text[match.end() :], _case(match[1])
+            yield f"{name} {day}{match[3]} %Y", text[match.end() :], _case(match[1])
 
 
 def _numbered_dates(match: re.Match[str]) -> _Dates:

@@ -124,7 +124,9 @@ def test_the_number_of_a_single_exception_never_comes_back(method):
     assert model.sample(30_000)["bmi"].max() < 60
     # Five records are enough to draw about their numbers.
     many = table.with_columns(
-        bmi=pl.when(pl.int_range(pl.len()) < 5).then(400.0 + pl.int_range(pl.len())).otherwise("bmi")
+        bmi=pl.when(pl.int_range(pl.len()) < 5)
+        .then(400.0 + pl.int_range(pl.len()))
+        .otherwise("bmi")
     )
     assert method(ends=5, random_state=1).fit(many, schema).sample(30_000)["bmi"].max() > 300
 
