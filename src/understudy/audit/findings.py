@@ -25,6 +25,7 @@ from understudy.audit.number_findings import (
     CorrelationFindings,
     ImpossibleFindings,
 )
+from understudy.audit.privacy_findings import PrivacyFindings
 from understudy.data.decisions import Reading
 from understudy.utility.shares import ColumnShares
 from understudy.wording import Unit
@@ -353,6 +354,8 @@ class ReleaseFindings:
         Which column gives people away most, if no sensitive one was named.
     lookalikes, membership_curve, rare_values, telling_keys
         What the charts of these attacks show.
+    privacy : PrivacyFindings or None
+        What is known of differential privacy, if the model learnt with noise.
     """
 
     name: str
@@ -378,6 +381,7 @@ class ReleaseFindings:
     membership_curve: MembershipCurve | None = field(default=None, metadata=LATER)
     rare_values: tuple[RareValueFindings, ...] = field(default=(), metadata=LATER)
     telling_keys: tuple[KeySetFindings, ...] = field(default=(), metadata=LATER)
+    privacy: PrivacyFindings | None = field(default=None, metadata=LATER)
 
     def figure(self, measure: str) -> Figure | None:
         """Return a measure by name, None if it was not run."""
