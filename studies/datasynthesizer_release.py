@@ -1,7 +1,7 @@
 """Make releases with DataSynthesizer; run by the Python of an environment that has it.
 
-``python datasynthesizer_release.py TABLE FOLDER EPSILON PARENTS ROWS RELEASES`` writes a description
-and a table for each release. Nothing of understudy is needed.
+``python datasynthesizer_release.py TABLE FOLDER EPSILON PARENTS ROWS RELEASES`` writes a
+description and a table for each release. Nothing of understudy is needed.
 """
 
 from __future__ import annotations

@@ -99,7 +99,8 @@ class Release:
         rows = release_log_ratio(self.network, self.rows, pair, parents=PARENTS, epsilon=EPSILON)
         shares = []
         for name, own in self.shares.items():
-            worlds = np.array([np.bincount(one[name], minlength=2) for one in (pair.one, pair.other)])
+            both = (pair.one[name], pair.other[name])
+            worlds = np.array([np.bincount(one, minlength=2) for one in both])
             first, second = log_density_of_shares(own, worlds, 2 * COLUMNS / EPSILON)
             shares.append(first - second)
         return rows, rows + math.fsum(shares)

@@ -113,7 +113,17 @@ def tool_lines(python: str, releases: int) -> list[Line]:
 
 def to_markdown(lines: Sequence[Line]) -> str:
     """Return the table."""
-    head = "| what is audited, at epsilon 1 | worlds | releases | largest | largest drawn | releases that prove it | verdict | CPU s |"
+    names = (
+        "what is audited, at epsilon 1",
+        "worlds",
+        "releases",
+        "largest",
+        "largest drawn",
+        "releases that prove it",
+        "verdict",
+        "CPU s",
+    )
+    head = f"| {' | '.join(names)} |"
     rows = [
         f"| {one.what} | {one.worlds:,} | {one.releases:,} | {_said(one.largest)} | "
         f"{_said(one.drawn)} | {one.proving:.1%} | {one.verdict} | {one.seconds:.0f} |"

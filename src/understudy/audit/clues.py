@@ -11,8 +11,8 @@ from understudy.audit.findings import Figure, Findings, ReleaseFindings, StrongF
 from understudy.audit.levels import Gain, Level, gain_of, strong_size, uniform_prior
 from understudy.audit.limits import Limits
 from understudy.audit.measures import figure_kinds
-from understudy.audit.privacy_findings import PrivacyFindings
 from understudy.audit.measures.declaration import FigureKind, Question
+from understudy.audit.privacy_findings import PrivacyFindings
 from understudy.risk.strong.candidates import DERIVES
 from understudy.wording import Unit, mean_count, percent, points, times_by_bits
 
@@ -338,11 +338,13 @@ def _privacy_clue(privacy: PrivacyFindings) -> Clue:
     if privacy.problems or privacy.is_disproved:
         told = " ".join(f"{title}: {text}" for title, text in privacy.lines()[:2])
         return Clue("privacy", "Differential privacy", "raised", told)
+    # A record that may be absent is two steps away from one that is another.
+    steps = 2 if privacy.neighbours == "add-remove" else 1
     but = f", but for a probability of {privacy.delta:.2g}" if privacy.delta else ""
     text = (
         "The strongest attacker was not tried: the model learnt with noise that nobody can draw "
         f"again. By its ledger, epsilon is {privacy.claim}. So whatever this attacker believes of "
-        f"one record becomes at most {times_by_bits(privacy.epsilon / math.log(2))} as "
+        f"one record becomes at most {times_by_bits(steps * privacy.epsilon / math.log(2))} as "
         f"probable{but}. That is a bound, not a measurement."
     )
     return Clue("privacy", "Differential privacy", "not measured", text, open=True)

@@ -101,6 +101,6 @@ class PrivacyFindings:
 
 
 INSIDE = (
-    "Figures of use and of attacks are computed from the original, and epsilon does not cover them. "
-    "So this report stays inside."
+    "Figures of use and of attacks are computed from the original, and epsilon does not cover "
+    "them. So this report stays inside."
 )

@@ -110,8 +110,9 @@ PRIVACY = Measure(
     "checking the ledger",
     _run,
     _collect,
-    needed=lambda _task, given: isinstance(given.model, PrivateSynthesizer)
-    and given.model.has_noise,
+    needed=lambda _task, given: (
+        isinstance(given.model, PrivateSynthesizer) and given.model.has_noise
+    ),
     needs="a model that learnt with epsilon",
     first_only=True,
     keyless=True,

@@ -211,7 +211,7 @@ def _notes(own: PrivateSynthesizer) -> list[str]:
     found = []
     if own.spend_on_domain:
         found.append(
-            "What it paid for levels and ranges is not audited: its domain is taken for public here."
+            "What it paid for levels and ranges is not audited: its domain counts as public here."
         )
     return found
 
@@ -229,9 +229,7 @@ class _Task:
     def _pairs(self, number: int) -> list[Pair]:
         rng = np.random.default_rng(self.seed)
         own = self.domain
-        return list(
-            make_pairs(own.names, own.sizes, self.rows, self.claim.neighbours, rng, number)
-        )
+        return list(make_pairs(own.names, own.sizes, self.rows, self.claim.neighbours, rng, number))
 
     def _seeds(self, number: int) -> list[int]:
         rng = np.random.default_rng(self.seed.spawn(1)[0])
@@ -406,4 +404,3 @@ def _evidence(loss: Loss) -> str:
     known = {name: abs(value) for name, value in parts.items() if not math.isnan(value)}
     name = max(known, key=lambda one: known[one])
     return f"The exact log ratio of {name} is {known[name]:.6g}."
-

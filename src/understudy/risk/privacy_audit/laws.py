@@ -186,9 +186,7 @@ def _log_lower(power: int, rates: Numbers, end: int) -> Numbers:
     first = (power + 1) * math.log(end) - math.log(power + 1)
     return np.where(
         scaled > 1,
-        np.log(gammainc(power + 1, large))
-        + gammaln(power + 1)
-        - (power + 1) * np.log(large / end),
+        np.log(gammainc(power + 1, large)) + gammaln(power + 1) - (power + 1) * np.log(large / end),
         first + np.log(hyp1f1(1, power + 2, small)) - small,
     )
 

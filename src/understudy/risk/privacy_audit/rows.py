@@ -49,8 +49,8 @@ def log_probability(
     -----
     With C synthetic records, of which c_v have the value v, and noisy counts t_v = max(0, N_v +
     noise), the probability is E[prod_v t_v^c_v / (sum_v t_v)^C], and r^-C if all t_v are 0, where
-    r is the number of values. As S^-C is the integral of lambda^(C-1) exp(-lambda S) / Gamma(C) over
-    lambda, and noise is independent, it is the integral of lambda^(C-1) / Gamma(C) prod_v
+    r is the number of values. As S^-C is the integral of lambda^(C-1) exp(-lambda S) / Gamma(C)
+    over lambda, and noise is independent, it is the integral of lambda^(C-1) / Gamma(C) prod_v
     E[t_v^c_v exp(-lambda t_v)], plus P(all t_v = 0) r^-C.
 
     It is a mixture of gamma densities of lambda, so that the trapezoidal rule over log lambda has a
