@@ -66,7 +66,7 @@ def log_density_of_shares(
         logsumexp(logs + law.log_mass(np.outer(sums, shares[held]) - own[held]).sum(axis=1))
         for own in worlds
     ]
-    return np.array(found) + np.where(held, 0, zeros).sum(axis=1)
+    return np.asarray(np.array(found) + np.where(held, 0, zeros).sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
