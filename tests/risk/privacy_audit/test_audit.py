@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from studies.planted_bugs import BUGS
 from understudy import BayesNet, Cart, Independent
 from understudy.data import Schema
 from understudy.errors import ParameterError
+from understudy.privacy import noise
 from understudy.risk.privacy_audit import Effort, audit_privacy
 from understudy.risk.privacy_audit.bounds import epsilon_of_event, epsilon_of_losses
 from understudy.risk.privacy_audit.domain import Domain
@@ -87,6 +89,27 @@ def test_the_loss_of_published_counts_by_hand():
     assert scale == pytest.approx(2 / (0.99 / 2))
     assert loss.crafted == pytest.approx(4 / scale, abs=1e-6)
     assert (loss.model * scale) == pytest.approx(round(loss.model * scale), abs=1e-9)
+
+
+class GaussianColumns(Independent):
+    """Columns with discrete Gaussian noise, which needs a delta."""
+
+    adds_laplace = False
+
+
+@pytest.mark.slow
+def test_with_a_delta_many_releases_are_weighed_together():
+    effort = Effort(worlds=12, releases=30)
+    found = audit_privacy(GaussianColumns(epsilon=1.0), delta=1 / 400, effort=effort)
+    assert found.verdict == "consistent"
+    assert 0 < found.found < 1
+    assert len(found.tried) == 3
+    right = noise.gaussian_scale
+    with patch.object(noise, "gaussian_scale", lambda l2, rho: right(l2, rho) / 4):
+        found = audit_privacy(GaussianColumns(epsilon=1.0), delta=1 / 400, effort=effort)
+    assert found.verdict == "disproved"
+    assert "at delta 0.0025" in found.worst.evidence
+    assert math.isnan(found.proving)
 
 
 def test_mistakes_get_one_plain_message():

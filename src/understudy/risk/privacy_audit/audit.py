@@ -26,7 +26,7 @@ from understudy.risk.privacy_audit.result import PrivacyAudit, Tried, exceeds
 from understudy.risk.privacy_audit.seen import Seen
 from understudy.risk.privacy_audit.simulated import lower_bound
 from understudy.risk.privacy_audit.transcript import Question
-from understudy.risk.privacy_audit.worlds import Pair, make_pairs
+from understudy.risk.privacy_audit.worlds import KINDS, Pair, make_pairs
 from understudy.risk.strong.command import Command
 from understudy.risk.strong.simulator import Synthesize, run_in_threads
 from understudy.synthesis import BayesNet, Independent, Synthesizer
@@ -47,7 +47,8 @@ class Effort:
     Parameters
     ----------
     worlds : int
-        Pairs of neighbouring tables for exact ratios.
+        Pairs of neighbouring tables for exact ratios. With a delta there are three, which share
+        all releases.
     releases : int
         Releases that are drawn in each.
     simulated : int
@@ -257,6 +258,9 @@ class _Task:
         """Compute the likelihood ratios of releases in pairs of worlds."""
         pure = not self.claim.delta
         worlds, releases = self.effort.worlds, self.effort.releases
+        if not pure:
+            # A single release proves nothing, so that each pair needs many.
+            worlds, releases = min(worlds, len(KINDS)), worlds * releases // min(worlds, len(KINDS))
         tried: list[Tried] = []
         heard: list[Sequence[Question]] = []
         pairs = self._pairs(worlds)

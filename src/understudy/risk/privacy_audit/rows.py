@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,6 +130,7 @@ def nodes(total: int, smallest: float, largest: float) -> tuple[float, NDArray[n
     return step, np.arange(first, last + step, step)
 
 
+@cache
 def _step(total: int) -> float:
     """Return the step of log lambda with which the trapezoidal rule is exact to 1e-15."""
     own = float(gammaln(total))
