@@ -32,6 +32,7 @@ from studies.marginals import TableName, marginals, marginals_markdown
 from studies.networks import Coding, utility_adult, utility_cmc
 from studies.numbers import numbers_markdown
 from studies.panels import panels_markdown
+from studies.privacy_audit import privacy_audit_lines, to_markdown, tool_lines
 from studies.real_tables import real_tables_markdown
 from studies.smoothing import smoothing_markdown
 from understudy import stopping
@@ -61,6 +62,7 @@ EVERYTHING = {
     "mutations.md": "mutations",
     "kills.md": "kills",
     "silence.md": "silence",
+    "privacy-audit.md": "privacy-audit",
     "sd2011-disclosure.md": "sd2011-disclosure --seeds 100",
     "utility-cmc.md": "utility-cmc --processes 2",
     "utility-adult-k3.md": (
@@ -363,6 +365,24 @@ def print_silence(
         names = [name.strip() for name in only.split(",") if name.strip()]
         found = silence.run(rows, Path(folder), names)
     typer.echo(silence.to_markdown(found))
+
+
+@app.command("privacy-audit")
+def print_privacy_audit(
+    worlds: Annotated[int, typer.Option(min=5, help="Worlds for what is correct.")] = 1000,
+    bug_worlds: Annotated[int, typer.Option(min=1, help="Worlds for each mistake.")] = 40,
+    datasynthesizer: Annotated[
+        str, typer.Option(help="The Python of an environment with DataSynthesizer 0.1.13.")
+    ] = "",
+    releases: Annotated[int, typer.Option(min=1, help="Releases of that tool.")] = 150,
+    seed: Seed = 0,
+) -> None:
+    """Audit claims of differential privacy: correct ones, planted mistakes, and DataSynthesizer."""
+    with _progress():
+        lines = privacy_audit_lines(worlds, bug_worlds, seed)
+        if datasynthesizer:
+            lines += tool_lines(datasynthesizer, releases)
+    typer.echo(to_markdown(lines))
 
 
 @app.command("all")

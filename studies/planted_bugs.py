@@ -90,9 +90,7 @@ def _domain_of_the_records() -> Iterator[None]:
 
 
 def _structure_for_nothing() -> AbstractContextManager[Any]:
-    def wrong(
-        _self: Accountant, _what: str, scores: NDArray[np.float64], *_: object
-    ) -> int:
+    def wrong(_self: Accountant, _what: str, scores: NDArray[np.float64], *_: object) -> int:
         return int(np.argmax(scores))
 
     return patch.object(Accountant, "choose", wrong)

@@ -12,6 +12,7 @@ from understudy.audit.levels import Gain, Level, gain_of, strong_size, uniform_p
 from understudy.audit.limits import Limits
 from understudy.audit.measures import figure_kinds
 from understudy.audit.measures.declaration import FigureKind, Question
+from understudy.audit.privacy_findings import PrivacyFindings
 from understudy.risk.strong.candidates import DERIVES
 from understudy.wording import Unit, mean_count, percent, points, times_by_bits
 
@@ -310,7 +311,9 @@ def _too_few(kind: FigureKind, found: Gain, findings: Findings) -> Clue | None:
 def _about_the_strongest(findings: Findings, release: ReleaseFindings) -> Iterator[Clue]:
     """Yield what an attacker learns who knows the model and everyone else's record."""
     limits, units = findings.limits, findings.units
-    if release.strong is not None:
+    if release.privacy is not None:
+        yield _privacy_clue(release.privacy)
+    elif release.strong is not None:
         yield _strong_clue(release.strong, limits, units)
     elif DERIVES in release.errors.get("strong", ""):
         # Whether somebody was in the data says nothing about what the other columns tell of them.
@@ -328,6 +331,23 @@ def _about_the_strongest(findings: Findings, release: ReleaseFindings) -> Iterat
             f"For {percent(share)} of the {units.many}, this attacker is more than 90% sure that "
             "they were in the data.",
         )
+
+
+def _privacy_clue(privacy: PrivacyFindings) -> Clue:
+    """Say that epsilon is a bound, not a measurement; a ledger that proves nothing is a finding."""
+    if privacy.problems or privacy.is_disproved:
+        told = " ".join(f"{title}: {text}" for title, text in privacy.lines()[:2])
+        return Clue("privacy", "Differential privacy", "raised", told)
+    # A record that may be absent is two steps away from one that is another.
+    steps = 2 if privacy.neighbours == "add-remove" else 1
+    but = f", but for a probability of {privacy.delta:.2g}" if privacy.delta else ""
+    text = (
+        "The strongest attacker was not tried: the model learnt with noise that nobody can draw "
+        f"again. By its ledger, epsilon is {privacy.claim}. So whatever this attacker believes of "
+        f"one record becomes at most {times_by_bits(steps * privacy.epsilon / math.log(2))} as "
+        f"probable{but}. That is a bound, not a measurement."
+    )
+    return Clue("privacy", "Differential privacy", "not measured", text, open=True)
 
 
 def _strong_clue(strong: StrongFindings, limits: Limits, units: Unit) -> Clue:

@@ -25,6 +25,7 @@ from understudy.audit.number_findings import (
     CorrelationFindings,
     ImpossibleFindings,
 )
+from understudy.audit.privacy_findings import PrivacyFindings
 from understudy.data.decisions import Reading
 from understudy.utility.shares import ColumnShares
 from understudy.wording import Unit
@@ -355,6 +356,8 @@ class ReleaseFindings:
         What the charts of these attacks show.
     description_seconds, generation_seconds : float
         How long the model took to be fitted, and to draw a table, if the model is known.
+    privacy : PrivacyFindings or None
+        What is known of differential privacy, if the model learnt with noise.
     """
 
     name: str
@@ -382,6 +385,7 @@ class ReleaseFindings:
     telling_keys: tuple[KeySetFindings, ...] = field(default=(), metadata=LATER)
     description_seconds: float = field(default=NAN, metadata=LATER)
     generation_seconds: float = field(default=NAN, metadata=LATER)
+    privacy: PrivacyFindings | None = field(default=None, metadata=LATER)
 
     def figure(self, measure: str) -> Figure | None:
         """Return a measure by name, None if it was not run."""

@@ -14,6 +14,7 @@ from understudy.audit.findings import Figure, Findings, ReleaseFindings
 from understudy.audit.levels import LEVELS, Level, gain_of, uniform_prior
 from understudy.audit.limits import NAMES, Limits
 from understudy.audit.measures.declaration import Question
+from understudy.audit.privacy_findings import INSIDE
 from understudy.audit.tradeoff import in_order, lost_sentences, tradeoff, utility_sentences
 from understudy.wording import (
     listed,
@@ -147,6 +148,7 @@ def give_verdict(findings: Findings) -> Verdict:
 def _judge(findings: Findings, release: ReleaseFindings) -> ReleaseVerdict:
     evidence = weigh(findings, release)
     sentences = (
+        *privacy_sentences(release),
         *attack_sentences(findings, release),
         certain_sentence(findings, release),
         *control_sentences(findings, evidence),
@@ -203,6 +205,15 @@ def _lowered(sentence: str) -> str:
 
 def _sensitive(findings: Findings) -> str:
     return quoted([findings.sensitive]) if findings.sensitive else "the sensitive column"
+
+
+def privacy_sentences(release: ReleaseFindings) -> Iterator[str]:
+    """Yield what is claimed, demonstrated and measured of a private release, a sentence each."""
+    if release.privacy is None:
+        return
+    for title, text in release.privacy.lines():
+        yield f"{title}: {text}"
+    yield INSIDE
 
 
 def attack_sentences(findings: Findings, release: ReleaseFindings) -> Iterator[str]:
@@ -276,7 +287,9 @@ def certain_sentence(findings: Findings, release: ReleaseFindings) -> str:
     """Say how many are certain to be disclosed."""
     strong = release.strong
     if strong is None:
-        if "strong" in release.errors:
+        if release.privacy is not None:
+            why = "because the model learnt with noise that nobody can draw again."
+        elif "strong" in release.errors:
             why = f"because the strong attacker failed: {sentence(release.errors['strong'])}"
         elif release.method:
             why = f"because the strong attacker was not run (measures: {findings.measures})."

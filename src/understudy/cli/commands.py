@@ -407,10 +407,8 @@ def run(
     if final and not anew:
         why = "it failed its gate" if failed and kept_back else "no records were kept back"
         session.say(ctx, f"The release was not made anew: {why}.")
-    made_from = ", made from all records" if anew else ""
-    how_made = f"{made_from} ({how.method}, seed {model.random_state})"
-    written = folder.contents(failed=failed, kept_back=bool(back))
-    _say_written(ctx, written, folder.tables, how_made)
+    how_made = f"{', made from all records' * anew} ({how.method}, seed {model.random_state})"
+    _say_written(ctx, folder.contents(failed=failed, kept_back=bool(back)), folder.tables, how_made)
     asked.tell(ctx, result)
 
 

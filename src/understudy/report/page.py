@@ -22,6 +22,7 @@ from understudy import wording
 from understudy.audit.answers import questions_about
 from understudy.audit.columns import tells_about
 from understudy.audit.findings import Findings
+from understudy.audit.privacy_findings import INSIDE
 from understudy.audit.verdict import give_verdict
 from understudy.charts.chart import Chart, unchecked
 from understudy.charts.palette import CONFIG, DARK, LIGHT
@@ -114,6 +115,7 @@ def render_report(
         demands=DESIDERATA,
         command_for=command_for,
         trust_table=trust_table(),
+        inside=INSIDE,
     )
     return page.lstrip()  # the macros leave blank lines before the beginning
 

@@ -31,6 +31,7 @@ from understudy.audit.units import Units
 from understudy.data.frames import to_narwhals
 from understudy.errors import NoDensityError, UnderstudyError
 from understudy.risk.strong import StrongAttack, strong_attacker, strong_attacker_on_units
+from understudy.synthesis.private import PrivateSynthesizer
 from understudy.wording import bits, number, people, sentence
 
 MOST_REFITS = 50
@@ -116,6 +117,8 @@ def _run(synthesis: Synthesis) -> StrongAttack | OnUnits:
 def _run_records(synthesis: Synthesis) -> StrongAttack:
     model = synthesis.given.model
     assert model is not None  # noqa: S101  # there is no such job without one
+    if isinstance(model, PrivateSynthesizer):
+        model.require_no_noise()
     try:
         return strong_attacker(
             model,

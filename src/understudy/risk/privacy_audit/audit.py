@@ -26,7 +26,7 @@ from understudy.risk.privacy_audit.result import PrivacyAudit, Tried, exceeds
 from understudy.risk.privacy_audit.seen import Seen
 from understudy.risk.privacy_audit.simulated import lower_bound
 from understudy.risk.privacy_audit.transcript import Question
-from understudy.risk.privacy_audit.worlds import Pair, make_pairs
+from understudy.risk.privacy_audit.worlds import KINDS, Pair, make_pairs
 from understudy.risk.strong.command import Command
 from understudy.risk.strong.simulator import Synthesize, run_in_threads
 from understudy.synthesis import BayesNet, Independent, Synthesizer
@@ -47,7 +47,8 @@ class Effort:
     Parameters
     ----------
     worlds : int
-        Pairs of neighbouring tables for exact ratios.
+        Pairs of neighbouring tables for exact ratios. With a delta there are three, which share
+        all releases.
     releases : int
         Releases that are drawn in each.
     simulated : int
@@ -211,7 +212,7 @@ def _notes(own: PrivateSynthesizer) -> list[str]:
     found = []
     if own.spend_on_domain:
         found.append(
-            "What it paid for levels and ranges is not audited: its domain is taken for public here."
+            "What it paid for levels and ranges is not audited: its domain counts as public here."
         )
     return found
 
@@ -229,9 +230,7 @@ class _Task:
     def _pairs(self, number: int) -> list[Pair]:
         rng = np.random.default_rng(self.seed)
         own = self.domain
-        return list(
-            make_pairs(own.names, own.sizes, self.rows, self.claim.neighbours, rng, number)
-        )
+        return list(make_pairs(own.names, own.sizes, self.rows, self.claim.neighbours, rng, number))
 
     def _seeds(self, number: int) -> list[int]:
         rng = np.random.default_rng(self.seed.spawn(1)[0])
@@ -259,6 +258,9 @@ class _Task:
         """Compute the likelihood ratios of releases in pairs of worlds."""
         pure = not self.claim.delta
         worlds, releases = self.effort.worlds, self.effort.releases
+        if not pure:
+            # A single release proves nothing, so that each pair needs many.
+            worlds, releases = min(worlds, len(KINDS)), worlds * releases // min(worlds, len(KINDS))
         tried: list[Tried] = []
         heard: list[Sequence[Question]] = []
         pairs = self._pairs(worlds)
@@ -406,4 +408,3 @@ def _evidence(loss: Loss) -> str:
     known = {name: abs(value) for name, value in parts.items() if not math.isnan(value)}
     name = max(known, key=lambda one: known[one])
     return f"The exact log ratio of {name} is {known[name]:.6g}."
-

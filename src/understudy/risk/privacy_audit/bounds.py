@@ -13,9 +13,7 @@ _HEIGHTS = 8
 """How many limits of the loss are tried: the error is divided by it."""
 
 
-def epsilon_of_event(
-    one: int, other: int, runs: int, *, delta: float, error: float
-) -> float:
+def epsilon_of_event(one: int, other: int, runs: int, *, delta: float, error: float) -> float:
     """Return the epsilon that an event proves, which happened so often in each of two worlds.
 
     If (epsilon, delta) holds, its probability in the first world is at most exp(epsilon) times that

@@ -139,9 +139,7 @@ def rows_log_ratio(
     rows: Coded,
 ) -> float:
     """Return the log of how much more probable rows and a structure are in the first world."""
-    chosen = [
-        (own, its) for own, its in zip(one, other, strict=True) if not own.counts
-    ]
+    chosen = [(own, its) for own, its in zip(one, other, strict=True) if not own.counts]
     structure = log_ratio(*map(list, zip(*chosen, strict=True))) if chosen else 0.0
     return structure + log_ratio_of_rows(_tables(model, one, other, rows))
 

@@ -173,7 +173,7 @@ class Laplace:
             if not count:
                 return np.asarray(upper - math.log(2 * self.scale))
             lower = _log_lower(power, rates - 1 / self.scale, count) - count / self.scale
-        return np.logaddexp(upper, lower) - math.log(2 * self.scale)
+        return np.asarray(np.logaddexp(upper, lower) - math.log(2 * self.scale))
 
 
 def _log_lower(power: int, rates: Numbers, end: int) -> Numbers:
@@ -184,13 +184,12 @@ def _log_lower(power: int, rates: Numbers, end: int) -> Numbers:
     scaled = rates * end
     small, large = np.clip(scaled, None, 1), np.maximum(scaled, 1)
     first = (power + 1) * math.log(end) - math.log(power + 1)
-    return np.where(
+    found = np.where(
         scaled > 1,
-        np.log(gammainc(power + 1, large))
-        + gammaln(power + 1)
-        - (power + 1) * np.log(large / end),
+        np.log(gammainc(power + 1, large)) + gammaln(power + 1) - (power + 1) * np.log(large / end),
         first + np.log(hyp1f1(1, power + 2, small)) - small,
     )
+    return np.asarray(found)
 
 
 def law_of(mechanism: Mechanism, scale: float) -> DiscreteLaplace | DiscreteGaussian:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +58,7 @@ def noise_problems(
 
 
 def _repeated(transcripts: Sequence[Sequence[Question]]) -> Iterator[str]:
-    for before, after in zip(transcripts, transcripts[1:], strict=False):
+    for before, after in pairwise(transcripts):
         pairs = [
             (first, second)
             for first, second in zip(before, after, strict=False)

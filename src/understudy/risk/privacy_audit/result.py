@@ -177,4 +177,3 @@ def short(value: float) -> str:
 
 def _plain(value: float) -> float | str | None:
     return "infinite" if math.isinf(value) else None if math.isnan(value) else value
-

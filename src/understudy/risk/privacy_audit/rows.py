@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +50,8 @@ def log_probability(
     -----
     With C synthetic records, of which c_v have the value v, and noisy counts t_v = max(0, N_v +
     noise), the probability is E[prod_v t_v^c_v / (sum_v t_v)^C], and r^-C if all t_v are 0, where
-    r is the number of values. As S^-C is the integral of lambda^(C-1) exp(-lambda S) / Gamma(C) over
-    lambda, and noise is independent, it is the integral of lambda^(C-1) / Gamma(C) prod_v
+    r is the number of values. As S^-C is the integral of lambda^(C-1) exp(-lambda S) / Gamma(C)
+    over lambda, and noise is independent, it is the integral of lambda^(C-1) / Gamma(C) prod_v
     E[t_v^c_v exp(-lambda t_v)], plus P(all t_v = 0) r^-C.
 
     It is a mixture of gamma densities of lambda, so that the trapezoidal rule over log lambda has a
@@ -129,6 +130,7 @@ def nodes(total: int, smallest: float, largest: float) -> tuple[float, NDArray[n
     return step, np.arange(first, last + step, step)
 
 
+@cache
 def _step(total: int) -> float:
     """Return the step of log lambda with which the trapezoidal rule is exact to 1e-15."""
     own = float(gammaln(total))

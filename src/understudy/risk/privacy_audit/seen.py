@@ -55,7 +55,8 @@ class Seen:
         """Return what a number in `features` counts."""
         for name, size in zip(self._names, self.domain.sizes, strict=True):
             if place < size:
-                return f"the number of rows with {self.domain.codec.labels(name)[place]!r} in {name!r}"
+                label = self.domain.codec.labels(name)[place]
+                return f"the number of rows with {label!r} in {name!r}"
             place -= size
         if self._joint:
             cells = math.prod(self.domain.sizes)

@@ -50,5 +50,5 @@ def count(rows: Coded, names: Sequence[str], shape: tuple[int, int]) -> NDArray[
 
 
 def log_ratio_of_rows(tables: Iterable[DrawnTable]) -> float:
-    """Return the log of how much more probable rows are in the first world: tables are independent."""
+    """Return the log of how much more probable rows are in the first world."""
     return math.fsum(table.log_ratio() for table in tables)
