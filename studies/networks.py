@@ -239,7 +239,8 @@ def utility_cmc(
         first = _Run(
             ORIGINAL, seed, survey[train], survey[test], "method", coding, trees, protect=protect
         )
-        runs += [replace(first, row=row) for row in rows]
+        # Nothing is protected in the original, which has its row in another table.
+        runs += [replace(first, row=row) for row in rows if not protect or row != ORIGINAL]
     return UtilityTable(_collect(runs, processes), published("2022-5"), paper_runs=10)
 
 
@@ -282,7 +283,7 @@ def utility_adult(  # noqa: PLR0913  # what the paper leaves open, and what is s
 
 def _on_one_split(original: _Run, rows: Sequence[Row], seeds: int, svm_seeds: int) -> list[_Run]:
     """Return a run on the original, and as many as there are seeds for each other row."""
-    runs = [original]
+    runs = [] if original.protect else [original]
     without_svm = tuple(name for name in original.classifiers if name != "SV")
     for seed in range(seeds):
         classifiers = original.classifiers if seed < max(svm_seeds, 1) else without_svm

@@ -95,9 +95,14 @@ def _payments() -> tuple[pl.DataFrame, str]:
     except DataError as error:
         note = (
             "**Stand-in.** There is no file of the card payments, so a simulated table of the same "
-            f"shape stands in for it. {str(error).splitlines()[-2]}"
+            f"shape stands in for it. {_origin(error)}"
         )
         return simulate("credit_card"), note
+
+
+def _origin(error: DataError) -> str:
+    """Return where to get a table, of the message that there is no file of it."""
+    return next((line for line in str(error).splitlines() if line.startswith("Get ")), "")
 
 
 def _taken(name: str, table: UtilityTable, rows: Mapping[tuple[str, int], str]) -> Found:

@@ -91,7 +91,8 @@ def _remarks(cells: Sequence[Cell]) -> str:
     lines = []
     for (status, reason), own in groups.items():
         said = reason or "We do not know why."
-        lines.append(f"- {MARKS[status]} {_by_row(own)}. {said}")
+        which = "All cells" if len(own) == len(cells) else _by_row(own)
+        lines.append(f"- {MARKS[status]} {which}. {said}")
     return "\n".join(lines)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -13,6 +13,7 @@ import polars as pl
 from studies.figures import FigureName, draw_figure, shorter
 from studies.reproduction.found import load_found
 from studies.reproduction.network_tables import DROPPED, network
+from studies.reproduction.printed import printed_tables
 from understudy.data import fetch, load
 from understudy.data.files import write_bytes
 from understudy.errors import DataError
@@ -49,24 +50,46 @@ def _runs(folder: Path, work: str) -> Mapping[str, Any]:
     return runs
 
 
-def number_line(scores: Mapping[str, float], spreads: Mapping[str, float]) -> alt.LayerChart:
-    """Return scores on a line, each with its name, and the spread of its syntheses."""
+_LANES = (-16, 20, -32, 36)
+"""Where names stand, in pixels below the line: neighbours in different lanes."""
+
+
+def number_line(
+    scores: Mapping[str, float], spreads: Mapping[str, float], printed: Mapping[str, float]
+) -> alt.LayerChart:
+    """Return scores on a line, each with its name, its spread, and the printed one as a circle."""
     import altair as alt
 
+    ordered = sorted(scores.items(), key=lambda own: own[1])
     rows = [
-        {"score": score, "name": name, "low": score - spreads.get(name, 0.0),
-         "high": score + spreads.get(name, 0.0), "place": place % 2}
-        for place, (name, score) in enumerate(sorted(scores.items(), key=lambda own: own[1]))
-    ]  # fmt: skip
-    base = alt.Chart(alt.InlineData(rows)).encode(
-        x=alt.X("score:Q", scale=alt.Scale(zero=False), title="accuracy in percent")
-    )
+        {
+            "score": score,
+            "name": name,
+            "low": score - spreads.get(name, 0.0),
+            "high": score + spreads.get(name, 0.0),
+            "lane": place % len(_LANES),
+        }
+        for place, (name, score) in enumerate(ordered)
+    ]
+    scale = alt.X("score:Q", scale=alt.Scale(zero=False), title="accuracy in percent")
+    base = alt.Chart(alt.InlineData(rows)).encode(x=scale)
     band = base.mark_rule(color="#999999", strokeWidth=4).encode(x="low:Q", x2="high:Q")
-    dots = base.mark_point(filled=True, size=90, color="#0072B2")
-    above = base.transform_filter("datum.place == 0").mark_text(dy=-14).encode(text="name:N")
-    below = base.transform_filter("datum.place == 1").mark_text(dy=18).encode(text="name:N")
-    chart = (band + dots + above + below).properties(width=620, height=70)
-    return cast("alt.LayerChart", chart)
+    dots = base.mark_point(filled=True, size=90, color="#0072B2", opacity=1)
+    names = [
+        base.transform_filter(f"datum.lane == {lane}").mark_text(dy=below).encode(text="name:N")
+        for lane, below in enumerate(_LANES)
+    ]
+    circles = alt.Chart(
+        alt.InlineData([{"score": score, "name": name} for name, score in printed.items()])
+    )
+    circles = circles.mark_point(size=90, color="#D55E00", strokeWidth=2).encode(x=scale)
+    chart = alt.layer(band, dots, circles, *names).properties(width=620, height=110)
+    return cast("alt.LayerChart", chart.configure_axis(grid=False))
+
+
+def _printed(table: str, column: str) -> dict[str, float]:
+    cells = printed_tables()[table].cells()
+    return {row: cell.mean for (row, own), cell in cells.items() if own == column}
 
 
 def _ensemble_line(
@@ -76,7 +99,8 @@ def _ensemble_line(
         own = _runs(folder, work)[table]
         scores = {row: float(np.mean(cells["ENS"])) for row, cells in own.items()}
         spreads = {row: float(np.std(cells["ENS"])) for row, cells in own.items()}
-        _save(number_line({**scores, "zero rule": zero_rule()}, spreads), path)
+        everything = {**scores, "zero rule": zero_rule()}
+        _save(number_line(everything, spreads, _printed(table, "ENS")), path)
 
     return draw
 
@@ -200,7 +224,7 @@ def _averages(work: str, table: str) -> Callable[[Path, Path], None]:
         own = _runs(folder, work)[table]
         scores = {row: float(np.mean(cells["Avg"])) for row, cells in own.items()}
         spreads = {row: float(np.std(cells["Avg"])) for row, cells in own.items()}
-        _save(number_line(scores, spreads), path)
+        _save(number_line(scores, spreads, _printed(table, "Avg")), path)
 
     return draw
 
@@ -223,6 +247,7 @@ _CART: Sequence[tuple[FigureName, str]] = (
     ("4", "The same as Figure 2 with large leaves, and with a high complexity parameter."),
     ("A.1", "The sweep over both parameters."),
 )
+_LINE = "Mean accuracies: ours with the standard deviation of our runs, and the printed as circles."
 _PAPER_2020 = (
     Picture(
         "2020-figure-1",
@@ -235,7 +260,8 @@ _PAPER_2020 = (
         "2020-figure-2",
         "2020",
         "Figure 2",
-        "The vote of Table 8 on a number line, with the standard deviation of ten syntheses.",
+        "The vote of Table 8 on a number line: our means and standard deviations over ten "
+        "syntheses, and the printed figures as circles.",
         _ensemble_line(
             "classifiers", "2020-8", _zero_rule(lambda: load("cmc"), "husband_education")
         ),
@@ -244,7 +270,8 @@ _PAPER_2020 = (
         "2020-figure-3",
         "2020",
         "Figure 3",
-        "The vote of Table 11 on a number line, with the standard deviation of ten syntheses.",
+        "The vote of Table 11 on a number line: our means and standard deviations over ten "
+        "syntheses, and the printed figures as circles.",
         _ensemble_line("fertility", "2020-11", _zero_rule(lambda: fetch("fertility"), "surgery")),
     ),
 )
@@ -276,7 +303,7 @@ _PAPER_2022 = (
         )
     ),
     *(
-        Picture(f"2022-table-{number}", "2022", f"Line of Table {roman}", "Mean accuracies.", draw)
+        Picture(f"2022-table-{number}", "2022", f"Line of Table {roman}", _LINE, draw)
         for number, roman, draw in (
             (5, "V", _averages("cmc-utility", "2022-5")),
             (6, "VI", _averages("adult-utility", "2022-6")),

@@ -217,9 +217,8 @@ def _no_file(absent: Mapping[str, _Source], folders: Sequence[Path]) -> DataErro
         f"Put it in {folders[-1]}, or in a folder of your choice whose path is the value of the "
         f"environment variable {_FOLDER_VARIABLE}."
     )
-    return DataError(
-        "\n".join([f"There is no file for {wanted}. Looked in:", *looked_in, *origins, *sums, advice])
-    )
+    said = f"There is no file for {wanted}. Looked in:"
+    return DataError("\n".join([said, *looked_in, *origins, *sums, advice]))
 
 
 def _read(path: Path, source: _Source) -> pl.DataFrame:
