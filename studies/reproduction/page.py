@@ -12,7 +12,7 @@ from studies.reproduction.found import load_found
 from studies.reproduction.pictures import PICTURES, draw_all
 from studies.reproduction.printed import PAPERS, PrintedTable
 from studies.reproduction.verdicts import CONFIDENCE, Cell, Status, counts, summary
-from studies.reproduction.work import WORK, judged
+from studies.reproduction.work import WORK, contents_of, judged
 from understudy.data.files import write_bytes
 from understudy.wording import markdown_table, seconds
 
@@ -119,9 +119,9 @@ def page(folder: Path, pictures: Path) -> str:
         parts.append(
             f"## The paper {'on CART' if paper == 'CART' else f'of {paper}'}\n\n{source}\n"
         )
-        for name, (table, own) in tables.items():
-            if table.paper == paper:
-                parts.append(_section(name, table, own, contents))
+        parts += [
+            _section(table, own, folder) for table, own in tables.values() if table.paper == paper
+        ]
         parts += [
             f"### {one.title}\n\n{one.sentence}\n\n"
             f"![{one.title}](images/reproduction/{one.name}.svg)\n"
@@ -149,20 +149,15 @@ def _overview(tables: Mapping[str, tuple[PrintedTable, list[Cell]]]) -> str:
     return markdown_table(heads, lines) + "\n"
 
 
-def _section(
-    name: str,
-    table: PrintedTable,
-    cells: Sequence[Cell],
-    contents: Mapping[str, Mapping[str, Any] | None],
-) -> str:
-    work = next((one for one in WORK if name in one.tables), None)
-    content = contents.get(work.name) if work is not None else None
-    heading = f"### {table.number}: {table.title} {{ #{name} }}\n"
-    if content is None:
+def _section(table: PrintedTable, cells: Sequence[Cell], folder: Path) -> str:
+    heading = f"### {table.number}: {table.title} {{ #{table.name} }}\n"
+    contents = list(contents_of(table.name, folder).values())
+    if not contents:
         return f"{heading}\nNot run yet: its data are not there, or the run is not finished.\n"
-    notes = "".join(f"{note}\n\n" for note in content.get("notes", ()))
-    extra = _extra(table, content["runs"])
-    return f"{heading}\n{notes}{table_markdown(table, cells)}\n{extra}"
+    notes = dict.fromkeys(note for content in contents for note in content.get("notes", ()))
+    said = "".join(f"{note}\n\n" for note in notes)
+    extra = "".join(_extra(table, content["runs"]) for content in contents)
+    return f"{heading}\n{said}{table_markdown(table, cells)}\n{extra}"
 
 
 def _extra(

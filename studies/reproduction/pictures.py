@@ -219,9 +219,11 @@ def _times(work: str, table: str) -> Callable[[Path, Path], None]:
     return draw
 
 
-def _averages(work: str, table: str) -> Callable[[Path, Path], None]:
+def _averages(table: str, *works: str) -> Callable[[Path, Path], None]:
     def draw(folder: Path, path: Path) -> None:
-        own = _runs(folder, work)[table]
+        own: dict[str, Any] = {}
+        for work in works:
+            own |= _runs(folder, work)[table]
         scores = {row: float(np.mean(cells["Avg"])) for row, cells in own.items()}
         spreads = {row: float(np.std(cells["Avg"])) for row, cells in own.items()}
         _save(number_line(scores, spreads, _printed(table, "Avg")), path)
@@ -305,10 +307,10 @@ _PAPER_2022 = (
     *(
         Picture(f"2022-table-{number}", "2022", f"Line of Table {roman}", _LINE, draw)
         for number, roman, draw in (
-            (5, "V", _averages("cmc-utility", "2022-5")),
-            (6, "VI", _averages("adult-utility", "2022-6")),
-            (9, "IX", _averages("cmc-attack", "2022-9")),
-            (10, "X", _averages("adult-attack", "2022-10")),
+            (5, "V", _averages("2022-5", "cmc-utility")),
+            (6, "VI", _averages("2022-6", *(f"adult-utility-{k}" for k in (1, 2, 3, 4)))),
+            (9, "IX", _averages("2022-9", "cmc-attack")),
+            (10, "X", _averages("2022-10", "adult-attack")),
         )
     ),
 )

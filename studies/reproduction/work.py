@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from studies.reproduction import attack_tables, cart_tables, network_tables
 from studies.reproduction.found import Found, load_found, save
@@ -54,7 +55,15 @@ WORK = (
     Work("adult-attack", ("2022-10",), network_tables.adult_attack),
     Work("card-times", ("2022-4",), network_tables.card_times),
     Work("card-utility", ("2022-7",), network_tables.card_utility),
-    Work("adult-utility", ("2022-6", "2022-12"), network_tables.adult_utility),
+    *(
+        Work(
+            f"adult-utility-{parents}",
+            ("2022-6", "2022-12") if parents == 4 else ("2022-6",),
+            network_tables.adult_utility(parents),
+        )
+        for parents in (1, 2, 3, 4)
+    ),
+    Work("adult-custom", ("2022-12",), network_tables.adult_custom),
 )
 """All runs, the quick ones first."""
 
@@ -100,9 +109,18 @@ def carry_out(
 
 def judged(folder: Path) -> dict[str, tuple[PrintedTable, list[Cell]]]:
     """Return all tables, each with its cells beside ours, as far as they are made."""
-    made = {name: one for one in WORK for name in one.tables}
     found = {}
     for name, table in printed_tables().items():
-        content = load_found(folder / f"{made[name].name}.json") if name in made else None
-        found[name] = (table, judge(table, (content or {}).get("runs", {}).get(name, {})))
+        together = Found()
+        for content in contents_of(name, folder).values():
+            together.take(Found({name: content["runs"].get(name, {})}))
+        found[name] = (table, judge(table, together.runs.get(name, {})))
     return found
+
+
+def contents_of(name: str, folder: Path) -> dict[str, Mapping[str, Any]]:
+    """Return what was found by the runs that make a table, as far as they are finished."""
+    loaded = {
+        one.name: load_found(folder / f"{one.name}.json") for one in WORK if name in one.tables
+    }
+    return {own: content for own, content in loaded.items() if content is not None}
