@@ -39,7 +39,7 @@ from studies.reproduction.printed import printed_tables
 from studies.reproduction.verdicts import summary
 from studies.reproduction.work import SYNTHESES, carry_out, judged, work_for
 from studies.smoothing import smoothing_markdown
-from understudy import read, stopping
+from understudy import load, read, stopping
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError, UnderstudyError
 from understudy.progress import reporting
@@ -51,6 +51,7 @@ EVERYTHING = {
     "figure-4.svg": "figure 4",
     "figure-a1.svg": "figure A.1",
     "unique-record.md": "unique-record",
+    "cart-sweep.md": "cart-sweep cmc",
     "sixteen-worlds.md": "sixteen-worlds",
     "marginals-cmc.md": "marginals cmc",
     "marginals-sd2011.md": "marginals sd2011",
@@ -281,7 +282,7 @@ def draw(
 
 @app.command("cart-sweep")
 def print_cart_sweep(
-    data: Annotated[Path, typer.Argument(help="Your table: a CSV or Parquet file.")],
+    data: Annotated[str, typer.Argument(help="Your table, a file; or cmc, which is bundled.")],
     minbuckets: Annotated[str, typer.Option(help="Least records of a leaf, by commas.")] = (
         ",".join(map(str, MINBUCKETS))
     ),
@@ -292,7 +293,7 @@ def print_cart_sweep(
     seed: Seed = 0,
 ) -> None:
     """Sweep CART's parameters over a table of your own, as Figure A.1 of the paper on CART."""
-    table = read(data)
+    table = load("cmc") if data == "cmc" else read(data)
     with _progress():
         found = cart_sweep(
             table,
