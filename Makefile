@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-slow test-all lint format bench reproduce docs clean help
+.PHONY: demo test test-slow test-all lint format bench reproduce studies docs clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -63,12 +63,16 @@ bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
 
 # Data that cannot be bundled are found in a folder beside the clone, if nothing else is said.
 reproduce: export UNDERSTUDY_DATA ?= $(realpath ../shared/data)
-reproduce: .venv/.installed  ## reproduce the tables and figures of the papers, in reproduction/
-	$(BIN)/python -m studies all --output reproduction
+reproduce: .venv/.installed  ## set all tables and figures of the papers beside ours: docs/reproduction.md
+	$(BIN)/python -m studies reproduce --output reproduction --page docs/reproduction.md
+
+studies: export UNDERSTUDY_DATA ?= $(realpath ../shared/data)
+studies: .venv/.installed  ## make the tables of all other studies again, in studies-made/; takes hours
+	$(BIN)/python -m studies all --output studies-made
 
 docs: .venv/.installed-docs  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:  ## remove everything that the other targets made
-	rm -rf .venv site dist build understudy-demo reproduction .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv site dist build understudy-demo reproduction studies-made .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

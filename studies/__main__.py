@@ -23,9 +23,10 @@ from studies.buyer_beware import (
     published_syntheses,
     unique_copies,
 )
+from studies.cart_sweep import cart_sweep, sweep_markdown
 from studies.dependencies import dependencies_markdown
 from studies.disclosure_counts import KEYS, TARGET, sd2011_disclosure
-from studies.figures import FigureName, draw_figure
+from studies.figures import CPS, MINBUCKETS, FigureName, draw_figure
 from studies.gallery import MeasuresName, gallery_markdown
 from studies.lookalikes import lookalikes_markdown
 from studies.marginals import TableName, marginals, marginals_markdown
@@ -34,8 +35,12 @@ from studies.numbers import numbers_markdown
 from studies.panels import panels_markdown
 from studies.privacy_audit import privacy_audit_lines, to_markdown, tool_lines
 from studies.real_tables import real_tables_markdown
+from studies.reproduction.page import table_markdown, write_page
+from studies.reproduction.printed import printed_tables
+from studies.reproduction.verdicts import summary
+from studies.reproduction.work import SYNTHESES, carry_out, judged, work_for
 from studies.smoothing import smoothing_markdown
-from understudy import stopping
+from understudy import load, read, stopping
 from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError, UnderstudyError
 from understudy.progress import reporting
@@ -47,6 +52,7 @@ EVERYTHING = {
     "figure-4.svg": "figure 4",
     "figure-a1.svg": "figure A.1",
     "unique-record.md": "unique-record",
+    "cart-sweep.md": "cart-sweep cmc",
     "sixteen-worlds.md": "sixteen-worlds",
     "marginals-cmc.md": "marginals cmc",
     "marginals-sd2011.md": "marginals sd2011",
@@ -281,6 +287,31 @@ def draw(
         )
 
 
+@app.command("cart-sweep")
+def print_cart_sweep(
+    data: Annotated[str, typer.Argument(help="Your table, a file; or cmc, which is bundled.")],
+    minbuckets: Annotated[str, typer.Option(help="Least records of a leaf, by commas.")] = (
+        ",".join(map(str, MINBUCKETS))
+    ),
+    cps: Annotated[str, typer.Option(help="Least gains of a split, by commas.")] = (
+        ",".join(f"{value:g}" for value in CPS)
+    ),
+    syntheses: Annotated[int, typer.Option(min=1, help="Tables with each setting.")] = 3,
+    seed: Seed = 0,
+) -> None:
+    """Sweep CART's parameters over a table of your own, as Figure A.1 of the paper on CART."""
+    table = load("cmc") if data == "cmc" else read(data)
+    with _progress():
+        found = cart_sweep(
+            table,
+            _whole_numbers(minbuckets),
+            _numbers(cps),
+            syntheses=syntheses,
+            random_state=seed,
+        )
+    typer.echo(sweep_markdown(table, found))
+
+
 @app.command("unique-record")
 def print_unique_record(
     syntheses: Annotated[int, typer.Option(min=1, help="Tables to draw.")] = 1000,
@@ -413,6 +444,64 @@ def make_all(
             typer.echo(f"{path}: {time.monotonic() - start:.0f} s ({command})")
 
 
+@app.command("reproduce")
+def reproduce(  # Typer declares options as arguments
+    tables: Annotated[
+        list[str] | None, typer.Argument(help="Tables, such as 2020-1; all if none is named.")
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the runs.")] = Path(
+        "reproduction"
+    ),
+    page: Annotated[
+        Path | None, typer.Option(help="Also write the page, with its pictures beside it.")
+    ] = None,
+    syntheses: Annotated[int, typer.Option(min=2, help="Syntheses of each row.")] = SYNTHESES,
+    processes: Processes = 2,
+    force: Annotated[bool, typer.Option("--force", help="Make finished runs again.")] = False,
+) -> None:
+    """Make the tables of the three papers, and set them beside the printed figures.
+
+    Finished runs are kept, so an interrupted one goes on where it stopped. Tables whose data are
+    not found are left out, with where to get them.
+    """
+    named = tables or []
+    works = work_for(named)
+    with _progress():
+        for line in carry_out(works, output, syntheses=syntheses, processes=processes, again=force):
+            typer.echo(line, err=True)
+    found = judged(output)
+    for name, (table, cells) in found.items():
+        if not named or name in named:
+            typer.echo(f"\n{table.paper}, {table.number}: {table.title}\n")
+            typer.echo(table_markdown(table, cells))
+    chosen = [
+        cell for name, (_, own) in found.items() if not named or name in named for cell in own
+    ]
+    typer.echo(f"\n{summary(chosen)}")
+    if page is not None:
+        write_page(output, page)
+
+
+def _one_table(name: str) -> None:
+    """Add the command that makes one table: ``python -m studies 2020-1``."""
+
+    @app.command(name, hidden=True)
+    def make_one(
+        output: Annotated[Path, typer.Option("--output", "-o", help="The folder of the runs.")] = (
+            Path("reproduction")
+        ),
+        syntheses: Annotated[int, typer.Option(min=2, help="Syntheses.")] = SYNTHESES,
+        processes: Processes = 2,
+        force: Annotated[bool, typer.Option("--force", help="Make it again.")] = False,
+    ) -> None:
+        """Make one table of the three papers."""
+        reproduce([name], output, None, syntheses, processes, force)
+
+
+for _name in printed_tables():
+    _one_table(_name)
+
+
 def _make(path: Path, arguments: list[str], *, force: bool) -> None:
     """Run one command; what it prints goes into the file, if it does not draw it itself."""
     check_writable(path, overwrite=force)
@@ -440,6 +529,13 @@ def _whole_numbers(text: str) -> list[int]:
         return [int(number) for number in _names(text)]
     except ValueError as error:
         raise typer.BadParameter(f"{text!r} is not a list of whole numbers.") from error
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(number) for number in _names(text)]
+    except ValueError as error:
+        raise typer.BadParameter(f"{text!r} is not a list of numbers.") from error
 
 
 @contextmanager

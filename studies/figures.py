@@ -94,13 +94,13 @@ def draw_figure(
 
     chart = figure(name, **options)
     if suffix == ".svg":
-        content = _shorter(vlc.vegalite_to_svg(chart.to_dict())).encode()
+        content = shorter(vlc.vegalite_to_svg(chart.to_dict())).encode()
     else:
         content = vlc.vegalite_to_png(chart.to_dict(), scale=2)
     return write_bytes(content, path, overwrite=overwrite)
 
 
-def _shorter(svg: str) -> str:
+def shorter(svg: str) -> str:
     """Return an SVG with coordinates to a tenth of a pixel, as half of the file is digits.
 
     The numbers in words, such as those of a heading, are left as they are.

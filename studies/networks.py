@@ -14,6 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
+from studies.reproduction.printed import Printed as Published
+from studies.reproduction.printed import printed_tables
 from understudy.arguments import check_whole
 from understudy.data import Schema, fetch, load
 from understudy.data.joint_coding import code_together
@@ -34,48 +36,24 @@ Row = tuple[str, int]
 
 CLASSIFIERS = ("NB", "SV", "KN", "RF", "LR")
 ORIGINAL: Row = ("original", 0)
-# Mean and standard deviation for each classifier over ten random splits.
-TABLE_V = """
-    original 0  44.9 2.7  54.6 2.4  48.2 2.8  50.6 2.6  50.7 1.7
-    greedy   1  45.9 3.2  46.3 4.5  39.8 2.8  40.8 2.8  42.2 1.4
-    genetic  1  42.7 3.4  46.5 2.8  41.8 3.0  43.3 2.7  41.8 4.9
-    greedy   2  48.5 2.7  51.7 3.6  42.7 1.7  47.5 2.4  49.6 3.4
-    genetic  2  47.5 2.6  53.9 2.7  45.6 2.4  49.0 2.9  50.3 2.5
-    greedy   3  47.2 2.0  54.2 2.3  47.7 2.5  51.8 3.5  52.5 2.7
-    genetic  3  47.1 2.5  54.0 3.3  46.3 3.2  49.3 1.3  51.8 1.6
-    greedy   4  45.5 1.9  53.8 2.2  45.6 2.8  50.4 2.5  51.4 1.8
-    genetic  4  45.6 3.0  55.1 2.6  46.6 1.7  51.0 1.5  51.2 2.2
-"""
-# One run each, so there is no standard deviation.
-TABLE_VI = """
-    original 0  79.7 nan  83.2 nan  81.5 nan  82.2 nan  82.3 nan
-    greedy   1  80.2 nan  80.8 nan  77.9 nan  79.0 nan  80.5 nan
-    genetic  1  80.2 nan  80.8 nan  78.6 nan  79.3 nan  80.7 nan
-    greedy   2  80.8 nan  82.4 nan  80.3 nan  80.2 nan  81.8 nan
-    genetic  2  80.1 nan  80.9 nan  77.4 nan  79.5 nan  80.6 nan
-    greedy   3  80.4 nan  81.0 nan  77.9 nan  78.0 nan  80.1 nan
-    genetic  3  80.2 nan  83.1 nan  80.5 nan  81.0 nan  82.0 nan
-    greedy   4  80.0 nan  81.3 nan  78.1 nan  79.8 nan  80.4 nan
-    genetic  4  79.8 nan  83.2 nan  81.3 nan  81.1 nan  81.8 nan
-"""
+_TOOLS: dict[str, Structure] = {"DS": "greedy", "DS GA": "genetic"}
+"""The searches by the paper's names."""
 
 
-@dataclass(frozen=True)
-class Published:
-    """A cell of the paper: a mean in percent, and its standard deviation if there is one."""
+def published(table: str) -> dict[tuple[Row, str], Published]:
+    """Return the cells of a table of the paper, such as "2022-5", by row and classifier.
 
-    mean: float
-    std: float
-
-
-def published(text: str) -> dict[tuple[Row, str], Published]:
-    """Return the cells of a table of the paper by row and classifier."""
+    Examples
+    --------
+    >>> published("2022-5")[("genetic", 3), "NB"]
+    Printed(mean=47.1, std=2.5)
+    """
     cells = {}
-    for line in filter(None, map(str.strip, text.split("\n"))):
-        source, parents, *figures = line.split()
-        pairs = np.array(figures, float).reshape(-1, 2).tolist()
-        for classifier, (mean, std) in zip(CLASSIFIERS, pairs, strict=True):
-            cells[(source, int(parents)), classifier] = Published(mean, std)
+    for (row, classifier), printed in printed_tables()[table].cells().items():
+        if classifier in CLASSIFIERS:
+            parents, _, tool = row.partition(": ")
+            own = ORIGINAL if not tool else (_TOOLS[tool], int(parents))
+            cells[own, classifier] = printed
     return cells
 
 
@@ -161,10 +139,11 @@ class _Run:
     coding: Coding
     trees: int
     classifiers: tuple[str, ...] = CLASSIFIERS
+    protect: Mapping[str, str | None] | None = None
 
     def scores(self) -> dict[tuple[Row, str], float]:
         train = self.train if self.row == ORIGINAL else self._synthesize()
-        features, test_features = _features(train, self.test, self.target)
+        features, test_features = features_of(train, self.test, self.target)
         truth = self.test[self.target].to_numpy()
         found = {}
         models = dict(zip(CLASSIFIERS, papers_models(self.trees).values(), strict=True))
@@ -184,6 +163,7 @@ class _Run:
             parents=parents,
             structure=structure,  # type: ignore[arg-type]  # checked when it is fitted
             smoothing=0,  # the paper's networks draw from the records as they are
+            protect=self.protect,
             decode="uniform" if like_paper else "interpolate",
             random_state=self.seed,
         )
@@ -191,7 +171,7 @@ class _Run:
         return table
 
 
-def _features(
+def features_of(
     train: pl.DataFrame, test: pl.DataFrame, target: str
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the predictors of both tables, as the labels' places in order, standardised."""
@@ -222,6 +202,7 @@ def utility_cmc(
     coding: Coding = "paper",
     trees: int = 100,
     processes: int = 1,
+    protect: Mapping[str, str | None] | None = None,
 ) -> UtilityTable:
     """Return Table V: who uses which contraception, learnt from synthetic data.
 
@@ -240,6 +221,8 @@ def utility_cmc(
         Of the random forest: scikit-learn's standard is 100, and was 10 until version 0.22.
     processes : int
         Runs at the same time; the result does not depend on it.
+    protect : mapping, optional
+        Sensitive columns and their targets, for the custom networks of Table XI.
 
     References
     ----------
@@ -253,9 +236,12 @@ def utility_cmc(
     runs = []
     for seed in range(check_whole("seeds", seeds, 1)):
         train, test = train_test_split(np.arange(len(survey)), test_size=0.2, random_state=seed)
-        first = _Run(ORIGINAL, seed, survey[train], survey[test], "method", coding, trees)
-        runs += [replace(first, row=row) for row in rows]
-    return UtilityTable(_collect(runs, processes), published(TABLE_V), paper_runs=10)
+        first = _Run(
+            ORIGINAL, seed, survey[train], survey[test], "method", coding, trees, protect=protect
+        )
+        # Nothing is protected in the original, which has its row in another table.
+        runs += [replace(first, row=row) for row in rows if not protect or row != ORIGINAL]
+    return UtilityTable(_collect(runs, processes), published("2022-5"), paper_runs=10)
 
 
 def utility_adult(  # noqa: PLR0913  # what the paper leaves open, and what is slow
@@ -268,12 +254,14 @@ def utility_adult(  # noqa: PLR0913  # what the paper leaves open, and what is s
     trees: int = 100,
     drop: Sequence[str] = ADULT_DROPPED,
     processes: int = 1,
+    protect: Mapping[str, str | None] | None = None,
+    with_original: bool = True,
 ) -> UtilityTable:
     """Return Table VI: who earns more than 50,000 dollars, learnt from synthetic data.
 
     Parameters
     ----------
-    parents, structures, coding, trees, processes
+    parents, structures, coding, trees, processes, protect
         As for `utility_cmc`.
     seeds : int
         Syntheses of the training part of the predefined split. The original needs one run.
@@ -281,6 +269,8 @@ def utility_adult(  # noqa: PLR0913  # what the paper leaves open, and what is s
         In how many of them the support vector machine takes part; it takes most of the time.
     drop : sequence of str
         Columns that are left out; the paper does not name them.
+    with_original : bool
+        Whether to train on the original, too.
 
     Raises
     ------
@@ -289,9 +279,10 @@ def utility_adult(  # noqa: PLR0913  # what the paper leaves open, and what is s
     """
     rows = _rows(parents, structures)
     train, test = (fetch(part).drop(drop) for part in ("adult_train", "adult_test"))
-    original = _Run(ORIGINAL, 0, train, test, "income", coding, trees)
+    original = _Run(ORIGINAL, 0, train, test, "income", coding, trees, protect=protect)
     runs = _on_one_split(original, rows, check_whole("seeds", seeds, 1), svm_seeds)
-    return UtilityTable(_collect(runs, processes), published(TABLE_VI), paper_runs=1)
+    runs = [run for run in runs if with_original or run.row != ORIGINAL]
+    return UtilityTable(_collect(runs, processes), published("2022-6"), paper_runs=1)
 
 
 def _on_one_split(original: _Run, rows: Sequence[Row], seeds: int, svm_seeds: int) -> list[_Run]:
@@ -310,7 +301,7 @@ def _on_one_split(original: _Run, rows: Sequence[Row], seeds: int, svm_seeds: in
 
 def _rows(parents: Sequence[int], structures: Sequence[str]) -> list[Row]:
     rows = [ORIGINAL, *((structure, k) for k in parents for structure in structures)]
-    known = {row for row, _ in published(TABLE_V)}
+    known = {row for row, _ in published("2022-5")}
     if unknown := [row for row in rows if row not in known]:
         structure, k = unknown[0]
         raise ParameterError(

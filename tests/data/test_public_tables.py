@@ -300,3 +300,16 @@ def test_a_file_that_is_no_csv_is_refused(folder, content):
 def test_unknown_table_is_refused_with_a_hint(name, message):
     with pytest.raises(DataError, match=message):
         fetch(name)
+
+
+def test_a_table_with_other_values_is_read_with_a_warning(folder, caplog):
+    folder.mkdir(exist_ok=True)
+    line = ",".join(["0"] * 9 + ["N"])
+    (folder / "fertility_Diagnosis.txt").write_text(f"{line}\n" * 100)
+    assert fetch("fertility").shape == (100, 10)
+    assert "holds other values than the table" in caplog.text
+
+
+def test_where_to_get_a_table_comes_with_its_checksum(folder, cache):
+    with pytest.raises(DataError, match="SHA-256 checksum 1678f233"):
+        fetch("sd2011")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +30,8 @@ class _Source:
     text: tuple[str, ...] = ()
     raw: tuple[str, ...] = ()
     missing: tuple[str, ...] = ("", "?")
+    checksum: str = ""
+    """SHA-256 of the table as it is read, written as a CSV file; empty if that is not known."""
 
     @property
     def file_names(self) -> tuple[str, ...]:
@@ -38,9 +42,10 @@ def _names(listing: str) -> tuple[str, ...]:
     return tuple(listing.split())
 
 
-def _adult(rows: int, with_header: str, raw: str) -> _Source:
+def _adult(rows: int, with_header: str, raw: str, checksum: str) -> _Source:
     return _Source(
         rows=rows,
+        checksum=checksum,
         columns=_names(
             "age workclass fnlwgt education education_num marital_status occupation relationship "
             "race sex capital_gain capital_loss hours_per_week native_country income"
@@ -59,10 +64,21 @@ def _adult(rows: int, with_header: str, raw: str) -> _Source:
 
 
 _SOURCES = {
-    "adult_train": _adult(32_561, "adult_train.csv", "adult.data"),
-    "adult_test": _adult(16_281, "adult_test.csv", "adult.test"),
+    "adult_train": _adult(
+        32_561,
+        "adult_train.csv",
+        "adult.data",
+        "98fbe372dd00d6afcdec811b8bb79925ff35cf6ca47fc83193913554531e8bc9",
+    ),
+    "adult_test": _adult(
+        16_281,
+        "adult_test.csv",
+        "adult.test",
+        "870b80a0b6988151df9d69368e1e5146584a44cb47a77d1463595b8f169eb6c6",
+    ),
     "fertility": _Source(
         rows=100,
+        checksum="0b3acdb3a5ffbcf0aef71dfdb187f94b6e1a6b93b88447e395d449b560724900",
         columns=_names(
             "season age child_diseases accident surgery fevers alcohol smoking hours_sitting "
             "diagnosis"
@@ -77,6 +93,7 @@ _SOURCES = {
     ),
     "sd2011": _Source(
         rows=5_000,
+        checksum="1678f233e8a2d0390501de281fb540feda1b691893245127062bc4fee90330a3",
         columns=_names(
             "sex age agegr placesize region edu eduspec socprof unempdur income marital mmarr "
             "ymarr msepdiv ysepdiv ls depress trust trustfam trustneigh sport nofriend smoke "
@@ -163,7 +180,11 @@ def fetch(name: str, *, backend: Backend = "polars") -> Frame:
     paths = {part: _find(source, folders) for part, source in sources.items()}
     if absent := [part for part, path in paths.items() if path is None]:
         raise _no_file({part: sources[part] for part in absent}, folders)
-    frames = [_read(path, sources[part]) for part, path in paths.items() if path is not None]
+    frames = []
+    for part, path in paths.items():
+        if path is not None:
+            frames.append(_read(path, sources[part]))
+            _compare(path, frames[-1], sources[part])
     return to_backend(pl.concat(frames, rechunk=True), backend)
 
 
@@ -187,13 +208,17 @@ def _no_file(absent: Mapping[str, _Source], folders: Sequence[Path]) -> DataErro
     )
     # The two parts of Adult come from one place, which is named once.
     origins = dict.fromkeys(source.origin for source in absent.values())
+    sums = [
+        f"As it is read, {part!r} written as a CSV file has the SHA-256 checksum {source.checksum}."
+        for part, source in absent.items()
+        if source.checksum
+    ]
     advice = (
         f"Put it in {folders[-1]}, or in a folder of your choice whose path is the value of the "
         f"environment variable {_FOLDER_VARIABLE}."
     )
-    return DataError(
-        "\n".join([f"There is no file for {wanted}. Looked in:", *looked_in, *origins, advice])
-    )
+    said = f"There is no file for {wanted}. Looked in:"
+    return DataError("\n".join([said, *looked_in, *origins, *sums, advice]))
 
 
 def _read(path: Path, source: _Source) -> pl.DataFrame:
@@ -238,6 +263,19 @@ def _check(path: Path, frame: pl.DataFrame, source: _Source, *, is_raw: bool) ->
     if problems:
         listing = "\n".join(f"  - {problem}" for problem in problems)
         raise DataError(f"{path} is not the table it should be:\n{listing}\n{source.origin}")
+
+
+def _compare(path: Path, frame: pl.DataFrame, source: _Source) -> None:
+    """Say so if a table of the right form holds other values than it should."""
+    found = hashlib.sha256(frame.write_csv().encode()).hexdigest()
+    if source.checksum and found != source.checksum:
+        logging.getLogger("understudy").warning(
+            "%s holds other values than the table that figures of papers rest on: its checksum is "
+            "%s and not %s.",
+            path,
+            found,
+            source.checksum,
+        )
 
 
 def _numbers(path: Path, column: pl.Series, source: _Source) -> pl.Series:

@@ -52,7 +52,13 @@ class _Unsaved(Synthesizer):
 
     exact: ClassVar[bool] = True
 
-    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:  # noqa: ARG002  # of the base
+    def save(
+        self,
+        path: str | Path,
+        *,
+        overwrite: bool = False,  # noqa: ARG002  # of the base
+        with_times: bool = False,  # noqa: ARG002
+    ) -> Path:
         """Refuse to write a model that could not be read again."""
         raise ParameterError(
             f"{path} is not written: {type(self).__name__} is for studies, and has no model file."

@@ -20,7 +20,7 @@ def network_of(model: Synthesizer | None) -> NetworkFindings | None:
         edges=tuple(
             (parent, child, float(bits)) for parent, child, bits in shown.edge_information()
         ),
-        protected=tuple(model.protect or ()),
+        protected=tuple({**(model.protect or {}), **(model.protect_from or {})}),
     )
 
 

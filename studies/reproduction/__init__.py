@@ -1,0 +1,1 @@
+"""Every table and figure of the three papers, beside what they print."""

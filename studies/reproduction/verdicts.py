@@ -1,0 +1,121 @@
+"""Whether chance explains that a figure of ours is not the printed one, or what else does."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from studies.reproduction.printed import Printed, PrintedTable
+
+Status = Literal["chance", "explained", "unexplained", "not run"]
+REASONS = Path(__file__).with_name("reasons.toml")
+CONFIDENCE = 0.99
+"""Of the cells that chance alone moves, one in a hundred is called unexplained."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A figure of a paper, ours beside it, and what explains the difference."""
+
+    table: str
+    row: str
+    column: str
+    printed: float
+    runs: tuple[float, ...]
+    status: Status
+    reason: str = ""
+
+    @property
+    def mean(self) -> float:
+        """Our figure: the mean over the runs."""
+        return float(np.mean(self.runs)) if self.runs else math.nan
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of our runs; nan for a single one."""
+        return float(np.std(self.runs, ddof=1)) if len(self.runs) > 1 else math.nan
+
+
+def explained_by_chance(
+    runs: Sequence[float], printed: Printed, *, digits: int, printed_runs: int | None = None
+) -> bool:
+    """Tell whether the printed figure could be another draw of what ours are draws of.
+
+    The printed figure is one run, or the mean of `printed_runs`. Its own spread is known if it is
+    printed as that of runs; otherwise it is taken to be ours. Rounding counts for half a digit.
+
+    Examples
+    --------
+    >>> explained_by_chance([50.0, 51.0, 52.0], Printed(53.0), digits=1)
+    True
+    >>> explained_by_chance([50.0, 50.0], Printed(50.1), digits=1)
+    False
+    """
+    from scipy.stats import t
+
+    values = np.asarray(runs, float)
+    spread = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+    own = printed.std if printed_runs and not math.isnan(printed.std) else spread
+    error = math.sqrt(spread**2 / len(values) + own**2 / (printed_runs or 1))
+    quantile = float(t.ppf((1 + CONFIDENCE) / 2, max(len(values) - 1, 1)))
+    allowed = 0.5 * 10**-digits + 1e-9 + (quantile * error if error else 0.0)
+    return bool(abs(float(values.mean()) - printed.mean) <= allowed)
+
+
+def judge(table: PrintedTable, found: Mapping[str, Mapping[str, Sequence[float]]]) -> list[Cell]:
+    """Return all cells of a table with what became of them; `found` has our runs of each."""
+    cells = []
+    for (row, column), printed in table.cells().items():
+        runs = tuple(float(one) for one in found.get(row, {}).get(column, ()))
+        status: Status = "not run"
+        why = ""
+        if runs:
+            many = table.runs or (table.mean_rows or {}).get(row)
+            within = table.kind != "times" and explained_by_chance(
+                runs, printed, digits=table.digits, printed_runs=many
+            )
+            reason = None if within else reason_for(table.name, row, column)
+            status = "chance" if within else "unexplained" if reason is None else reason[0]
+            why = "" if reason is None else reason[1]
+        cells.append(Cell(table.name, row, column, printed.mean, runs, status, why))
+    return cells
+
+
+@cache
+def _reasons() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = tomllib.loads(REASONS.read_text("utf-8"))["reason"]
+    return found
+
+
+def reason_for(table: str, row: str, column: str) -> tuple[Status, str] | None:
+    """Return what is known of a difference that is no chance; None if nothing is."""
+    for own in _reasons():
+        places = (("tables", table), ("rows", row), ("columns", column))
+        if all(value in own.get(name, (value,)) for name, value in places):
+            return "explained" if own["explains"] else "unexplained", str(own["text"])
+    return None
+
+
+def counts(cells: Iterable[Cell]) -> dict[Status, int]:
+    """Return how many cells there are of each kind."""
+    listed = [cell.status for cell in cells]
+    kinds: tuple[Status, ...] = ("chance", "explained", "unexplained", "not run")
+    return {kind: listed.count(kind) for kind in kinds}
+
+
+def summary(cells: Sequence[Cell]) -> str:
+    """Return the summary: so many of so many cells within chance, explained, and unexplained."""
+    found = counts(cells)
+    run = len(cells) - found["not run"]
+    left = f"; {found['not run']:,} are not run yet" if found["not run"] else ""
+    return (
+        f"**{found['chance']:,} of {run:,} cells are within chance, {found['explained']:,} are "
+        f"explained, and {found['unexplained']:,} are unexplained{left}.**"
+    )
