@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from understudy.errors import UnderstudyError
 
 Counts = NDArray[np.int64]
 _STEPS = 80
+_KEPT = 1024
+"""So many mechanisms are kept: OpenDP takes longer to make one than to draw."""
 _WIDER = 1 + 2.0**-40
 
 
@@ -78,18 +80,21 @@ def rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
     return Fraction(low)
 
 
+@lru_cache(_KEPT)
 def _gaussian(scale: float) -> Any:  # noqa: ANN401  # a measurement
     dp = _opendp()
     domain = dp.vector_domain(dp.atom_domain(T=int))
     return dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale)
 
 
+@lru_cache(_KEPT)
 def _laplace(scale: float) -> Any:  # noqa: ANN401
     dp = _opendp()
     domain = dp.vector_domain(dp.atom_domain(T=int))
     return dp.m.make_laplace(domain, dp.l1_distance(T=int), scale=scale)
 
 
+@lru_cache(_KEPT)
 def _noisy_max(scale: float, *, pure: bool) -> Any:  # noqa: ANN401
     dp = _opendp()
     measure = dp.max_divergence() if pure else dp.zero_concentrated_divergence()
@@ -97,6 +102,7 @@ def _noisy_max(scale: float, *, pure: bool) -> Any:  # noqa: ANN401
     return dp.m.make_noisy_max(domain, dp.linf_distance(T=float), measure, scale=scale)
 
 
+@lru_cache(_KEPT)
 def gaussian_scale(l2: float, rho: Fraction) -> float:
     """Return the scale with which counts of sensitivity `l2` cost at most `rho`.
 
@@ -111,6 +117,7 @@ def gaussian_scale(l2: float, rho: Fraction) -> float:
     return scale
 
 
+@lru_cache(_KEPT)
 def laplace_scale(l1: int, epsilon: Fraction) -> float:
     """Return the scale with which counts of sensitivity `l1` cost at most `epsilon`.
 
@@ -125,6 +132,7 @@ def laplace_scale(l1: int, epsilon: Fraction) -> float:
     return scale
 
 
+@lru_cache(_KEPT)
 def choice_scale(sensitivity: float, cost: Fraction, *, pure: bool) -> float:
     """Return the scale with which a noisy choice by scores costs at most `cost`."""
     scale = 2 * sensitivity / (float(cost) if pure else math.sqrt(8 * cost))
