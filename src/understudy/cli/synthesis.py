@@ -35,6 +35,7 @@ Method = Literal["bayes", "cart", "copula", "independent", "marginals", "random"
 
 _bayes = panel("Bayesian network (--method bayes)")
 _cart = panel("Trees (--method cart)")
+_marginals = panel("Noisy tables (--method marginals)")
 
 _IRRELEVANT = ("random_state", "threads")
 """Parameters that advice on a release need not repeat: they say nothing about how it is made."""
@@ -153,6 +154,27 @@ def _read_number(text: str) -> str | float:
 
 _PLAIN = Form(lambda value: value, _say_plain)
 _NAMES = Form(options.split_names, _say_names)
+def read_workload(texts: Sequence[str]) -> int | list[list[str]]:
+    """Return the workload that was given as one number, or as sets of columns.
+
+    Examples
+    --------
+    >>> read_workload(["2"]), read_workload(["age,income", "sex"])
+    (2, [['age', 'income'], ['sex']])
+    """
+    if len(texts) == 1 and texts[0].strip().isdigit():
+        return int(texts[0])
+    return [options.split_names(text) for text in texts]
+
+
+def _say_workload(value: Any) -> list[str]:  # noqa: ANN401
+    if not isinstance(value, list | tuple):
+        return _say_plain(value)
+    sets = [own for own in value if all(isinstance(name, str) for name in own)]
+    # Weights cannot be said.
+    return [options.joined_names(own) for own in sets] if len(sets) == len(value) else []
+
+
 _FLAG = Form(lambda given: given or None, lambda value: [""] if value is True else [])
 
 Protect = Annotated[
@@ -160,7 +182,7 @@ Protect = Annotated[
     option(
         "SENSITIVE:TARGET: keep the link between a sensitive column and its target, and cut its "
         "links to all other columns. SENSITIVE: cuts all of its links. Repeatable.",
-        panel="Protection (--method bayes and cart)",
+        panel="Protection (--method bayes, cart and marginals)",
     ),
 ]
 
@@ -169,6 +191,28 @@ Protect = Annotated[
 class MethodOptions(PrivacyOptions):
     """The parameters of the methods, each with its option."""
 
+    dp_method: Annotated[
+        Literal["aim", "mst"] | None,
+        _marginals(
+            "Which tables to measure. aim: what the model so far gets most wrong. mst: a tree of "
+            "pairs of columns, which is quicker.",
+            default="aim",
+        ),
+        Form(lambda value: value, _say_plain, "method"),
+    ] = None
+    workload: Annotated[
+        list[str] | None,
+        _marginals(
+            "Which tables the release shall get right: a number for all tables of so many columns, "
+            "or the names of some columns. Repeatable.",
+            default="3",
+        ),
+        Form(read_workload, _say_workload),
+    ] = None
+    max_model_mb: Annotated[
+        float | None,
+        _marginals("How large the tables of the model may be together, in MB.", default="2"),
+    ] = None
     parents: Annotated[
         int | None,
         _bayes("Maximum number of columns that a column depends on.", default="3", min=0),

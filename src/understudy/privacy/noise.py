@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 Counts = NDArray[np.int64]
 _STEPS = 80
+_KEPT = 1024
+"""So many mechanisms are kept: OpenDP takes longer to make one than to draw."""
 _WIDER = 1 + 2.0**-40
 
 
@@ -131,18 +133,21 @@ def rounded_down(number: Fraction) -> float:
     return near if near <= number else math.nextafter(near, -math.inf)
 
 
+@lru_cache(_KEPT)
 def _gaussian(scale: float) -> Any:  # noqa: ANN401  # a measurement
     dp = _opendp()
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     return dp.m.make_gaussian(domain, dp.l2_distance(T=float), scale=scale)
 
 
+@lru_cache(_KEPT)
 def _laplace(scale: float) -> Any:  # noqa: ANN401
     dp = _opendp()
     domain = dp.vector_domain(dp.atom_domain(T="i64"))
     return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
 
 
+@lru_cache(_KEPT)
 def _noisy_max(scale: float, *, pure: bool) -> Any:  # noqa: ANN401
     dp = _opendp()
     measure = dp.max_divergence() if pure else dp.zero_concentrated_divergence()
@@ -150,6 +155,7 @@ def _noisy_max(scale: float, *, pure: bool) -> Any:  # noqa: ANN401
     return dp.m.make_noisy_max(domain, dp.linf_distance(T=float), measure, scale=scale)
 
 
+@lru_cache(_KEPT)
 def gaussian_scale(l2: float, rho: Fraction) -> float:
     """Return the scale with which counts of sensitivity `l2` cost at most `rho`.
 
@@ -164,6 +170,7 @@ def gaussian_scale(l2: float, rho: Fraction) -> float:
     return scale
 
 
+@lru_cache(_KEPT)
 def laplace_scale(l1: int, epsilon: Fraction) -> float:
     """Return the scale with which counts of sensitivity `l1` cost at most `epsilon`.
 
@@ -178,6 +185,7 @@ def laplace_scale(l1: int, epsilon: Fraction) -> float:
     return scale
 
 
+@lru_cache(_KEPT)
 def choice_scale(sensitivity: float, cost: Fraction, *, pure: bool) -> float:
     """Return the scale with which a noisy choice by scores costs at most `cost`."""
     scale = 2 * sensitivity / (float(cost) if pure else math.sqrt(8 * cost))

@@ -1,7 +1,7 @@
 """AIM: measures, round by round, the table that the model so far gets most wrong.
 
-McKenna, Mullins, Sheldon, Miklau (2022), AIM: an adaptive and iterative mechanism for differentially
-private synthetic data, doi:10.14778/3551793.3551817.
+McKenna, Mullins, Sheldon, Miklau (2022), AIM: an adaptive and iterative mechanism for
+differentially private synthetic data, doi:10.14778/3551793.3551817.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def aim(
     total: float,
     most_cells: float,
     rng: np.random.Generator,
-) -> list[Measurement]:
-    """Return measurements for all that is left of the budget, beside those that are known.
+) -> tuple[list[Measurement], Distribution]:
+    """Return measurements for all that is left of the budget, after those known, and their model.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def aim(
             cost = cost if len(usable) else cost * MORE
         if not len(usable):
             rest = [(column,) for column in range(len(questions.sizes))]
-            return measured + questions.measure_all(rest, left)
+            return measured + questions.measure_all(rest, left), model
         drawn = model.draw(int(np.clip(total, _FEWEST_ROWS, _MOST_ROWS)), rng)
         wrong = candidates.distances(drawn, questions.counts, total)
         noise = EXPECTED_NOISE * scale * candidates.cells
@@ -88,7 +88,7 @@ def aim(
         after = model.marginal(measured[-1].columns) * total
         if np.abs(after - before).sum() <= noise[chosen]:
             cost *= MORE
-    return measured
+    return measured, model
 
 
 def _while_left(questions: Questions) -> Iterator[Fraction]:

@@ -29,7 +29,7 @@ This and the shares above were the best of some on Adult and cmc, which are publ
 
 def noise_share(cells: NDArray[np.int64], scale: float, rows: float) -> NDArray[np.float64]:
     """Return how large noise is beside the records of tables with so many cells, on average."""
-    return EXPECTED_NOISE * scale * cells / (2 * rows)
+    return EXPECTED_NOISE * scale / (2 * rows) * cells.astype(np.float64)
 
 
 def can_show_links(candidates: Candidates, accountant: Accountant, rows: int) -> bool:

@@ -32,7 +32,9 @@ SHORTEST = 1e-30
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def eliminate(links: NDArray[np.bool_], sizes: Floats, order: Places, most: float) -> float:
+def eliminate(  # noqa: C901, PLR0912  # a call in a loop would be slow
+    links: NDArray[np.bool_], sizes: Floats, order: Places, most: float
+) -> float:
     """Find an order in which to eliminate columns, and return the cells that their cliques have.
 
     The next column is the one whose clique with its neighbours has the fewest cells. `links` is
@@ -105,7 +107,9 @@ def cells_with(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def calibrate(tables: Floats, separators: Floats, tree: TreeArrays, total: float) -> None:
+def calibrate(  # noqa: C901, PLR0912  # there and back, over the same tables
+    tables: Floats, separators: Floats, tree: TreeArrays, total: float
+) -> None:
     """Turn the factors of a tree of cliques into its marginals, which sum to `total`, in place.
 
     Parents come before their children. `separators` is filled with the marginals of what cliques
@@ -216,7 +220,7 @@ def count_cells(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def count_sets(
+def count_sets(  # noqa: PLR0913, PLR0917  # what is counted, and where it lies
     codes: NDArray[np.unsignedinteger],
     sizes: Places,
     sets: Places,
@@ -235,7 +239,7 @@ def count_sets(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def distances(
+def distances(  # noqa: PLR0913, PLR0917  # what is compared, and where it lies
     codes: NDArray[np.unsignedinteger],
     sizes: Places,
     sets: Places,
@@ -247,7 +251,7 @@ def distances(
     first: int,
     last: int,
 ) -> None:
-    """Fill `found` with how far counts are from those of the rows of `codes` times `scale`, in all."""
+    """Fill `found` with how far counts are from those of other rows times `scale`, in all."""
     for number in range(first, last):
         own = np.zeros(cell_starts[number + 1] - cell_starts[number], np.int64)
         count_cells(codes, sets[starts[number] : starts[number + 1]], sizes, own)
@@ -356,7 +360,7 @@ def misfit(found: Floats, wanted: Floats, weights: Floats, slope: Floats) -> flo
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
-def descend(
+def descend(  # noqa: PLR0913, PLR0917  # the model, the aim, and room to work in
     logs: Floats,
     wanted: Floats,
     weights: Floats,

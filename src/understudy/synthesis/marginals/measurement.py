@@ -56,7 +56,8 @@ class Wanted:
         weights: dict[Columns, float] = {}
         for one in measurements:
             weight = one.scale**-2
-            sums[one.columns] = sums.get(one.columns, 0.0) + weight * one.counts.ravel()
+            before = sums.get(one.columns, np.zeros(one.counts.size))
+            sums[one.columns] = before + weight * one.counts.ravel()
             weights[one.columns] = weights.get(one.columns, 0.0) + weight
         own = [np.full(len(table), weights[columns]) for columns, table in sums.items()]
         together = np.concatenate(own)

@@ -1,4 +1,4 @@
-"""The synthesizer `DPMarginals`: noisy tables of some columns, and the model that fits them best."""
+"""The synthesizer `DPMarginals`: noisy tables of some columns, and the model that fits them."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class DPMarginals(PrivateSynthesizer):
     measurements_: tuple[Measurement, ...]
     distribution_: Distribution
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # as other synthesizers take theirs
         self,
         epsilon: float | None = None,
         delta: float | None = None,
@@ -163,7 +163,7 @@ class DPMarginals(PrivateSynthesizer):
             )
         super()._check_privacy()
 
-    def _fit(self, source: Source, rng: np.random.Generator) -> NoReturn:
+    def _fit(self, source: Source, rng: np.random.Generator) -> NoReturn:  # noqa: ARG002
         raise AssertionError("it learns through an accountant alone")  # pragma: no cover
 
     def _fit_private(self, coded: Coded, accountant: Accountant, rng: np.random.Generator) -> None:
@@ -184,11 +184,13 @@ class DPMarginals(PrivateSynthesizer):
         self._take_rows([one.counts for one in measured], accountant)
         public = accountant.guarantee.neighbours == "change-one"
         total = total_of(measured, self.n_rows_, public=public)
+        model = Distribution(sizes, {})
         if accountant.left and self.selection == "aim":
-            measured = aim(questions, measured, total, most_cells, rng)
+            measured, model = aim(questions, measured, total, most_cells, rng)
         elif accountant.left:
             measured = mst(questions, measured, total, most_cells)
-        self._take_measurements(measured, total)
+        self.measurements_ = tuple(measured)
+        self.distribution_ = model.fitted(Wanted.of(measured), total, LAST_STEPS)
 
     def _tell_of_noise(self, names: Sequence[str]) -> None:
         if len(names) > 1:
@@ -196,12 +198,6 @@ class DPMarginals(PrivateSynthesizer):
                 "At this epsilon, and with so few records, noise would hide every link between "
                 "columns. They are drawn independently of each other."
             )
-
-    def _take_measurements(self, measured: Sequence[Measurement], total: float) -> None:
-        sizes = self.codec_.cardinalities
-        self.measurements_ = tuple(measured)
-        wanted = Wanted.of(measured)
-        self.distribution_ = Distribution(sizes, {}).fitted(wanted, total, LAST_STEPS)
 
     def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
         names, sizes = self.codec_.names, self.codec_.cardinalities

@@ -11,11 +11,12 @@ from fractions import Fraction
 
 import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
 from understudy.progress import track
 from understudy.synthesis.marginals.measurement import Measurement
 from understudy.synthesis.marginals.questions import Questions
-from understudy.synthesis.marginals.tree import cells_of
+from understudy.synthesis.marginals.tree import Columns, cells_of
 
 FOR_TREE = Fraction(1, 2)
 """The part of what is left after single columns that the choice of the tree costs."""
@@ -38,13 +39,13 @@ def mst(
         How many cells a pair may have.
     """
     sizes = questions.sizes
-    tree = nx.Graph()
+    tree: nx.Graph[int] = nx.Graph()
     tree.add_nodes_from(range(len(sizes)))
-    tree.add_edges_from(one.columns for one in known if len(one.columns) == 2)  # noqa: PLR2004
+    tree.add_edges_from(one.columns for one in known if len(one.columns) == 2)
     pairs = {
         number: own
         for number, own in enumerate(questions.candidates.sets.columns)
-        if len(own) == 2 and cells_of(own, sizes) <= most_cells  # noqa: PLR2004
+        if len(own) == 2 and cells_of(own, sizes) <= most_cells
     }
     scores = np.zeros(len(questions.candidates))
     shares = {one.columns[0]: _shares(one) for one in known if len(one.columns) == 1}
@@ -56,12 +57,12 @@ def mst(
     whole.add_edges_from(pairs.values())
     links = nx.number_connected_components(tree) - nx.number_connected_components(whole)
     budget = questions.accountant.left
-    chosen = []
+    chosen: list[Columns] = []
     for _ in track(range(links), "Choosing pairs of columns"):
         joined = {place: part for part in nx.connected_components(tree) for place in part}
-        open_pairs = [
-            number for number, (one, other) in pairs.items() if other not in joined[one]
-        ]
+        open_pairs = np.array(
+            [number for number, (one, other) in pairs.items() if other not in joined[one]], np.int64
+        )
         cost = budget * FOR_TREE / links
         number = questions.choose("a pair of columns for the tree", scores, open_pairs, cost)
         tree.add_edge(*pairs[number])
@@ -70,7 +71,7 @@ def mst(
     return [*known, *questions.measure_all(rest, questions.accountant.left)]
 
 
-def _shares(measurement: Measurement) -> np.ndarray:
+def _shares(measurement: Measurement) -> NDArray[np.float64]:
     counts = np.maximum(measurement.counts, 0.0)
     whole = counts.sum()
     return counts / whole if whole else np.full(len(counts), 1 / len(counts))

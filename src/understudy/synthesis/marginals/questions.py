@@ -75,7 +75,7 @@ class Questions:
         return [self.measure(number, budget / len(own)) for number in own]
 
     def choose(
-        self, what: str, scores: NDArray[np.float64], numbers: Sequence[int], cost: Fraction
+        self, what: str, scores: NDArray[np.float64], numbers: NDArray[np.int64], cost: Fraction
     ) -> int:
         """Return one of some candidates that is likely to have one of the largest scores.
 

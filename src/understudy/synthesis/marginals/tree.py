@@ -115,7 +115,9 @@ class Tree:
         for column in order[::-1].tolist():
             later = [int(one) for one in np.flatnonzero(links[column]) if rank[one] > rank[column]]
             # The neighbour that goes next has all the others in its clique.
-            above = clique_of[min(later, key=rank.__getitem__)] if later else min(len(cliques), 1) - 1
+            above = (
+                clique_of[min(later, key=rank.__getitem__)] if later else min(len(cliques), 1) - 1
+            )
             if later and set(later) == set(cliques[above]):
                 cliques[above] = tuple(sorted((*later, column)))
                 clique_of[column] = above

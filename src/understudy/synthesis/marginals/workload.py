@@ -1,4 +1,4 @@
-"""The workload: which tables of columns a private model shall get right, and how much each counts."""
+"""The workload: which tables a private model shall get right, and how much each counts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def read_workload(
         raise ParameterError(_NO_WORKLOAD.format(workload))
     found: dict[Columns, float] = {}
     for one in workload:
-        weighted = not isinstance(one, str) and isinstance(one, Sequence) and len(one) == 2  # noqa: PLR2004
+        weighted = not isinstance(one, str) and isinstance(one, Sequence) and len(one) == 2
         columns, weight = one if weighted and is_number(one[1]) else (one, 1.0)
         known = isinstance(columns, Sequence) and all(isinstance(name, str) for name in columns)
         if isinstance(columns, str) or not known or not columns or not 0 < weight < math.inf:
@@ -197,7 +197,8 @@ class Candidates:
         columns = self.sets.columns[number]
         counts = np.zeros([self.sizes[column] for column in columns], np.int64)
         count_cells(codes, np.array(columns, np.int64), self._size_array, counts.reshape(-1))
-        return counts / codes.shape[1]
+        found: NDArray[np.float64] = counts / codes.shape[1]
+        return found
 
     def table(self, number: int, counts: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return the counts of one table, one axis for each column."""
