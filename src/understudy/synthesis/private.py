@@ -35,6 +35,14 @@ NOT_REPEATED = (
 """Why attacks that refit a model, or compute with its counts, are not run."""
 
 
+def tell_of_hidden_links() -> None:
+    """Say that columns are drawn independently, which is decided by what is public alone."""
+    logging.getLogger("understudy").warning(
+        "At this `epsilon`, and with so few records, noise would hide every link between columns. "
+        "They are drawn independently of each other."
+    )
+
+
 class PrivateSynthesizer(Synthesizer):
     """The base of synthesizers that take `epsilon`.
 

@@ -7,7 +7,6 @@ anyone can compute how likely a release is: see `understudy.risk.privacy_audit`.
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Sequence
 from fractions import Fraction
@@ -24,6 +23,7 @@ from understudy.progress import track
 from understudy.synthesis.bayes.constraints import Constraints
 from understudy.synthesis.bayes.greedy import next_attribute
 from understudy.synthesis.bayes.network import Network, Structure
+from understudy.synthesis.private import tell_of_hidden_links
 
 if TYPE_CHECKING:
     from understudy.privacy import Accountant
@@ -130,10 +130,7 @@ def private_search(
     public_rows = rows if accountant.guarantee.neighbours == "change-one" else None
     families = _families(constraints, coded.cardinalities, limit)
     if not families and len(constraints) > 1 and constraints.most.max() > 0:
-        logging.getLogger("understudy").warning(
-            "At this `epsilon`, and with so few records, noise would hide every link between "
-            "columns. They are drawn independently of each other."
-        )
+        tell_of_hidden_links()
     scores = _score(coded, families, public_rows)
     cost = accountant.left * SHARE_FOR_STRUCTURE / max(len(constraints) - 1, 1)
     root = next_attribute(constraints, [], [], lambda free: free[int(rng.integers(len(free)))])

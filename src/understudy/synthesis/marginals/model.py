@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import islice
@@ -33,7 +32,7 @@ from understudy.synthesis.marginals.workload import (
     read_workload,
     without_protected,
 )
-from understudy.synthesis.private import PrivateSynthesizer
+from understudy.synthesis.private import PrivateSynthesizer, tell_of_hidden_links
 
 if TYPE_CHECKING:
     from understudy.privacy import Accountant, Neighbours
@@ -179,8 +178,13 @@ class DPMarginals(PrivateSynthesizer):
         share = FOR_COLUMNS
         if not can_show_links(candidates, accountant, self.n_rows_):
             share = Fraction(1)
-            self._tell_of_noise(names)
-        measured = questions.measure_all(columns, accountant.left * share)
+            if len(names) > 1:
+                tell_of_hidden_links()
+        for_columns = accountant.left * share
+        self._tell_of_noise(
+            dict(zip(names, sizes, strict=True)), accountant.scale_of(for_columns / len(names))
+        )
+        measured = questions.measure_all(columns, for_columns)
         self._take_rows([one.counts for one in measured], accountant)
         public = accountant.guarantee.neighbours == "change-one"
         total = total_of(measured, self.n_rows_, public=public)
@@ -191,13 +195,6 @@ class DPMarginals(PrivateSynthesizer):
             measured = mst(questions, measured, total, most_cells)
         self.measurements_ = tuple(measured)
         self.distribution_ = model.fitted(Wanted.of(measured), total, LAST_STEPS)
-
-    def _tell_of_noise(self, names: Sequence[str]) -> None:
-        if len(names) > 1:
-            logging.getLogger("understudy").warning(
-                "At this epsilon, and with so few records, noise would hide every link between "
-                "columns. They are drawn independently of each other."
-            )
 
     def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
         names, sizes = self.codec_.names, self.codec_.cardinalities
