@@ -112,6 +112,8 @@ def _read_number(text: str) -> str | float:
 
 _PLAIN = Form(lambda value: value, _say_plain)
 _NAMES = Form(options.split_names, _say_names)
+
+
 def read_workload(texts: Sequence[str]) -> int | list[list[str]]:
     """Return the workload that was given as one number, or as sets of columns.
 
