@@ -54,6 +54,7 @@ bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
 	$(BIN)/python benchmarks/cart.py
 	$(BIN)/python benchmarks/copula.py
 	$(BIN)/python benchmarks/attribution.py --no-peer
+	$(BIN)/python benchmarks/private.py --quick
 	$(BIN)/python benchmarks/disclosure.py
 	$(BIN)/python benchmarks/audit.py
 	$(BIN)/python benchmarks/strong.py

@@ -4,7 +4,7 @@ Run with ``python benchmarks/private.py``; ``--quick`` measures cmc at epsilon 1
 ``--tables``, ``--epsilons``, ``--methods`` and ``--seeds`` choose; ``--growth`` measures growth
 instead. ``--peers`` adds AIM of OpenDP and of dpmm, each in an environment of its own:
 ``--opendp-python`` and ``--dpmm-python`` name the Python of one in which ``opendp[mbi]`` or
-``dpmm`` is installed. Their neighbours are add-remove, as those of "AIM, add-remove".
+``dpmm`` is installed. Their neighbours are add-remove, as those of "AIM add-remove".
 
 All methods get the same codes (public bins), the same delta, and change one neighbours.
 Accuracy is that of one release: the total variation distance of all tables of one, two and three
@@ -87,7 +87,7 @@ EDGES: dict[str, dict[str, tuple[float, ...]]] = {
 TARGETS = {"adult": "income", "cmc": "method", "sd2011": "smoke"}
 METHODS: dict[str, Callable[[float], Synthesizer]] = {
     "AIM": lambda epsilon: DPMarginals(epsilon, DELTA),
-    "AIM, add-remove": lambda epsilon: DPMarginals(epsilon, DELTA, neighbours="add-remove"),
+    "AIM add-remove": lambda epsilon: DPMarginals(epsilon, DELTA, neighbours="add-remove"),
     "MST": lambda epsilon: DPMarginals(epsilon, DELTA, method="mst"),
     "PrivBayes": lambda epsilon: BayesNet(epsilon=epsilon),
     "independent": lambda epsilon: Independent(epsilon=epsilon),

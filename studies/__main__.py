@@ -34,6 +34,7 @@ from studies.networks import Coding, utility_adult, utility_cmc
 from studies.numbers import numbers_markdown
 from studies.panels import panels_markdown
 from studies.privacy_audit import privacy_audit_lines, to_markdown, tool_lines
+from studies.private_risk import private_risk_markdown
 from studies.real_tables import real_tables_markdown
 from studies.reproduction.page import table_markdown, write_page
 from studies.reproduction.printed import printed_tables
@@ -59,6 +60,7 @@ EVERYTHING = {
     "marginals-adult.md": "marginals adult",
     "lookalikes.md": "lookalikes",
     "panels.md": "panels --processes 2",
+    "private-risk.md": "private-risk",
     "gallery.md": "gallery --tables clinic,ballot,cmc --seeds 3 --processes 2",
     "smoothing.md": "smoothing --splits 10 --tables cmc,fertility --processes 2",
     "smoothing-large.md": "smoothing --splits 2 --tables 'Adult,SD2011,credit card' --processes 2",
@@ -157,6 +159,19 @@ def print_lookalikes(seed: Seed = 1) -> None:
     with _progress():
         table = lookalikes_markdown(seed)
     typer.echo(table)
+
+
+@app.command("private-risk")
+def print_private_risk(
+    table: Annotated[
+        str | None, typer.Option(help="cmc or Adult; both that are at hand if not given.")
+    ] = None,
+    seed: Seed = 1,
+) -> None:
+    """Attack private releases, beside those of trees and networks."""
+    with _progress():
+        found = private_risk_markdown(table, seed)
+    typer.echo(found)
 
 
 @app.command("panels")

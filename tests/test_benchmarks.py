@@ -220,3 +220,21 @@ def test_rates_are_compared_in_joint_standard_errors(script, monkeypatch):
     apart = script("singling_out").apart
     # Both have a standard error of 0.05.
     assert apart(0.5, 0.6, 1.96 * 0.05, 100) == pytest.approx(0.1 / (0.05 * 2**0.5))
+
+
+def test_private_releases_are_scored_by_their_tables(script):
+    pytest.importorskip("opendp")
+    private = script("private")
+    frame = pl.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "c": [0, 0, 0, 0]})
+    other = pl.DataFrame({"a": [0, 0, 1, 1], "b": [0, 0, 1, 1], "c": [0, 0, 0, 0]})
+    # Single columns agree; of three pairs, one moves half of its records; so does the triple.
+    assert private.distances(frame, other, (2, 2, 1)) == [0, pytest.approx(0.5 / 3), 0.5]
+    table = private.coded("cmc")
+    assert table.schema.targets == ("method",)
+    assert all(
+        table.frame[name].max() < size
+        for name, size in zip(table.frame.columns, table.sizes, strict=True)
+    )
+    report = private.Report("cmc")
+    report.add(("adult", "AIM", 1.0), [{"tvd3": 0.07, "regression": 0.86, "cpu": 1, "mb": 400}])
+    assert report.missed == ["adult, AIM, epsilon 1: tvd3 0.07, goal 0.065"]

@@ -105,8 +105,7 @@ def test_cells_of_a_tree_are_foreseen(structure, further):
     new = tuple(sorted(column for column in further if column < len(sizes)))
     if not new:
         return
-    asked = np.array([True])
-    found = Sets((new,)).cells_in_tree(sets, sizes, np.inf, asked)
+    found = Sets((new,)).cells_in_tree(sets, sizes, np.inf)
     assert found[0] == Tree.of([*sets, new], sizes).cells
 
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 FOR_COLUMNS = Fraction(1, 5)
 """The part of the budget that the tables of single columns cost, before links are looked for."""
 
-FOR_CHOICE = Fraction(1, 5)
+FOR_CHOICE = Fraction(1, 10)
 """The part of a round's budget that the choice of a table costs; its counts cost the rest."""
 
 MOST_NOISE = 0.5
-"""A table is of no use if noise moves more than this part of the records, on average.
+"""Tables are of no use if noise moves more than this part of the records, on average.
 
 This and the shares above were the best of some on Adult and cmc, which are public tables.
 """

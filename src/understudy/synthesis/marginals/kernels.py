@@ -87,16 +87,12 @@ def cells_with(
     sets: Places,
     starts: Places,
     most: float,
-    asked: NDArray[np.bool_],
 ) -> Floats:
     """Return how many cells a tree would have if the columns of each set were linked as well."""
     found = np.empty(len(starts) - 1)
     columns = len(sizes)
     order = np.empty(columns, np.int64)
     for number in range(len(found)):
-        if not asked[number]:
-            found[number] = np.inf
-            continue
         tried = links.copy()
         for i in range(starts[number], starts[number + 1]):
             for j in range(starts[number], starts[number + 1]):

@@ -62,18 +62,14 @@ class Sets:
         return np.cumsum([0, *map(len, self.columns)], dtype=np.int64)
 
     def cells_in_tree(
-        self,
-        sets: Iterable[Columns],
-        sizes: Sequence[int],
-        most: float,
-        asked: NDArray[np.bool_],
+        self, sets: Iterable[Columns], sizes: Sequence[int], most: float
     ) -> NDArray[np.float64]:
         """Return how many cells the tree of some sets would have with each of these as well.
 
-        Beyond `most`, it is a number above that. Where it is not `asked` for, it is infinite.
+        Beyond `most`, it is a number above that.
         """
         links = linked(sets, len(sizes))
-        return cells_with(links, np.array(sizes, float), self.flat, self.starts, most, asked)
+        return cells_with(links, np.array(sizes, float), self.flat, self.starts, most)
 
 
 @dataclass(frozen=True, eq=False)

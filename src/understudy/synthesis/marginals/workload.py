@@ -187,11 +187,6 @@ class Candidates:
             distances(codes, *where, counts, total / codes.shape[1], found, first, last)
         return found
 
-    @cached_property
-    def links(self) -> NDArray[np.bool_]:
-        """Whether each table is of more than one column."""
-        return np.array([len(own) > 1 for own in self.sets.columns], bool)
-
     def shares(self, number: int, codes: NDArray[np.unsignedinteger]) -> NDArray[np.float64]:
         """Return the share of each cell of one table in some records, one axis for each column."""
         columns = self.sets.columns[number]
