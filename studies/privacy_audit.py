@@ -85,7 +85,7 @@ def privacy_audit_lines(worlds: int, bug_worlds: int, seed: int = 0) -> list[Lin
     start = time.process_time()
     preset = BayesNet(epsilon=1.0, parents=2, preset="datasynthesizer")
     effort = Effort(worlds=bug_worlds, releases=10)
-    found = audit_privacy(preset, rows=4, released=200, effort=effort, random_state=seed)
+    found = audit_privacy(preset, rows=6, released=200, effort=effort, random_state=seed)
     lines.append(Line.of('`preset="datasynthesizer"`', found, time.process_time() - start))
     return lines
 

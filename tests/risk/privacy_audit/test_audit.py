@@ -63,8 +63,8 @@ def test_a_domain_read_from_the_records_has_an_infinite_ratio():
 
 def test_the_noise_of_datasynthesizer_is_disproved():
     preset = BayesNet(epsilon=1.0, parents=2, preset="datasynthesizer")
-    effort = Effort(worlds=6, releases=10)
-    found = audit_privacy(preset, rows=4, released=200, effort=effort)
+    effort = Effort(worlds=24, releases=5)
+    found = audit_privacy(preset, rows=6, released=200, effort=effort)
     assert found.verdict == "disproved"
     assert 1 < found.found < 2.5
 

@@ -135,6 +135,8 @@ def audit_privacy(  # noqa: PLR0913  # the claim, the domain, and how long it ma
     if isinstance(tool, str):
         tool = Command(tool)
     own = tool if isinstance(tool, Synthesizer) else None
+    if own is not None and not (isinstance(own, PrivateSynthesizer) and own.has_noise):
+        raise ParameterError(f"{type(own).__name__} has no epsilon, so there is no claim to audit.")
     claim = _claim(own, epsilon, delta, neighbours)
     domain = _domain(own, columns, levels)
     size = rows
@@ -147,8 +149,7 @@ def audit_privacy(  # noqa: PLR0913  # the claim, the domain, and how long it ma
     if own is None:
         assert not isinstance(tool, Synthesizer)  # noqa: S101  # told apart above
         return task.simulate(tool, _name(tool))
-    if not isinstance(own, PrivateSynthesizer) or not own.has_noise:
-        raise ParameterError(f"{type(own).__name__} has no epsilon, so there is no claim to audit.")
+    assert isinstance(own, PrivateSynthesizer)  # noqa: S101  # looked at above
     if isinstance(own, BayesNet) and not own.is_private:
         return task.exact(Preset(own, domain, released), _name(own), [])
     return task.exact(Fitted(own, domain, released), _name(own), _notes(own))
