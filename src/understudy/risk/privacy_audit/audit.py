@@ -61,7 +61,7 @@ class Effort:
         Runs of a command at the same time.
     """
 
-    worlds: int = 60
+    worlds: int = 30
     releases: int = 4
     simulated: int = 2
     runs: int = 1000

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc, gammaincc, gammaln, hyp1f1, logsumexp
 
 from understudy.privacy.ledger import Mechanism
+from understudy.risk.privacy_audit.moment_kernels import log_sums
 
 Numbers = NDArray[np.float64]
 
@@ -78,10 +79,7 @@ class _Discrete:
         low, high = self.limits(near, missed)
         values = np.arange(low, high + 1)
         own = self.log_mass(values - count) + power * np.log(values)
-        terms = own - rates[:, None] * values
-        largest = terms.max(axis=1)
-        found = largest + np.log(np.exp(terms - largest[:, None]).sum(axis=1))
-        return np.asarray(found)
+        return log_sums(own, low, rates)
 
 
 @dataclass(frozen=True)
