@@ -10,8 +10,10 @@ from typer.testing import CliRunner
 
 from understudy import Cart, Independent
 from understudy.cli import app
+from understudy.cli.audit_privacy import EffortOptions
 from understudy.data import Schema
 from understudy.errors import ParameterError
+from understudy.risk.privacy_audit import Effort
 
 COPY = 'sh -c \'cp "$0" "$1"\' {original} {synthetic} {seed}'
 
@@ -70,3 +72,7 @@ def test_a_model_without_epsilon_has_no_claim(tmp_path):
     Cart().fit(pl.DataFrame({"a": ["x", "y"] * 10, "b": ["u", "v"] * 10})).save(path)
     found = run(path)
     assert "has no epsilon" in str(found.exception)
+
+
+def test_the_command_takes_as_long_as_the_library():
+    assert EffortOptions().effort() == Effort()

@@ -66,7 +66,7 @@ class EffortOptions:
 
     worlds: Annotated[
         int, _effort("Pairs of neighbouring tables for exact ratios.", default=True, min=1)
-    ] = 60
+    ] = 30
     releases: Annotated[
         int, _effort("Releases that are drawn in each of them.", default=True, min=2)
     ] = 4
@@ -76,7 +76,7 @@ class EffortOptions:
     runs: Annotated[
         int,
         _effort("Runs in each table of such a pair, if ratios are not known.", default=True, min=0),
-    ] = 1000
+    ] = 400
     confidence: Annotated[
         float,
         _effort("Confidence of bounds that are simulated.", default=True, min=0.5, max=0.999999),

@@ -64,7 +64,7 @@ class Effort:
     worlds: int = 30
     releases: int = 4
     simulated: int = 2
-    runs: int = 1000
+    runs: int = 400
     confidence: float = 0.95
     processes: int = 1
 

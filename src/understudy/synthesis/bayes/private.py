@@ -36,7 +36,8 @@ SHARE_FOR_STRUCTURE = Fraction(1, 5)
 USEFULNESS = 12
 """A cell of a table has at least so many times as many records as noise, on average.
 
-This and the share above were chosen on a public table, so that no record decides them.
+This and the share above are constants, so that no record decides them. benchmarks/private.py
+measures what they give.
 """
 
 MOST_TABLES = 60_000

@@ -28,7 +28,8 @@ MORE = 4
 PENALTY = 1.5
 """How much the expected noise of a table counts against it, beside what the model gets wrong.
 
-This and the rounds were the best of some on Adult, a public table: see benchmarks/private.py.
+This and the rounds were chosen on Adult, a public table, among settings that differ by little more
+than their noise. benchmarks/private.py measures them.
 """
 
 STEPS, LAST_STEPS = 100, 1000

@@ -23,7 +23,8 @@ FOR_CHOICE = Fraction(1, 10)
 MOST_NOISE = 0.5
 """Tables are of no use if noise moves more than this part of the records, on average.
 
-This and the shares above were the best of some on Adult and cmc, which are public tables.
+The shares above were chosen on Adult, a public table, so that no user's record decides them. This
+limit is a judgement: half of the records in the wrong cell is worse than no link.
 """
 
 
