@@ -32,9 +32,9 @@ run `python -m studies 2020-1`.
 
 {summary}
 
-Some settings are not printed. We chose these after seeing the printed figures, so that agreement of
-their rows is weaker evidence: the noise of DS 0.1 (two were tried), the coding of DV (five), and the
-groups of ages in Table X of 2022. Cells of run times count as explained by another machine, and
+Some settings are not printed. We chose these after seeing the printed figures, so that agreement
+of their rows is weaker evidence: the noise of DS 0.1 (two were tried), the coding of DV (five), and
+the groups of ages in Table X of 2022. Cells of run times count as explained by another machine, and
 those of the credit card by the stand-in for its file.
 """
 _HOW = """Each cell has our figure, the standard deviation of our runs behind ±, **the printed
