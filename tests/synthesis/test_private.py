@@ -165,6 +165,15 @@ def test_a_model_without_epsilon_is_written_as_ever(method, tmp_path):
     assert Synthesizer.load(tmp_path / "m.us").epsilon is None
 
 
+def test_how_long_a_private_fit_took_is_not_told():
+    told = {
+        epsilon: Independent(epsilon=epsilon).fit(people(), SCHEMA).contents(with_times=True)[0]
+        for epsilon in (None, 1)
+    }
+    assert "seconds" in told[None]
+    assert "seconds" not in told[1]
+
+
 def test_a_ledger_that_was_taken_out_of_a_file_is_missed(tmp_path):
     model = Independent(epsilon=1).fit(people(), SCHEMA)
     model.ledger_ = None

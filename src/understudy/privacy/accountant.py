@@ -16,6 +16,9 @@ from understudy.privacy.ledger import Currency, Entry, Ledger, Mechanism
 _SHARE_FOR_DOMAIN = Fraction(1, 2)
 """The part of delta that levels may use which are read from the records, if noise needs some."""
 
+ROUNDING_OF_SCORES = 2.0**-20
+"""More than the rounding of two scores of up to 2**32 records: part of their sensitivity."""
+
 
 class Accountant:
     """Adds noise to answers, and keeps the ledger.

@@ -276,6 +276,15 @@ class PrivateSynthesizer(Synthesizer):
                 params[name] = float(params[name])
         return params
 
+    def contents(
+        self, *, with_times: bool = False
+    ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return all that a model file holds: plain values, and arrays.
+
+        How long a private fit took depends on the records, and no noise covers it.
+        """
+        return super().contents(with_times=with_times and not self.is_private)
+
     def _description(self) -> dict[str, Any]:
         plain = super()._description()
         return plain if self.ledger_ is None else plain | {"ledger": self.ledger_.to_plain()}

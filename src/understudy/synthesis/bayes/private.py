@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from understudy.counting import joint_counts
 from understudy.data.coded import Coded
 from understudy.errors import ParameterError
+from understudy.privacy.accountant import ROUNDING_OF_SCORES
 from understudy.progress import track
 from understudy.synthesis.bayes.constraints import Constraints
 from understudy.synthesis.bayes.greedy import next_attribute
@@ -42,9 +43,6 @@ measures what they give.
 
 MOST_TABLES = 60_000
 """So many sets of columns are counted for a search; with more, sets are smaller."""
-
-_ROUNDING = 2.0**-20
-"""More than the rounding of two scores of up to 2**32 records."""
 
 MOST_CELLS = 2**22
 """Cells of a table that a given structure may have."""
@@ -102,7 +100,7 @@ def score_sensitivity(rows: int | None) -> float:
     well if records that lie outside the domain are counted in n alone. With an added record,
     c moves by one, which is 1/2, and a b / n by at most (3n + 1) / (n + 1), which is below 3/2.
     """
-    return (2.0 if rows is None else 3.0) + _ROUNDING
+    return (2.0 if rows is None else 3.0) + ROUNDING_OF_SCORES
 
 
 def private_search(

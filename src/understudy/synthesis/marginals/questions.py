@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.privacy.accountant import ROUNDING_OF_SCORES
 from understudy.synthesis.marginals.measurement import Measurement, estimated_total
 from understudy.synthesis.marginals.tree import Columns
 from understudy.synthesis.marginals.workload import Candidates
@@ -88,7 +89,7 @@ class Questions:
     @property
     def score_sensitivity(self) -> float:
         """How much a score changes at most between neighbouring tables."""
-        return float(self.accountant.l1)
+        return self.accountant.l1 + ROUNDING_OF_SCORES
 
 
 def total_of(measurements: Sequence[Measurement], rows: int, *, public: bool) -> float:
