@@ -11,12 +11,12 @@ import io
 import sys
 from pathlib import Path
 
-from DataSynthesizer.DataDescriber import DataDescriber  # type: ignore[import-not-found]
-from DataSynthesizer.DataGenerator import DataGenerator  # type: ignore[import-not-found]
-
 
 def main(table: str, folder: str, epsilon: float, parents: int, rows: int, releases: int) -> None:
     """Describe a table and draw rows from the description, many times."""
+    from DataSynthesizer.DataDescriber import DataDescriber  # type: ignore[import-not-found]
+    from DataSynthesizer.DataGenerator import DataGenerator  # type: ignore[import-not-found]
+
     for number in range(releases):
         description = str(Path(folder) / f"{number}.json")
         with contextlib.redirect_stdout(io.StringIO()):

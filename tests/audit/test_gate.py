@@ -90,6 +90,7 @@ def test_names_of_all_figures():
         "conditional_means",
         "impossible",
         "dependencies",
+        "privacy",
     }  # which have tests of their own
     assert {name.rpartition(".")[0] for name in found} == set(GROUPS) - absent
     values = {

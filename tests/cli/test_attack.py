@@ -240,6 +240,7 @@ class TestCommand:
         assert content["strong"] == expected.to_dict()
         assert content["settings"] == {
             "groups": None,
+            "unit_id": None,
             "seed": 5,
             "tolerance": None,
             "strong": {

@@ -394,6 +394,7 @@ class TestAttack:
         }
         assert content["settings"] == {
             "groups": None,
+            "unit_id": None,
             "seed": 0,
             "tolerance": None,
             "strong": None,

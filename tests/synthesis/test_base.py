@@ -22,7 +22,8 @@ from understudy.errors import (
 from understudy.synthesis import METHODS
 from understudy.synthesis.blocks import BLOCK_ROWS
 
-ALL = [pytest.param(cls, id=name) for name, cls in METHODS.items()]
+# What learns under differential privacy alone needs a public schema: see tests/synthesis/marginals.
+ALL = [pytest.param(cls, id=name) for name, cls in METHODS.items() if name != "marginals"]
 
 
 @pytest.fixture

@@ -44,8 +44,9 @@ def test_information_of_a_copy_is_its_entropy():
 
 
 def test_scale_of_the_noise_by_hand():
-    # Four columns, tables of two: (4 - 1) / epsilon, where one changed record moves two counts.
-    drawn = [_noisy(CODED, ("b", "c"), 0.05, np.random.default_rng(seed)) for seed in range(400)]
+    # Four columns, tables of two, half of epsilon: (4 - 1) / (0.1 / 2), where one changed record
+    # moves two counts.
+    drawn = [_noisy(CODED, ("b", "c"), 0.1, np.random.default_rng(seed)) for seed in range(400)]
     counts = TABLE.group_by("b", "c").len().sort("b", "c")["len"].to_numpy().reshape(3, 3)
     # Half of Laplace noise lies within its scale times log 2, if nothing is cut off at 0.
     near = np.abs(np.array(drawn) - counts) < 60 * math.log(2)

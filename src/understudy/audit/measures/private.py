@@ -141,5 +141,5 @@ PRIVACY = Measure(
         ),
     ),
     of_units="all records",
-    place=65,
+    place=63,
 )

@@ -31,7 +31,7 @@ def epsilon_of_event(one: int, other: int, runs: int, *, delta: float, error: fl
     Examples
     --------
     >>> round(epsilon_of_event(900, 100, 1000, delta=0, error=0.05), 3)  # log 9 is 2.197
-    1.999
+    1.99
     >>> epsilon_of_event(100, 100, 1000, delta=0, error=0.05)
     0.0
     """

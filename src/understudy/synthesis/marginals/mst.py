@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,6 +37,8 @@ def mst(
     most_cells : float
         How many cells a pair may have.
     """
+    import networkx as nx
+
     sizes = questions.sizes
     tree: nx.Graph[int] = nx.Graph()
     tree.add_nodes_from(range(len(sizes)))
