@@ -6,6 +6,7 @@ and how many would have one at most if the release were fresh people.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -108,4 +109,4 @@ def in_words(found: Lookalikes) -> str:
     counts = f"{found.found:.0f} / {found.expected:.0f}"
     if found.alarm:
         return f"**{counts}**, p {'< 0.001' if found.p_value < 0.001 else f'= {found.p_value:.3f}'}"
-    return f"{counts}, power {found.power:.1%}"
+    return f"{counts}, {'no power' if math.isnan(found.power) else f'power {found.power:.1%}'}"
