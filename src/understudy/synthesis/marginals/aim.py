@@ -38,6 +38,9 @@ STEPS, LAST_STEPS = 100, 1000
 _FEWEST_ROWS, _MOST_ROWS = 2_000, 2**18
 """How many rows are drawn of the model to see what it says of all tables."""
 
+_ROWS_FOR_A_RECORD = 4
+"""Rows for each record: with as many as records, chance in rows would look like something wrong."""
+
 
 def aim(
     questions: Questions,
@@ -72,7 +75,7 @@ def aim(
         scale = accountant.scale_of(cost * (1 - FOR_CHOICE))
         limit = most_cells * float(1 - (left - cost) / budget)
         usable = _usable(questions, measured, limit)
-        drawn = model.draw(int(np.clip(total, _FEWEST_ROWS, _MOST_ROWS)), rng)
+        drawn = model.draw(int(np.clip(_ROWS_FOR_A_RECORD * total, _FEWEST_ROWS, _MOST_ROWS)), rng)
         wrong = candidates.distances(drawn, questions.counts, total)
         noise = EXPECTED_NOISE * scale * candidates.cells
         scores = candidates.weights * (wrong - PENALTY * noise)

@@ -61,8 +61,8 @@ class DPMarginals(PrivateSynthesizer):
         wrong; "mst" a tree of pairs of columns, which is quicker.
     workload : int or sequence
         Which tables the release shall get right, for "aim". A number stands for all tables of so
-        many columns; those with a column of the role target count twice. Or the sets of columns
-        themselves, each as a sequence of names, or as a pair of that and a weight.
+        many columns; those with a column of the role target count a quarter more. Or the sets of
+        columns themselves, each as a sequence of names, or as a pair of that and a weight.
     max_model_mb : float
         How large the tables of the model may be together, in MB.
     protect : mapping of str to str or None, optional

@@ -21,7 +21,7 @@ from understudy.synthesis.marginals.tree import Columns, Sets, cells_of
 Workload: TypeAlias = int | Sequence[Any]
 """How many columns tables have, or sets of columns, each by itself or with a weight."""
 
-FOR_TARGETS = 2.0
+FOR_TARGETS = 1.25
 """How much a set counts that has a target, beside others."""
 
 MOST_SETS = 20_000
@@ -44,7 +44,7 @@ def read_workload(
     Examples
     --------
     >>> read_workload(2, ["a", "b", "c"], ["c"])
-    {(0, 1): 1.0, (0, 2): 2.0, (1, 2): 2.0}
+    {(0, 1): 1.0, (0, 2): 1.25, (1, 2): 1.25}
     >>> read_workload([["c", "a"], (["b"], 3)], ["a", "b", "c"])
     {(0, 2): 1.0, (1,): 3.0}
     """
