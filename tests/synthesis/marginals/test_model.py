@@ -204,7 +204,7 @@ def test_a_workload_names_its_columns():
 def test_targets_count_more():
     weights = read_workload(3, "abcd", ["d"])
     assert weights[0, 1, 2] == 1
-    assert weights[0, 1, 3] == 2
+    assert weights[0, 1, 3] == 1.25
 
 
 def test_a_workload_of_its_own_is_measured(chain):
