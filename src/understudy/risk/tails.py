@@ -83,37 +83,16 @@ def hypergeometric_tail(
 
     Notes
     -----
-    Neighbouring probabilities have a simple ratio, so that all follow from the most probable one.
-    They are added from the far end, where they are small. Each distribution is computed once.
+    Each distribution is computed once.
 
     Examples
     --------
     >>> hypergeometric_tail([1, 0, 2], 4, 1, 2).tolist()
     [0.5, 1.0, 0.0]
     """
+    from understudy.risk.tail_kernels import hypergeometric_tails
+
     counts = np.broadcast_arrays(least, total, marked, drawn)
-    shape = counts[0].shape
-    reached, *parameters = (np.asarray(held, np.int64).ravel() for held in counts)
-    different, which = np.unique(np.stack(parameters), axis=1, return_inverse=True)
-    found = np.empty(len(reached))
-    order = np.argsort(which.ravel(), kind="stable")
-    starts = np.searchsorted(which.ravel()[order], np.arange(1, different.shape[1]))
-    for (every, good, taken), places in zip(
-        different.T.tolist(), np.split(order, starts), strict=False
-    ):
-        first, tails = _hypergeometric(every, good, taken)
-        found[places] = tails[np.clip(reached[places] - first, 0, len(tails) - 1)]
-    return found.reshape(shape)
-
-
-def _hypergeometric(total: int, marked: int, drawn: int) -> tuple[int, Chances]:
-    """Return the least number that can be drawn, and the tail from each number on; 0 at the end."""
-    first, last = max(0, drawn + marked - total), min(marked, drawn)
-    number = np.arange(first, last, dtype=np.float64)
-    ratios = (marked - number) * (drawn - number)
-    ratios /= (number + 1) * (total - marked - drawn + number + 1)
-    likeliest = min(max((marked + 1) * (drawn + 1) // (total + 2), first), last) - first
-    below = np.cumprod(1 / ratios[:likeliest][::-1])[::-1]
-    weights = np.concatenate([below, [1.0], np.cumprod(ratios[likeliest:]), [0.0]])
-    tails = np.cumsum(weights[::-1])[::-1]
-    return first, np.asarray(tails / tails[0])
+    reached, *parameters = (np.array(held, np.int64).ravel() for held in counts)
+    found = hypergeometric_tails(reached, *parameters, np.lexsort(parameters))
+    return np.asarray(found).reshape(counts[0].shape)
