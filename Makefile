@@ -3,6 +3,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_CONSTRAINT := constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Modules that are compiled anew in every process make short commands twice as long.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-slow test-all lint format bench reproduce studies docs clean help
 
