@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from understudy.data import Schema
 from understudy.progress import quietly
-from understudy.synthesis import GaussianCopula, Independent, Synthesizer
+from understudy.synthesis import DPMarginals, GaussianCopula, Independent, Synthesizer
 from understudy.worlds.gallery.disguised import exchanged, joined, rescaled
 from understudy.worlds.gallery.setting import FINE, Release, Setting, Shelf
 
@@ -25,11 +26,11 @@ def _fresh(setting: Setting) -> Release:
     return setting.fresh
 
 
-def _sampled(setting: Setting, model: Synthesizer) -> pl.DataFrame:
+def _sampled(setting: Setting, model: Synthesizer, schema: Schema | None = None) -> pl.DataFrame:
     """Fit a model and draw a release; unlike `Setting.independent` it repeats no exact number."""
     seed = int(setting.rng.integers(2**31))
     with quietly():
-        return cast("pl.DataFrame", model.fit(setting.original).sample(random_state=seed))
+        return cast("pl.DataFrame", model.fit(setting.original, schema).sample(random_state=seed))
 
 
 @SHELF.add("independent records", "each column is drawn by itself")
@@ -50,7 +51,7 @@ def _by_shares(
     Numbers and dates are counted in ten bins of equal width, and drawn evenly inside a bin. Which
     values and which range a column has is known of the population, not learnt from the original.
     """
-    known = pl.concat([setting.original, setting.fresh, setting.control])
+    known = setting.population
 
     def drawn(name: str) -> pl.Series:
         column = setting.original[name]
@@ -94,6 +95,12 @@ def _noised(setting: Setting) -> Release:
         return np.maximum(counts + setting.rng.laplace(0, scale, counts.size), 0)
 
     return _by_shares(setting, noised)
+
+
+@SHELF.add("private marginals", "tables of columns with noise, at epsilon 1", "opendp")
+def _private(setting: Setting) -> Release:
+    public = Schema.infer(setting.population).as_public()
+    return _sampled(setting, DPMarginals(epsilon=EPSILON), public)
 
 
 @SHELF.add("fresh people, columns in another order", "nobody in the data is in it")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ Need = Literal[
     "wide",
     "numeric secret",
     "coarse secret",
+    "opendp",
 ]
 Release = pl.DataFrame | list[pl.DataFrame]
 """One table, or several that are released together."""
@@ -76,6 +78,11 @@ class Setting:
         """How many people are in the data."""
         return self.original.height
 
+    @property
+    def population(self) -> pl.DataFrame:
+        """Everybody, for what is known of the population and not learnt from the original."""
+        return pl.concat([self.original, self.fresh, self.control])
+
     @cached_property
     def numbers(self) -> list[str]:
         """Numeric columns with many values, but for the sensitive one."""
@@ -124,7 +131,7 @@ class Setting:
         return counts["row"][0].to_numpy() if counts.height else np.empty(0, dtype=np.int64)
 
     def has(self, need: Need) -> bool:
-        """Tell whether the table has what a kind of release needs."""
+        """Tell whether the table, or the installation, has what a kind of release needs."""
         held = {
             "numbers": bool(self.numbers),
             "dates": bool(self.dates),
@@ -136,6 +143,7 @@ class Setting:
             "wide": self.original.width >= WIDE,
             "coarse secret": self.original[self.sensitive].n_unique() < self.rows / COARSE,
             "numeric secret": self.original[self.sensitive].dtype.is_float(),
+            "opendp": find_spec("opendp") is not None,
         }
         return held[need]
 
