@@ -93,6 +93,7 @@ def hypergeometric_tail(
     from understudy.risk.tail_kernels import hypergeometric_tails
 
     counts = np.broadcast_arrays(least, total, marked, drawn)
-    reached, *parameters = (np.array(held, np.int64).ravel() for held in counts)
-    found = hypergeometric_tails(reached, *parameters, np.lexsort(parameters))
+    reached, every, good, taken = (np.array(held, np.int64).ravel() for held in counts)
+    order = np.lexsort([every, good, taken])
+    found = hypergeometric_tails(reached, every, good, taken, order)
     return np.asarray(found).reshape(counts[0].shape)
