@@ -111,6 +111,12 @@ def test_rows_of_different_lengths_are_refused(csv):
         read(csv("a,b\n1,2,3\n"))
 
 
+@pytest.mark.parametrize("above", ["Survey of 2020\n", "Survey of 2020,,\n,,\n"])
+def test_a_title_above_the_header_is_thought_of(csv, above):
+    with pytest.raises(DataError, match="title"):
+        read(csv(above + "age,sex,answer\n31,f,2\n"))
+
+
 def test_a_damaged_parquet_file_is_named_as_such(tmp_path):
     path = tmp_path / "x.parquet"
     path.write_bytes(b"PAR1 and then nothing")

@@ -145,7 +145,10 @@ def _why(error: pl.exceptions.PolarsError) -> str:
     """Return why polars cannot read a CSV file, without the fields that it quotes."""
     text = str(error)
     if "found more fields" in text:
-        return ": a row has more fields than the header"
+        return (
+            ": a row has more fields than the header. If a title or a comment stands above the "
+            "header, remove it"
+        )
     if "CSV malformed" in text or "quote" in text:
         return ": a quotation mark is not closed, or stands inside a field"
     return f" ({reason(error)})"

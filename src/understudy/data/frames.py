@@ -72,8 +72,8 @@ def check_names(names: Sequence[object]) -> None:
     unnamed = [place for place, name in enumerate(names, 1) if name is None or name == ""]
     if unnamed:
         raise DataError(
-            f"Column {unnamed[0]} has no name (a row index that was written along?). "
-            "Name it or remove it."
+            f"Column {unnamed[0]} has no name (a row index that was written along, or a title "
+            "above the header?). Name it, or remove what does not belong to the table."
         )
     other = [name for name in names if not isinstance(name, str)]
     if other:
