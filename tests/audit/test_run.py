@@ -110,6 +110,7 @@ def test_the_worst_records_are_those_of_the_strong_attacker(people, release, mod
         assert one.attribution == pytest.approx(scores[one.record])
 
 
+@pytest.mark.slow
 def test_a_longer_audit_fits_anew_for_the_most_exposed(people, release, model):
     asked = {name: value for name, value in QUICK.items() if name != "measures"}
     found = audit(
@@ -163,6 +164,7 @@ def test_a_standard_audit_has_all_its_parts(people, fresh, release, model):
         assert sum(map(sum, one.synthetic_confusion)) == 50
 
 
+@pytest.mark.slow
 def test_a_full_audit_adds_the_papers_and_whole_records(people, release, model, monkeypatch):
     monkeypatch.setattr("understudy.audit.measures.strong.ATTACKED", 40)
     part = FOR_ALL | {"keys": ["age"], "measures": "full"}
@@ -280,6 +282,7 @@ def test_classifiers_learn_for_fewer_sets_of_keys_in_large_tables(
     assert (f"{sets} of the 3 sets of keys, drawn at random" in note) == (sets < 3)
 
 
+@pytest.mark.slow
 def test_large_tables_are_compared_by_samples(people, release, monkeypatch):
     monkeypatch.setattr(predicted, "LEARNT_FROM", 70)
     monkeypatch.setattr(predicted, "TESTED_ON", 30)
@@ -316,6 +319,7 @@ def test_a_method_without_probabilities_is_no_trouble(people, caplog):
     assert told.levelno == logging.INFO
 
 
+@pytest.mark.slow
 def test_whole_records_of_a_large_table_are_not_attacked(people, release, model, monkeypatch):
     monkeypatch.setattr("understudy.audit.measures.strong.MOST_ROWS", 100)
     instead(monkeypatch, "classifiers_papers", lambda _: 1 / 0)
@@ -327,6 +331,7 @@ def test_whole_records_of_a_large_table_are_not_attacked(people, release, model,
     assert figure.note.startswith("Not run: the original has 200 records")
 
 
+@pytest.mark.slow
 def test_several_syntheses_give_the_means_of_single_audits(people):
     model = Cart(smoothing_leaves=0, random_state=1).fit(people)
     tables = [model.sample(random_state=seed) for seed in (2, 3, 4)]

@@ -100,6 +100,7 @@ class TestPrediction:
             assert any(text.endswith(SEEN) for text in judged.sentences)
         assert SEEN in page
 
+    @pytest.mark.slow
     def test_records_that_are_kept_back(self, tested):
         found, page, _ = tested()
         for release in found.findings.releases:

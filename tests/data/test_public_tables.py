@@ -152,6 +152,7 @@ def test_columns_in_another_order_are_put_in_order(folder):
     assert fetch("fertility").equals(expected)
 
 
+@pytest.mark.slow
 def test_credit_card_file_with_a_whole_number_written_by_r_as_a_power(folder):
     table = pl.select(
         pl.int_range(284_807).cast(pl.String).replace("100000", "1e+05").alias("Time"),

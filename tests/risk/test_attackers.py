@@ -145,6 +145,7 @@ def test_the_papers_forest_within_the_noise_of_its_seed(sensitive, mean, deviati
     assert deviations.std() < 0.3
 
 
+@pytest.mark.slow
 def test_a_copy_is_as_good_as_the_original():
     result = papers("husband_education")
     for score in result.scores.values():
@@ -331,6 +332,7 @@ def test_gaps_and_levels_of_one_side(preset, tolerance):
     assert shares.mean() == pytest.approx(result.ensemble.accuracy)
 
 
+@pytest.mark.slow
 def test_few_records_to_learn_from():
     two = pl.DataFrame({"a": ["p", "q"], "s": ["x", "y"], "n": [1, 2]})
     for preset in ("papers", "strong"):
@@ -646,6 +648,7 @@ def trained(monkeypatch):
     return found
 
 
+@pytest.mark.slow
 def test_models_learn_from_the_original_once(trained):
     remembered = Remembered()
     found = [attacked(shuffled(seed), remembered=remembered) for seed in (1, 2, 3)]

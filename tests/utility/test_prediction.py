@@ -215,6 +215,7 @@ def test_unrelated_and_related_worlds(classifiers):
     assert far.mean.real == near.mean.real
 
 
+@pytest.mark.slow
 def test_order_of_rows_and_columns_does_not_count():
     original, synthetic = related(200, 1), related(150, 2)
     first = prediction(original, synthetic, target="sick")

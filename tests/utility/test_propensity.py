@@ -130,6 +130,7 @@ def test_two_samples_of_the_same_people_have_the_pmse_of_shuffled_ones():
     assert analytic == pytest.approx(2, abs=0.6)
 
 
+@pytest.mark.slow
 def test_records_drawn_from_the_original_have_the_pmse_of_the_formula():
     original = people(400, 7)
     ratios, scores = [], []

@@ -227,6 +227,7 @@ def test_more_records_than_people_do_not_raise_an_alarm_by_themselves():
     assert not found.alarm
 
 
+@pytest.mark.slow
 def test_the_mean_over_all_draws_is_that_of_many_draws():
     drawn = load("cmc").sample(fraction=1, shuffle=True, seed=8)
     original, release = drawn[:150], drawn[150:]

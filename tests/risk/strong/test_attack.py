@@ -56,6 +56,7 @@ class TestSimulatedData:
         assert simulated.row(UNIQUE) == (1, 1, 1, 1)
         assert [simulated.row(UNIQUE) in table.rows() for table in syntheses] == HOLD_IT
 
+    @pytest.mark.slow
     def test_with_new_fits(self, simulated, syntheses, cart):
         for table, holds in zip(syntheses, HOLD_IT, strict=True):
             attack = strong_attacker(cart, simulated, table, mode="refit", records=[UNIQUE])
@@ -87,6 +88,7 @@ class TestSimulatedData:
     @pytest.mark.parametrize(
         ("limits", "low", "high"), [({"minbucket": 75}, 0.05, 0.08), ({"cp": 0.05}, 0.06, 0.07)]
     )
+    @pytest.mark.slow
     def test_larger_leaves_hide_the_record(self, simulated, limits, low, high):
         # One release tells a little more or less by chance: from 0.0499 to 0.0859 with minbucket
         # 75, from 0.0585 to 0.0751 with cp 0.05. On average nothing is learnt of the 1/16.

@@ -148,6 +148,7 @@ def exact_posterior(original, released, row):
 
 @settings(max_examples=5)
 @given(st.permutations(range(8)))
+@pytest.mark.slow
 def test_the_order_of_the_records_does_not_matter(order):
     table = both(8)
     whole = black_box_attacker(resample, table, both(9), unknown="v", runs=2)
@@ -159,6 +160,7 @@ def test_the_order_of_the_records_does_not_matter(order):
 
 @settings(max_examples=5)
 @given(st.permutations(range(8)))
+@pytest.mark.slow
 def test_the_order_of_the_rows_does_not_matter_to_a_synthesizer_that_ignores_it(order):
     def synthesize(frame, seed):
         return resample(frame.sort("u", "v"), seed)
@@ -382,6 +384,7 @@ def test_candidates_that_the_column_cannot_hold():
         black_box_attacker(same, both(5), both(5), candidates=[(1, 2, 3)], runs=1)
 
 
+@pytest.mark.slow
 def test_too_many_candidates():
     table = pl.DataFrame({"x": np.arange(257)})
     with pytest.raises(ParameterError, match=r"257 candidates.*groups=.*candidates="):
@@ -705,6 +708,7 @@ def test_progress_counts_what_is_left(tmp_path):
     assert counted == [["Simulating 3 worlds", 6, 6], ["Simulating 3 worlds", 3, 3]]
 
 
+@pytest.mark.slow
 def test_an_interruption_ends_the_threads(tmp_path):
     """The main thread is interrupted while others work: what they began is the last."""
 

@@ -113,6 +113,7 @@ def test_a_column_that_no_release_shows():
     assert (found.gain_bits == 0).all()
 
 
+@pytest.mark.slow
 def test_codes_and_frames():
     model = MODELS[2].fit(FRAME)
     frames = [model.sample(random_state=seed) for seed in (1, 2)]
@@ -202,6 +203,7 @@ class TestBlackBox:
         assert alone.to_frame().equals(listed.to_frame())
         assert alone.notes == listed.notes
 
+    @pytest.mark.slow
     def test_columns_that_some_release_lacks(self):
         frame = FRAME.select("a", "b", "d")
         releases = [rows(frame, 7).drop("d"), rows(frame, 8), rows(frame, 9)[:20]]

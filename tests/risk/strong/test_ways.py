@@ -47,6 +47,7 @@ def is_certain(posterior):
 class TestEverybody:
     """80 people with 3 candidates take 1 + 80 * 3 fits, fewer than are allowed."""
 
+    @pytest.mark.slow
     def test_figures_are_those_of_new_fits(self, attacks):
         auto, fixed, refit = (attacks[mode] for mode in ("auto", "fixed", "refit"))
         assert (auto.mode, auto.prior_name, auto.refitted) == ("auto", "informed", 80)
@@ -147,6 +148,7 @@ class TestBudget:
         np.testing.assert_allclose(auto.posterior[chosen], refit.posterior[chosen], rtol=1e-12)
         np.testing.assert_allclose(auto.prior, refit.prior, rtol=1e-12)
 
+    @pytest.mark.slow
     def test_several_attributes(self, trees, survey, release):
         asked = {"unknown": ["education", "method"], "records": range(12)}
         auto = strong_attacker(trees, survey, release, refits=60, **asked)

@@ -157,6 +157,7 @@ def test_no_attributes():
 
 @pytest.mark.parametrize("d", [3, 12, 20, 40])
 @pytest.mark.parametrize("make", [with_ties, without_ties])
+@pytest.mark.slow
 def test_one_parent_each_is_the_maximum_spanning_tree(d, make):
     information = make(d, np.random.default_rng(d))
     weights = fixed_point(information)

@@ -855,6 +855,7 @@ def test_the_unique_record_has_one_of_the_67_donors_of_its_leaf():
     assert last.probability(np.full((1, 4), 2, np.int32), np.array([1])).tolist() == [1 / 67]
 
 
+@pytest.mark.slow
 def test_copies_of_the_unique_record_follow_the_binomial_law():
     frame = load("buyer_beware")
     model = Cart(smoothing_leaves=0, random_state=2024).fit(frame)
@@ -902,6 +903,7 @@ def test_larger_leaves_no_longer_single_the_record_out():
     assert found == pytest.approx(np.prod([frame[name].mean() for name in frame.columns]))
 
 
+@pytest.mark.slow
 def test_sd2011_synthesizes_out_of_the_box(sd2011):
     model = Cart(random_state=0).fit(sd2011)
     rows = 20_000

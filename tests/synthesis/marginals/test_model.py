@@ -398,6 +398,7 @@ def test_it_cannot_be_fitted_again(fitted, chain):
         fitted.refit(fitted.codec_.encode(chain))
 
 
+@pytest.mark.slow
 def test_the_model_stays_small():
     frame = linked_frame(5000, sizes=(4, 4, 4, 4, 4, 4))
     limit = 2e-3  # MB, or 262 cells: no three tables of 64 cells in one clique
