@@ -32,7 +32,7 @@ This and the rounds were chosen on Adult, a public table, among settings that di
 than their noise. benchmarks/private.py measures them.
 """
 
-STEPS, LAST_STEPS = 100, 1000
+STEPS, LAST_STEPS = 70, 1000
 """Rounds of mirror descent at most, after each measurement and in the end."""
 
 _FEWEST_ROWS, _MOST_ROWS = 2_000, 2**18
