@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,6 +54,7 @@ WORK = (
     Work("classifiers", ("2020-6", "2020-7", "2020-8", "2020-9"), attack_tables.classifier_tables),
     Work("adult-times", ("2022-3",), network_tables.adult_times),
     Work("adult-attack", ("2022-10",), network_tables.adult_attack),
+    Work("adult-ages", ("2022-10",), network_tables.adult_ages),
     Work("card-times", ("2022-4",), network_tables.card_times),
     Work("card-utility", ("2022-7",), network_tables.card_utility),
     *(
@@ -96,15 +98,21 @@ def carry_out(
         if kept is not None and kept.get("syntheses") == syntheses:
             yield f"{place}: is there already."
             continue
-        start = time.monotonic()
+        start, used = time.monotonic(), cpu_seconds()
         try:
             found = work.run(syntheses, processes)
         except DataError as error:
             yield f"{place}: is left out. {error}"
             continue
-        seconds = time.monotonic() - start
-        save(found, path, syntheses=syntheses, seconds=seconds)
-        yield f"{place}: {seconds:.0f} s."
+        seconds, cpu = time.monotonic() - start, cpu_seconds() - used
+        save(found, path, syntheses=syntheses, seconds=seconds, cpu=cpu)
+        yield f"{place}: {seconds:.0f} s, {cpu:.0f} s of CPU."
+
+
+def cpu_seconds() -> float:
+    """Return the CPU seconds of this process and of those that it started and that have ended."""
+    own = os.times()
+    return own.user + own.system + own.children_user + own.children_system
 
 
 def judged(folder: Path) -> dict[str, tuple[PrintedTable, list[Cell]]]:
