@@ -31,7 +31,7 @@ from understudy.wording import markdown_table
 Coding = Literal["paper", "understudy"]
 Structure = Literal["genetic", "greedy"]
 ADULT_DROPPED = ("fnlwgt", "education")
-"""The columns of Adult that are not in the file that the paper's authors publish."""
+"""Columns of Adult that are left out: a weight, and what `education_num` repeats."""
 Row = tuple[str, int]
 """A row of a table: where the training data comes from, and k (0 for the original)."""
 

@@ -47,6 +47,7 @@ WORK = (
         cart_tables.unique_record,
         True,
     ),
+    Work("tried", ("2020-1", "2020-2", "2020-3", "2020-4", "2020-5"), attack_tables.tried_tables),
     Work("sd2011", ("cart-a4",), cart_tables.sd2011),
     Work("cmc-times", ("2022-2",), network_tables.cmc_times),
     Work("cmc-attack", ("2022-9", "2022-baselines"), network_tables.cmc_attack),

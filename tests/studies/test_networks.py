@@ -148,7 +148,8 @@ def test_a_predefined_split_needs_the_original_once_and_few_slow_runs():
     scores = networks._collect(networks._on_one_split(original, rows, 3, 2), 1)
     runs = {cell: len(found) for cell, found in scores.items()}
     synthetic = ("genetic", 1)
-    assert all(runs[ORIGINAL, name] == 1 for name in CLASSIFIERS)
+    # On the original, only the forest leaves anything to chance.
+    assert [runs[ORIGINAL, name] for name in CLASSIFIERS] == [1, 1, 1, 3, 1]
     assert [runs[synthetic, name] for name in CLASSIFIERS] == [3, 2, 3, 3, 3]
 
 
