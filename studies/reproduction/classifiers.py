@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from studies.reproduction.training import guessed
+from studies.reproduction.training import guessed, plainly
 from understudy.data.joint_coding import CodedTables, code_together
 from understudy.learning.classifiers import CLASSIFIERS, Model, encode
 from understudy.utility.prediction import papers_models
@@ -59,8 +59,10 @@ def guesses(
     different, which = np.unique(known, axis=0, return_inverse=True)
     levels = [together.levels[name] for name in keys]
     found = {}
+    encodings = dict.fromkeys(model.encoding for model in models.values())
+    encoded = {own: encode(own, learnt, different, levels) for own in encodings}
     for name, model in models.items():
-        shown, asked = encode(model.encoding, learnt, different, levels)
+        shown, asked = encoded[model.encoding]
         if len(np.unique(labels)) == 1:
             found[name] = np.full(len(known), labels[0])
             continue
@@ -105,7 +107,8 @@ def scores(  # two tables, what is known and wanted, and who guesses
     # Coded once for all sets of keys.
     together = code_together({"train": train, "original": original}, [*keys, sensitive])
     for subset in combinations(keys, known):
-        told, truth, labels = guesses(together, subset, sensitive, models, seed)
+        with plainly():
+            told, truth, labels = guesses(together, subset, sensitive, models, seed)
         for rule, (members, tie) in RULES.items():
             if set(members) <= set(told):
                 told[rule] = vote([told[one] for one in members], tie, labels)

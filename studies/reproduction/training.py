@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def guessed(  # a model, what it learns from, and what it is asked
     seed: int,
     levels: Sequence[Levels] = (),
 ) -> NDArray[Any]:
-    """Return what a model guesses, after it was trained on one thread.
+    """Return what a model guesses, after it was trained; see `plainly`.
 
     Two models have short cuts to the same guesses. A support vector machine takes equal records
     with the same label as one with their number as its weight, which is the same optimum; nearest
@@ -34,15 +35,27 @@ def guessed(  # a model, what it learns from, and what it is asked
     """
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.svm import SVC
-    from threadpoolctl import threadpool_limits
 
     estimator = model.new(seed, len(labels), levels)
-    with threadpool_limits(1):
-        if isinstance(estimator, SVC):
-            return _by_support_vectors(estimator, shown, labels, asked)
-        if isinstance(estimator, KNeighborsClassifier) and shown.shape[1] >= _MANY_FEATURES:
-            estimator.set_params(algorithm="brute")
-        return np.asarray(estimator.fit(shown, labels).predict(asked))
+    if isinstance(estimator, SVC):
+        return _by_support_vectors(estimator, shown, labels, asked)
+    if isinstance(estimator, KNeighborsClassifier) and shown.shape[1] >= _MANY_FEATURES:
+        estimator.set_params(algorithm="brute")
+    return np.asarray(estimator.fit(shown, labels).predict(asked))
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Train on one thread, as each core has a process of its own, and check no value twice.
+
+    Around many small trainings, whose checks take as long as the training itself.
+    """
+    from sklearn import config_context
+    from threadpoolctl import threadpool_limits
+
+    settings = {"assume_finite": True, "skip_parameter_validation": True}
+    with threadpool_limits(1), config_context(**settings):
+        yield
 
 
 def _by_support_vectors(
