@@ -13,6 +13,8 @@ from typing import Any
 from understudy._version import __version__
 from understudy.data.files import write_bytes
 
+STAND_IN = "**Stand-in.**"
+"""How the note begins that a table was made from other data than the paper's."""
 Runs = dict[str, dict[str, dict[str, list[float]]]]
 
 

@@ -20,7 +20,7 @@ from studies.networks import (
     utility_cmc,
 )
 from studies.reproduction.classifiers import Labels, models_of, scores
-from studies.reproduction.found import Found, machine
+from studies.reproduction.found import STAND_IN, Found, machine
 from studies.reproduction.printed import f2_score
 from studies.reproduction.releases import paper_schema
 from studies.reproduction.training import guessed, plainly
@@ -104,7 +104,7 @@ def _payments() -> tuple[pl.DataFrame, str]:
         return fetch("credit_card"), ""
     except DataError as error:
         note = (
-            "**Stand-in.** There is no file of the card payments, so a simulated table of the same "
+            f"{STAND_IN} There is no file of the card payments, so a simulated table of the same "
             f"shape stands in for it. {_origin(error)}"
         )
         return simulate("credit_card"), note
@@ -194,7 +194,7 @@ _FEWER = (
     f"{_ADULT_SYNTHESES} syntheses of each row, {_SVM_SYNTHESES} of them with SV and so with an "
     "average, because SV takes most of the time."
 )
-_CARD_SYNTHESES = 3
+_CARD_SYNTHESES = 2
 
 
 @dataclass(frozen=True)

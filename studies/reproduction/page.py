@@ -43,11 +43,11 @@ run `python -m studies 2020-1`.
 {summary}
 
 Some settings are not printed. We chose these after seeing the printed figures, so that agreement
-of their rows is weaker evidence: the noise of DS 0.1 (two were tried), the parents of DS 0
-({degrees}), the coding of DV ({codings}, and our own copula), the rule of the vote ({votes}), and
-the groups of ages in Table X of 2022 ({ages}). What the others give is below the tables. Cells of
-run times count as explained by another machine, and those of the credit card by the stand-in for
-its file.
+of their rows is weaker evidence: the noise of DS 0.1 (2 were tried), the parents of DS 0
+({degrees} were tried), the coding of DV ({codings}, and our own copula), the rule of the vote
+({votes}), and the groups of ages in Table X of 2022 ({ages}). What the others give is below the
+tables. Cells of run times count as explained by another machine. Those of the credit card count as
+explained if a stand-in is used for its file, whatever their figures.
 """
 _HOW = """Each cell has our figure, the standard deviation of our runs behind ±, **the printed
 figure and the difference in brackets**, and a mark:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from studies.reproduction import attack_tables, cart_tables, network_tables
-from studies.reproduction.found import Found, load_found, save
+from studies.reproduction.found import STAND_IN, Found, load_found, save
 from studies.reproduction.printed import PrintedTable, printed_tables
 from studies.reproduction.verdicts import Cell, judge
 from understudy.errors import DataError, ParameterError, did_you_mean
@@ -122,8 +122,9 @@ def judged(folder: Path) -> dict[str, tuple[PrintedTable, list[Cell]]]:
     for name, table in printed_tables().items():
         together = Found()
         for content in contents_of(name, folder).values():
-            together.take(Found({name: content["runs"].get(name, {})}))
-        found[name] = (table, judge(table, together.runs.get(name, {})))
+            together.take(Found({name: content["runs"].get(name, {})}, list(content["notes"])))
+        stand_in = any(note.startswith(STAND_IN) for note in together.notes)
+        found[name] = (table, judge(table, together.runs.get(name, {}), stand_in=stand_in))
     return found
 
 

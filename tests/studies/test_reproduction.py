@@ -130,6 +130,13 @@ def test_one_run_is_neither_a_hit_nor_a_miss():
     assert "1 rest on one run and cannot be judged" in summary(cells)
 
 
+def test_what_a_stand_in_gives_is_no_hit():
+    table = printed_tables()["2022-7"]
+    cells = judge(table, {"3: DS": {"SV": [0.0, 0.0]}}, stand_in=True)
+    # The printed figure is 0 as well, but of other payments.
+    assert [cell.status for cell in cells if cell.runs] == ["explained"]
+
+
 def test_few_runs_have_the_spread_of_their_column():
     table = printed_tables()["2022-6"]
     # Two runs that happen to agree: on their own, nothing but 81.0 itself would be chance.
