@@ -36,7 +36,7 @@ from studies.panels import panels_markdown
 from studies.privacy_audit import privacy_audit_lines, to_markdown, tool_lines
 from studies.private_risk import private_risk_markdown
 from studies.real_tables import real_tables_markdown
-from studies.reproduction.page import table_markdown, write_page
+from studies.reproduction.page import costs_markdown, table_markdown, write_page
 from studies.reproduction.printed import printed_tables
 from studies.reproduction.verdicts import summary
 from studies.reproduction.work import SYNTHESES, carry_out, judged, work_for
@@ -493,6 +493,8 @@ def reproduce(  # Typer declares options as arguments
         cell for name, (_, own) in found.items() if not named or name in named for cell in own
     ]
     typer.echo(f"\n{summary(chosen)}")
+    if not named:
+        typer.echo(f"\n{costs_markdown(output)}")
     if page is not None:
         write_page(output, page)
 

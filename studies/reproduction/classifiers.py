@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from understudy.data.joint_coding import code_together
+from studies.reproduction.training import guessed, plainly
+from understudy.data.joint_coding import CodedTables, code_together
 from understudy.learning.classifiers import CLASSIFIERS, Model, encode
 from understudy.utility.prediction import papers_models
 
@@ -39,31 +40,34 @@ def models_of(trees: int) -> dict[str, Model]:
     return {short: own[name] for short, name in NAMES.items()}
 
 
-def guesses(  # two tables, what is known and wanted, and who guesses
-    train: pl.DataFrame,
-    original: pl.DataFrame,
+def guesses(
+    together: CodedTables,
     keys: Sequence[str],
     sensitive: str,
     models: Mapping[str, Model],
     seed: int,
 ) -> tuple[dict[str, Labels], Labels, Labels]:
-    """Return each model's guesses for the original records, the truth, and the training labels."""
-    names = [*keys, sensitive]
-    together = code_together({"train": train, "original": original}, names)
-    shuffled = np.random.default_rng(seed).permutation(len(train))
+    """Return each model's guesses for the original records, the truth, and the training labels.
+
+    `together` has two tables: ``"train"``, and ``"original"``.
+    """
+    rows = len(together["train"][sensitive])
+    shuffled = np.random.default_rng(seed).permutation(rows)
     learnt = np.column_stack([together["train"][name].astype(np.int64) for name in keys])[shuffled]
     known = np.column_stack([together["original"][name].astype(np.int64) for name in keys])
     labels = together["train"][sensitive].astype(np.int64)[shuffled]
     different, which = np.unique(known, axis=0, return_inverse=True)
     levels = [together.levels[name] for name in keys]
     found = {}
+    encodings = dict.fromkeys(model.encoding for model in models.values())
+    encoded = {own: encode(own, learnt, different, levels) for own in encodings}
     for name, model in models.items():
-        shown, asked = encode(model.encoding, learnt, different, levels)
+        shown, asked = encoded[model.encoding]
         if len(np.unique(labels)) == 1:
             found[name] = np.full(len(known), labels[0])
             continue
-        fitted = model.new(seed, len(labels), levels).fit(shown, labels)
-        found[name] = np.asarray(fitted.predict(asked), np.int64)[which.reshape(-1)]
+        own = guessed(model, shown, labels, asked, seed, levels)
+        found[name] = np.asarray(own, np.int64)[which.reshape(-1)]
     return found, together["original"][sensitive].astype(np.int64), labels
 
 
@@ -89,7 +93,7 @@ def vote(votes: Sequence[Labels], tie: str, training: Labels) -> Labels:
     return np.asarray(labels[np.argmax(tally, axis=1)], np.int64)
 
 
-def scores(  # as `guesses`, over all sets of so many keys
+def scores(  # two tables, what is known and wanted, and who guesses
     train: pl.DataFrame,
     original: pl.DataFrame,
     keys: Sequence[str],
@@ -100,11 +104,14 @@ def scores(  # as `guesses`, over all sets of so many keys
 ) -> dict[str, float]:
     """Return how many percent each model and each vote guess correctly, over all sets of keys."""
     found: dict[str, list[float]] = {}
+    # Coded once for all sets of keys.
+    together = code_together({"train": train, "original": original}, [*keys, sensitive])
     for subset in combinations(keys, known):
-        guessed, truth, labels = guesses(train, original, subset, sensitive, models, seed)
+        with plainly():
+            told, truth, labels = guesses(together, subset, sensitive, models, seed)
         for rule, (members, tie) in RULES.items():
-            if set(members) <= set(guessed):
-                guessed[rule] = vote([guessed[one] for one in members], tie, labels)
-        for name, own in guessed.items():
+            if set(members) <= set(told):
+                told[rule] = vote([told[one] for one in members], tie, labels)
+        for name, own in told.items():
             found.setdefault(name, []).append(100 * float(np.mean(own == truth)))
     return {name: float(np.mean(own)) for name, own in found.items()}

@@ -13,6 +13,8 @@ from typing import Any
 from understudy._version import __version__
 from understudy.data.files import write_bytes
 
+STAND_IN = "**Stand-in.**"
+"""How the note begins that a table was made from other data than the paper's."""
 Runs = dict[str, dict[str, dict[str, list[float]]]]
 
 
@@ -63,13 +65,14 @@ def machine() -> str:
     return f"{name}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
 
-def save(found: Found, path: Path, *, syntheses: int, seconds: float) -> None:
-    """Write what a run found, whole or not at all."""
+def save(found: Found, path: Path, *, syntheses: int, seconds: float, cpu: float) -> None:
+    """Write what a run found, and how long it took by the clock and in CPU seconds."""
     content = {
         "understudy": __version__,
         "machine": machine(),
         "syntheses": syntheses,
         "seconds": round(seconds, 1),
+        "cpu": round(cpu, 1),
         "notes": found.notes,
         "runs": found.runs,
     }

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -13,13 +14,56 @@ from numpy.typing import NDArray
 
 from understudy.data import Coded, Schema
 from understudy.progress import quietly
-from understudy.synthesis import BayesNet, Cart
+from understudy.synthesis import BayesNet, Cart, GaussianCopula
 
-Tool = Literal["DS 0", "DS 0.1", "DV", "SP", "DS 0.1, version 0.1.13"]
-TOOLS: tuple[Tool, ...] = ("DS 0", "DS 0.1", "DV", "SP")
+TOOLS = ("DS 0", "DS 0.1", "DV", "SP")
 EPSILON = 0.1
 DEGREE = 2
 """Parents of a column in DataSynthesizer's networks: not printed, and 2 in its own examples."""
+
+
+LATER_NOISE = "DS 0.1, version 0.1.13"
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How categories become numbers for a copula that knows nothing but numbers.
+
+    Parameters
+    ----------
+    place : {"normal", "even", "middle"}
+        Where in the interval of its value a record is: about the middle, anywhere, or there.
+    order : {"frequent", "label"}
+        Which values come first: the most frequent, or the lowest.
+    numbers : tuple of str
+        Columns that are taken as the numbers they are, and rounded when they are drawn.
+    outside : {"nearest", "again"}
+        What becomes of a number beyond all intervals: the nearest value, or its record is drawn
+        again.
+    """
+
+    place: Literal["normal", "even", "middle"] = "normal"
+    order: Literal["frequent", "label"] = "frequent"
+    numbers: tuple[str, ...] = ()
+    outside: Literal["nearest", "again"] = "nearest"
+
+
+ALL_COLUMNS = "*"
+CODINGS = {
+    "DV, middle of each interval": Coding(place="middle"),
+    "DV, even in each interval": Coding(place="even"),
+    "DV, values by label": Coding(order="label"),
+    "DV, drawn again if outside": Coding(outside="again"),
+    "DV, age as a number": Coding(numbers=("age",)),
+    "DV, age and children as numbers": Coding(numbers=("age", "children")),
+    "DV, all columns as numbers": Coding(numbers=(ALL_COLUMNS,)),
+}
+"""Other codings that were tried for DV."""
+OWN_COPULA = "DV, our GaussianCopula"
+DEGREES = {"DS 0, one parent": 1, "DS 0, three parents": 3, "DS 0, four parents": 4}
+"""Other degrees that were tried for DS 0."""
+TRIED = (*DEGREES, LATER_NOISE, OWN_COPULA, *CODINGS)
+"""Releases that are in no paper: what was tried where a setting is not printed."""
 
 
 def paper_schema(table: pl.DataFrame) -> Schema:
@@ -27,24 +71,33 @@ def paper_schema(table: pl.DataFrame) -> Schema:
     return Schema.infer(table, dependencies=False, binning="width", special_share=1)
 
 
-def release(tool: Tool, table: pl.DataFrame, seed: int) -> pl.DataFrame:
-    """Return a synthetic table as one of the papers' tools makes it, as far as it is described."""
+def release(tool: str, table: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """Return a synthetic table as one of the papers' tools makes it, as far as it is described.
+
+    `tool` is one of `TOOLS` or of `TRIED`.
+    """
+    if tool == "DV" or tool in CODINGS:
+        return by_numbers(table, seed, CODINGS.get(tool, Coding()))
     with quietly(), _no_warnings():
-        if tool == "DV":
-            return by_numbers(table, seed)
+        model: Any
         if tool == "SP":
-            trees = Cart(smoothing_leaves=0, random_state=seed)
-            made: pl.DataFrame = trees.fit(table, Schema.infer(table, dependencies=False)).sample()
+            model = Cart(smoothing_leaves=0, random_state=seed)
+            made: pl.DataFrame = model.fit(table, Schema.infer(table, dependencies=False)).sample()
             return made
-        if tool == "DS 0":
-            plain = BayesNet(DEGREE, "greedy", smoothing=0, decode="uniform", random_state=seed)
-            drawn: pl.DataFrame = plain.fit(table, paper_schema(table)).sample()
+        if tool == OWN_COPULA:
+            model = GaussianCopula(random_state=seed)
+            own: pl.DataFrame = model.fit(table, Schema.infer(table, dependencies=False)).sample()
+            return own
+        if tool == "DS 0" or tool in DEGREES:
+            degree = DEGREES.get(tool, DEGREE)
+            model = BayesNet(degree, "greedy", smoothing=0, decode="uniform", random_state=seed)
+            drawn: pl.DataFrame = model.fit(table, paper_schema(table)).sample()
             return drawn
-        noisy = BayesNet(DEGREE, epsilon=EPSILON, preset="datasynthesizer", random_state=seed)
-        noisy.fit(table, paper_schema(table))
+        model = BayesNet(DEGREE, epsilon=EPSILON, preset="datasynthesizer", random_state=seed)
+        model.fit(table, paper_schema(table))
         if tool == "DS 0.1":
-            return with_early_noise(noisy, table, seed)
-        as_now: pl.DataFrame = noisy.sample()
+            return with_early_noise(model, table, seed)
+        as_now: pl.DataFrame = model.sample()
         return as_now
 
 
@@ -81,7 +134,7 @@ def with_early_noise(model: BayesNet, table: pl.DataFrame, seed: int) -> pl.Data
     return made
 
 
-def by_numbers(table: pl.DataFrame, seed: int) -> pl.DataFrame:
+def by_numbers(table: pl.DataFrame, seed: int, coding: Coding | None = None) -> pl.DataFrame:
     """Return a release of a Gaussian copula to which categories are numbers.
 
     Written from what Patki, Wedge and Veeramachaneni (2016, section on categories) say of the
@@ -90,26 +143,66 @@ def by_numbers(table: pl.DataFrame, seed: int) -> pl.DataFrame:
     sixth of its length as standard deviation. The numbers of all columns have one mean and one
     covariance, as if they were normal, and a number that is drawn gives the value of its interval.
     """
+    coding = coding or Coding()
     rng = np.random.default_rng(seed)
-    numbers, codings = [], []
-    for name in table.columns:
-        values, codes, counts = np.unique(
-            table[name].to_numpy(), return_inverse=True, return_counts=True
-        )
-        order = np.argsort(-counts, kind="stable")
-        place = np.argsort(order)[codes]
-        edges = np.concatenate([[0.0], np.cumsum(counts[order]) / len(table)])
-        low, high = edges[place], edges[place + 1]
-        drawn = rng.normal((low + high) / 2, (high - low) / 6)
-        numbers.append(np.clip(drawn, low, high))
-        codings.append((values[order], edges))
-    together = np.array(numbers)
-    drawn = rng.multivariate_normal(together.mean(axis=1), np.cov(together), len(table))
-    columns = {}
-    for name, (values, edges), own in zip(table.columns, codings, drawn.T, strict=True):
-        place = np.clip(np.searchsorted(edges, own, side="right") - 1, 0, len(values) - 1)
-        columns[name] = pl.Series(name, values[place], dtype=table.schema[name])
+    scales = {name: _Scale.of(table[name], coding) for name in table.columns}
+    together = np.array([own.placed(rng) for own in scales.values()])
+    mean, covariance = together.mean(axis=1), np.cov(together)
+    drawn = rng.multivariate_normal(mean, covariance, len(table))
+    while coding.outside == "again":
+        inside = np.all([own.covers(drawn[:, i]) for i, own in enumerate(scales.values())], axis=0)
+        if inside.all():
+            break
+        drawn[~inside] = rng.multivariate_normal(mean, covariance, int(np.sum(~inside)))
+    columns = {
+        name: pl.Series(name, own.values_at(drawn[:, i]), dtype=table.schema[name])
+        for i, (name, own) in enumerate(scales.items())
+    }
     return pl.DataFrame(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _Scale:
+    """A column as numbers: the intervals of its values, or none if it is a number itself."""
+
+    place: str
+    values: NDArray[Any]
+    edges: NDArray[np.float64] | None
+    codes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, column: pl.Series, coding: Coding) -> _Scale:
+        values, codes, counts = np.unique(
+            column.to_numpy(), return_inverse=True, return_counts=True
+        )
+        is_number = column.name in coding.numbers or ALL_COLUMNS in coding.numbers
+        if is_number and column.dtype.is_numeric():
+            return cls(coding.place, values, None, codes)
+        by_share = coding.order == "frequent"
+        order = np.argsort(-counts, kind="stable") if by_share else np.arange(len(values))
+        edges = np.concatenate([[0.0], np.cumsum(counts[order]) / len(column)])
+        return cls(coding.place, values[order], edges, np.argsort(order)[codes])
+
+    def placed(self, rng: np.random.Generator) -> NDArray[np.float64]:
+        if self.edges is None:
+            return self.values[self.codes].astype(np.float64)
+        low, high = self.edges[self.codes], self.edges[self.codes + 1]
+        if self.place == "even":
+            return np.asarray(rng.uniform(low, high))
+        middle = (low + high) / 2
+        drawn = rng.normal(middle, (high - low) / 6) if self.place == "normal" else middle
+        return np.asarray(np.clip(drawn, low, high))
+
+    def covers(self, drawn: NDArray[np.float64]) -> NDArray[np.bool_]:
+        if self.edges is None:
+            return np.ones(len(drawn), bool)
+        return np.asarray((drawn >= 0) & (drawn < 1))
+
+    def values_at(self, drawn: NDArray[np.float64]) -> NDArray[Any]:
+        if self.edges is None:
+            return np.rint(np.clip(drawn, self.values[0], self.values[-1]))
+        place = np.searchsorted(self.edges, drawn, side="right") - 1
+        return np.asarray(self.values[np.clip(place, 0, len(self.values) - 1)])
 
 
 @contextmanager

@@ -254,12 +254,12 @@ class MethodOptions(PrivacyOptions):
     ] = None
     require: Annotated[
         list[str] | None,
-        _bayes("PARENT:CHILD: the network must have this edge. Repeatable."),
+        _bayes("An edge that the network must have, PARENT:CHILD. Repeatable."),
         Form(partial(_read_edges, "--require"), _say_edges, "required"),
     ] = None
     forbid: Annotated[
         list[str] | None,
-        _bayes("PARENT:CHILD: the network must not have this edge. Repeatable."),
+        _bayes("An edge that the network must not have, PARENT:CHILD. Repeatable."),
         Form(partial(_read_edges, "--forbid"), _say_edges, "forbidden"),
     ] = None
     protect_from: Annotated[

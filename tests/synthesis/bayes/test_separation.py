@@ -42,6 +42,14 @@ def test_what_a_search_may_use_by_hand():
     assert separating([], NAMES).all()
 
 
+def test_required_edges_order_what_comes_first():
+    names = ("a", "b", "s", "t")
+    rules = build_constraints(
+        names=names, parents=2, protect_from={"s": ["a", "b"]}, required=[("b", "a")]
+    )
+    assert [names[place] for place in rules.first] == ["s", "b", "a"]
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     pairs=st.lists(

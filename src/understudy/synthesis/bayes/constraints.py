@@ -168,10 +168,23 @@ def build_constraints(  # noqa: PLR0913  # the constraining arguments of BayesNe
     if order is None and searched:
         # What others may depend on comes before them.
         early = [places[name] for pair in pairs for name in pair if name not in keep]
-        first = tuple(dict.fromkeys((*first, *early)))
+        first = tuple(dict.fromkeys((*first, *_parents_first(early, must))))
     constraints = Constraints(names, most, allowed, needed, first, pairs, tuple(keep))
     _check_order(constraints)
     return constraints.with_given(keep, {}) if keep else constraints
+
+
+def _parents_first(given: Sequence[int], must: Mapping[int, list[int]]) -> list[int]:
+    """Return attributes in the order given, but each behind its required parents."""
+    import networkx as nx
+
+    ranks = {place: rank for rank, place in enumerate(dict.fromkeys(given))}
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(ranks)
+    graph.add_edges_from(
+        (parent, child) for child in ranks for parent in must[child] if parent in ranks
+    )
+    return list(nx.lexicographical_topological_sort(graph, key=ranks.__getitem__))
 
 
 def _check_keep(keep: Sequence[str], wanted: Sequence[Edge], sensitive: Collection[str]) -> None:

@@ -287,7 +287,7 @@ def grow(
         matrix, orders = _predictors(places, features, predictors, outcome)
         nodes = _fit(matrix, outcome, minbucket).tree_
         if nodes.node_count > 1:
-            ends = _ends(nodes, cp)
+            ends = node_ends(nodes, cp)
             tree = _shrunk(nodes, ends, predictors, orders)
             at = ends[nodes.apply(matrix)]
             number = np.cumsum(np.bincount(at, minlength=nodes.node_count) > 0) - 1
@@ -315,7 +315,7 @@ def _predictors(
     return matrix, orders
 
 
-def _ends(nodes: Any, cp: float) -> NDArray[np.int64]:  # noqa: ANN401  # scikit-learn has no types
+def node_ends(nodes: Any, cp: float) -> NDArray[np.int64]:  # noqa: ANN401  # scikit-learn has no types
     """Return the node at which records of each node end after the weak branches are cut off."""
     from understudy.synthesis.kernels import prune
 
