@@ -55,7 +55,7 @@ class Step:
     @property
     def cardinality(self) -> int:
         """The number of values."""
-        return self.leads.shape[1]
+        return int(self.leads.shape[1])
 
 
 def steps_of(coder: Coder, cardinality: int) -> tuple[Step, ...]:

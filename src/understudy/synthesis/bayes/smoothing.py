@@ -36,10 +36,9 @@ def check_smoothing(smoothing: Any) -> None:  # noqa: ANN401  # whatever a user 
 
 def _flat(given: Any) -> list[Any]:  # noqa: ANN401  # whatever a user gave
     """Return the numbers of a list, or of a list of lists of one length."""
-    several = list | tuple | np.ndarray
-    if not isinstance(given, several) or not len(given):
+    if not isinstance(given, list | tuple | np.ndarray) or not len(given):
         return [given]
-    nested = [one for one in given if isinstance(one, several)]
+    nested = [one for one in given if isinstance(one, list | tuple | np.ndarray)]
     if len(nested) == len(given) and len({len(one) for one in nested}) == 1 and len(nested[0]):
         return [strength for one in nested for strength in one]
     return list(given)
@@ -105,8 +104,8 @@ def smooth_steps(
     wanted = len(table.ranges.sizes) + 1, len(steps)
     if strengths.shape != wanted:
         raise ParameterError(
-            f"smoothing: {name!r} has {wanted[0] - 1} parents and is drawn in {wanted[1]} steps, so "
-            f"it needs {wanted[0]} rows of {wanted[1]} strengths, from no parent on; got "
+            f"smoothing: {name!r} has {wanted[0] - 1} parents and is drawn in {wanted[1]} steps, "
+            f"so it needs {wanted[0]} rows of {wanted[1]} strengths, from no parent on; got "
             f"{strengths.shape[0]} rows of {strengths.shape[1]}."
         )
     return SteppedTable.of(table, steps, min_count, strengths)
