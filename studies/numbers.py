@@ -48,9 +48,14 @@ BEFORE = "network, as it was"
 """The network that numbers do not follow, beside which times are given."""
 
 MODELS: dict[str, Callable[[int], Synthesizer]] = {
-    BEFORE: lambda seed: BayesNet(parent_groups=1, decode="interpolate", random_state=seed),
-    "network, numbers follow": lambda seed: BayesNet(parent_groups=1, random_state=seed),
-    "network, parents in groups too": lambda seed: BayesNet(random_state=seed),
+    BEFORE: lambda seed: BayesNet(
+        parent_groups=1, halves=False, decode="interpolate", random_state=seed
+    ),
+    "network, numbers follow": lambda seed: BayesNet(
+        parent_groups=1, halves=False, random_state=seed
+    ),
+    "network, parents in groups too": lambda seed: BayesNet(halves=False, random_state=seed),
+    "network, in halves too": lambda seed: BayesNet(random_state=seed),
     "CART": lambda seed: Cart(random_state=seed),
     "copula": lambda seed: GaussianCopula(random_state=seed),
 }

@@ -13,7 +13,7 @@ SAID = [
     ("bayes", {"parents": 2, "structure": "genetic", "generations": 9, "root": "age"}),
     ("bayes", {"protect": {"income": "job", "a:b": None}}),
     ("bayes", {"smoothing": "auto", "min_count": 3, "structure": "predictive"}),
-    ("bayes", {"parent_groups": 1, "decode": "dependent"}),
+    ("bayes", {"parent_groups": 1, "halves": False, "decode": "dependent"}),
     ("bayes", {"smoothing": 0.0}),
     ("bayes", {"population": 50, "elite": 5, "mutation_rate": 0.25}),
     ("bayes", {"required": [("a", "b"), ("a", "c")], "forbidden": [("b", "c")]}),
@@ -50,11 +50,11 @@ def test_every_parameter_with_an_option_is_one_of_a_synthesizer():
         parents=1, structure="greedy", root="a", generations=1, threads=1, protect=["a:b"],
         minbucket=1, cp=0.0, visit="a", keep="a", strata="a", proper=True, rule=["r"],
         max_predictors=1, smoothing="density", ends=1, decode="uniform", min_count=1,
-        smoothing_leaves="0", parent_groups=1, population=9, elite=3, mutation_rate=0.5,
-        require=["a:b"], forbid=["b:a"], protect_from=["a:b"],
+        smoothing_leaves="0", parent_groups=1, no_halves=True, population=9, elite=3,
+        mutation_rate=0.5, require=["a:b"], forbid=["b:a"], protect_from=["a:b"],
     )  # fmt: skip
     known = {name for method in METHODS.values() for name in method.parameter_names()}
-    assert len(given.parameters()) == 26
+    assert len(given.parameters()) == 27
     assert set(given.parameters()) <= known
     assert MethodOptions().parameters() == {}
 

@@ -245,6 +245,15 @@ class MethodOptions(PrivacyOptions):
             min=1,
         ),
     ] = None
+    no_halves: Annotated[
+        bool,
+        _bayes("Draw the bin of a number at once, not half by half.", "--no-halves"),
+        Form(
+            lambda given: False if given else None,
+            lambda value: [""] if value is False else [],
+            "halves",
+        ),
+    ] = False
     root: Annotated[
         str | None,
         _bayes(

@@ -219,8 +219,12 @@ def _uses(
         yield words if name in names[place + 1 :] else f"{words} ({bits[name, child]:.3f})"
 
 
-def _strength(records: float) -> str:
-    return f"{records:,.1f}" if records < 10 else f"{records:,.0f}"
+def _strength(records: float | NDArray[np.float64]) -> str:
+    """Return a strength in words; of a column that is drawn in steps, the range of the steps'."""
+    ends = [
+        f"{end:,.1f}" if end < 10 else f"{end:,.0f}" for end in (np.min(records), np.max(records))
+    ]
+    return " to ".join(dict.fromkeys(ends))
 
 
 def _smoothing_in_words(least: int) -> str:
@@ -229,7 +233,8 @@ def _smoothing_in_words(least: int) -> str:
     return (
         "Smoothing: each group of records with the same values in some columns borrows from the "
         "group with one column fewer, as if that added so many records: the first number is for "
-        f"all records, the next for those with the same value in the first column, and so on.{few}"
+        f"all records, the next for those with the same value in the first column, and so on.{few} "
+        "A range stands for a number that is drawn half by half, each half with its own strength."
     )
 
 

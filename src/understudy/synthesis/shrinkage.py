@@ -254,7 +254,7 @@ class LeftOut:
         self.rows = rows
         self.cells = Cells.of(rows, donors)
         self.least = least
-        self.levels = 0
+        self.strengths: list[float] = []
         self.shares: Probabilities = base[self.cells.values]
         """The probability of the value of each cell's records when one of them is left out."""
 
@@ -271,14 +271,14 @@ class LeftOut:
         """
         from understudy.synthesis.kernels import left_out_shares
 
-        level = _Level.of(self, self.levels)
+        level = _Level.of(self, len(self.strengths))
         chosen = strength
         if chosen is None:
             chosen, _ = best_strength(level.counts, level.shares, self.least, slack)
         left_out_shares(level.counts, chosen, self.least, level.shares)
         inside = level.cell_of >= 0
         self.shares = np.where(inside, level.shares[level.cell_of], self.shares)
-        self.levels += 1
+        self.strengths.append(chosen)
         return chosen
 
 
@@ -350,6 +350,23 @@ def fit_strengths(
     >>> fit_strengths(rows, np.array([0, 0, 1, 1, 0, 0, 1, 1], np.uint8), np.full(2, 0.5))
     array([524288., 524288.])
     """
+    return np.array(fit_levels(rows, donors, base, min_count, slack).strengths)
+
+
+def fit_levels(
+    rows: NestedRows,
+    donors: Codes,
+    base: Probabilities,
+    min_count: int = 1,
+    slack: float = 0.0,
+    first: float | None = None,
+) -> LeftOut:
+    """Return the levels that `fit_strengths` finds, with what they say of left-out records.
+
+    The strength of the row of all records is `first` if it is given.
+    """
     left_out = LeftOut(rows, donors, base, max(min_count, 1))
-    slacks = [0.0] + [slack] * (rows.levels - 1)
-    return np.array([left_out.add_level(slack=own) for own in slacks])
+    left_out.add_level(first)
+    for _ in range(rows.levels - 1):
+        left_out.add_level(slack=slack)
+    return left_out

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from understudy.counting import ContingencyTable, group_ids
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.synthesis.sampler import Shrinkage
-from understudy.synthesis.shrinkage import NestedRows, Positions, ShrunkRows, fit_strengths
+from understudy.synthesis.shrinkage import NestedRows, Positions, ShrunkRows, fit_levels
 
 # An array over all combinations is used up to this many, or this many for each record.
 _ALWAYS_DENSE = 2**18
@@ -320,7 +320,10 @@ class ConditionalTable:
         return cls(cardinality, build_ranges(configurations, begins, records, sizes), donors)
 
     def shrunk(
-        self, strengths: NDArray[np.float64] | None = None, min_count: int = 1
+        self,
+        strengths: NDArray[np.float64] | None = None,
+        min_count: int = 1,
+        first: float | None = None,
     ) -> ConditionalTable:
         """Return the table with each range drawn towards the one with a parent fewer.
 
@@ -331,6 +334,8 @@ class ConditionalTable:
             given. All records together are drawn towards codes that are equally likely.
         min_count : int
             The fewest records of a range that is used.
+        first : float, optional
+            The strength for no parent, if left-out records decide of the others alone.
 
         Raises
         ------
@@ -349,12 +354,18 @@ class ConditionalTable:
         array([0.83333333])
         """
         base = np.full(self.cardinality, 1 / self.cardinality)
+        # What is known of the table already: its rows, and how left-out records are described.
+        known: dict[str, Any] = {"nested": self.nested} if "nested" in self.__dict__ else {}
         if strengths is None:
-            strengths = fit_strengths(self.nested, self.donors, base, min_count)
+            fitted = fit_levels(self.nested, self.donors, base, min_count, first=first)
+            strengths = np.array(fitted.strengths)
+            known = {"nested": self.nested, "left_out": fitted.total}
         fits = strengths.shape == (len(self.ranges.sizes) + 1,)
         if not fits or not np.isfinite(strengths).all() or strengths.min() < 0 or min_count < 1:
             raise ValueError("strengths of smoothing that do not fit the table")
-        return replace(self, shrinkage=Shrinkage(strengths, base, min_count))
+        found = replace(self, shrinkage=Shrinkage(strengths, base, min_count))
+        found.__dict__.update(known)
+        return found
 
     @cached_property
     def nested(self) -> NestedRows:
@@ -366,6 +377,16 @@ class ConditionalTable:
         if self.shrinkage is None:
             return None
         return ShrunkRows(self.nested, self.donors, self.shrinkage)
+
+    @cached_property
+    def left_out(self) -> float:
+        """The log likelihood, in nats, of all records, each under the others alone.
+
+        Only of a table with shrinkage, whose strengths are held.
+        """
+        if self._shrunk_rows is None:
+            raise TypeError("a table without shrinkage")
+        return self._shrunk_rows.left_out()
 
     def draw(self, parents: Sequence[Codes], rows: int, rng: np.random.Generator) -> Codes:
         """Draw the attribute for `rows` records with the given codes of the parents."""

@@ -298,13 +298,14 @@ def test_settings_of_single_columns(survey, tmp_path):
     model = BayesNet(**parameters, random_state=1).fit(survey)
     assert model.tables_["method"].shrinkage is None
     assert set(model.smoothing_["religion"].tolist()) == {7.0}
-    assert set(model.smoothing_["age"].tolist()) != {7.0}
+    assert (model.smoothing_["age"] != 7.0).any()
 
 
 def test_sampling_tables_have_the_shrinkage(survey):
     model = BayesNet(2, smoothing="auto", random_state=1).fit(survey)
     for table in model.sampling_tables():
-        assert table.shrinkage is model.tables_[table.name].shrinkage
+        own = model.tables_[table.name]
+        assert table.shrinkage in [one.shrinkage for one in getattr(own, "tables", [own])]
         np.testing.assert_allclose(table.shrinkage.base, 1 / table.cardinality)
 
 

@@ -37,6 +37,18 @@ class Level(NamedTuple):
         return (self.parent, self.groups) if self.groups else self.parent
 
 
+def ordered_numbers(coder: Coder) -> NDArray[np.intp] | None:
+    """Return the codes of a column's bins or listed numbers, in their order; None if it has none.
+
+    Special values, and a missing one, are not among them.
+    """
+    if isinstance(coder, BinCoder):
+        return np.arange(len(coder.special), coder.known)
+    if isinstance(coder, NumberLevelCoder):
+        return np.argsort(coder.numbers, kind="stable")
+    return None
+
+
 def group_codes(coder: Coder, cardinality: int, groups: int) -> Codes | None:
     """Return the group of each code of a column of numbers; None if there are not more numbers.
 
@@ -50,13 +62,8 @@ def group_codes(coder: Coder, cardinality: int, groups: int) -> Codes | None:
     >>> group_codes(ages, 6, 2).tolist()  # the last code stands for missing
     [0, 1, 0, 0, 1, 2]
     """
-    if isinstance(coder, BinCoder):
-        order = np.arange(len(coder.special), coder.known)
-    elif isinstance(coder, NumberLevelCoder):
-        order = np.argsort(coder.numbers, kind="stable")
-    else:
-        return None
-    if groups < 1 or len(order) <= groups:
+    order = ordered_numbers(coder)
+    if order is None or groups < 1 or len(order) <= groups:
         return None
     found = np.full(cardinality, -1, np.int64)
     found[order] = np.arange(len(order)) * groups // len(order)

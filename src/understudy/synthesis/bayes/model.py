@@ -28,6 +28,7 @@ from understudy.data.frames import Frame
 from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
+from understudy.synthesis.bayes.halves import Step, SteppedTable, steps_of
 from understudy.synthesis.bayes.kept import Kept, read_keep
 from understudy.synthesis.bayes.levels import (
     Level,
@@ -55,6 +56,7 @@ from understudy.synthesis.bayes.smoothing import (
     check_smoothing,
     is_smoothed,
     smooth,
+    smooth_steps,
 )
 from understudy.synthesis.blocks import Block, RandomState, seed_of
 from understudy.synthesis.panel.outline import Outline
@@ -102,6 +104,10 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         Of the predictive search: the numbers of a parent are also tried in so many groups of
         neighbours, which need fewer records to tell as much. With 1, they are not. Only columns
         with automatic smoothing use it.
+    halves : bool
+        Whether columns of numbers may be drawn in steps: whether there is a number, in which half
+        of the bins it lies, in which half of that, and so on, each step smoothed by itself.
+        Left-out records decide for each column. Only columns with automatic smoothing use it.
     order : sequence of str, optional
         All columns in the order in which they are to be drawn.
     required, forbidden : list of edges, optional
@@ -169,14 +175,15 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         How the genetic search went; what the optimal search proved is in `bound_`.
     bound_ : float or None
         An upper bound, in bits, for the sum of information over the edges of any network.
-    tables_ : dict from str to ConditionalTable
+    tables_ : dict from str to ConditionalTable or SteppedTable
         The distribution of each column given its parents.
     parents_ : dict from str to tuple
         The parents of each column as its table uses them, one after the other: a parent, or a pair
         of a parent and the number of groups that its numbers are used in. A parent may come in
         groups first, and as it is later. As `structure`, it gives the same network.
     smoothing_ : dict from str to ndarray
-        The strength of smoothing of each column, for no parent and for each of `parents_`.
+        The strength of smoothing of each column, for no parent and for each of `parents_`. Of one
+        that is drawn in steps, each is a row with a strength for each step.
     positions_ : Linked or None
         How numbers lie in their bins, if that depends on others.
     ledger_ : Ledger or None
@@ -230,6 +237,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         "min_count": 1,
         "ends": 1,
         "parent_groups": 1,
+        "halves": False,
         "decode": "interpolate",
     }
     decodings: ClassVar[tuple[str, ...]] = get_args(NetworkDecoding)
@@ -238,7 +246,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
     information_: NDArray[np.float64]
     history_: SearchHistory | None
     bound_: float | None
-    tables_: dict[str, ConditionalTable | NoisyTable]
+    tables_: dict[str, ConditionalTable | SteppedTable | NoisyTable]
     _levels: Levels
     positions_: Linked | None = None
     _kept: Kept | None = None
@@ -253,6 +261,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         smoothing: PerColumn[Smoothing] = AUTO,
         min_count: int = 1,
         parent_groups: int = 4,
+        halves: bool = True,
         order: Sequence[str] | None = None,
         required: Sequence[Edge] | None = None,
         forbidden: Sequence[Edge] | None = None,
@@ -280,6 +289,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         self.smoothing = smoothing
         self.min_count = min_count
         self.parent_groups = parent_groups
+        self.halves = halves
         self.order = order
         self.required = required
         self.forbidden = forbidden
@@ -415,10 +425,10 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         )
 
     @property
-    def _counted_tables(self) -> dict[str, ConditionalTable]:
+    def _counted_tables(self) -> dict[str, ConditionalTable | SteppedTable]:
         """The tables that hold records as they are."""
         own = self.tables_.items()
-        return {name: table for name, table in own if isinstance(table, ConditionalTable)}
+        return {name: table for name, table in own if not isinstance(table, NoisyTable)}
 
     def _learn_positions(self, data: Frame | FileStream, coded: Coded | None) -> None:
         columns = self._number_columns()
@@ -518,7 +528,28 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         settings = self._smoothing_by_column()
         self.tables_ = {}
         for name, table in track(list(counted.items()), "Smoothing tables"):
-            self.tables_[name] = smooth(table, settings[name], self.min_count, name)
+            self.tables_[name] = self._smoothed(name, table, settings[name])
+
+    def _smoothed(
+        self, name: str, table: ConditionalTable, smoothing: Smoothing
+    ) -> ConditionalTable | SteppedTable:
+        """Return the table of a column smoothed; in steps, if left-out records advise it so.
+
+        Strengths that are given for each step are those of a table in steps.
+        """
+        automatic = isinstance(smoothing, str)
+        if not automatic and np.ndim(smoothing) == 2:
+            return smooth_steps(table, self._steps_of(name), smoothing, self.min_count, name)
+        found = smooth(table, smoothing, self.min_count, name)
+        steps = self._steps_of(name) if automatic and self.halves else ()
+        if not steps or not len(table.donors):
+            return found
+        stepped = SteppedTable.of(table, steps, self.min_count)
+        return stepped if stepped.left_out > found.left_out else found
+
+    def _steps_of(self, name: str) -> tuple[Step, ...]:
+        cardinality = dict(zip(self.codec_.names, self.codec_.cardinalities, strict=True))
+        return steps_of(self.codec_.coders[name], cardinality[name])
 
     def _smoothing_by_column(self) -> dict[str, Smoothing]:
         return settings_of(self.smoothing, self.codec_.names, AUTO, "smoothing")
@@ -801,6 +832,9 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         self.require_single()
         found = {}
         for name, table in self.tables_.items():
+            if isinstance(table, SteppedTable):
+                found[name] = table.strengths
+                continue
             none = np.zeros(len(self._levels.sizes_of(name)) + 1)
             found[name] = none if table.shrinkage is None else table.shrinkage.strengths
         return found
@@ -820,6 +854,10 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             if child not in tables:
                 continue
             table = tables[child]
+            if isinstance(table, SteppedTable):
+                parents = [level.parent for level in levels]
+                found += table.sampling_tables(child, parents, self._levels.maps(child))
+                continue
             found.append(
                 ColumnTable(
                     child,
@@ -943,7 +981,8 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             for part, array in table.to_arrays().items():
                 state[f"table_{places[name]}_{part}"] = array
             if table.shrinkage is not None:
-                state[f"table_{places[name]}_strengths"] = table.shrinkage.strengths
+                own = table if isinstance(table, SteppedTable) else table.shrinkage
+                state[f"table_{places[name]}_strengths"] = own.strengths
                 state["min_count"] = np.array([table.shrinkage.min_count])
         if self.positions_ is not None:
             state |= self.positions_.to_arrays(places)
@@ -979,9 +1018,14 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
                 self.tables_[name] = NoisyTable.from_arrays(parts, cardinality[name], own)
                 continue
             table = ConditionalTable.from_arrays(parts, cardinality[name], own, self.n_rows_)
-            if "strengths" in parts:
-                table = table.shrunk(parts["strengths"], int(arrays["min_count"][0]))
             self.tables_[name] = table
+            if "strengths" in parts:
+                strengths, least = parts["strengths"], int(arrays["min_count"][0])
+                self.tables_[name] = (
+                    table.shrunk(strengths, least)
+                    if strengths.ndim == 1
+                    else SteppedTable.of(table, self._steps_of(name), least, strengths)
+                )
         alone = not (self.has_noise or self._given or self._changes or self._kept_names)
         if alone and all(
             coder.spread is not None

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.coded import Codes
-from understudy.data.coders import BinCoder, Coder, NumberLevelCoder
+from understudy.data.coders import BinCoder, Coder
+from understudy.synthesis.bayes.levels import ordered_numbers
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.integer]
@@ -49,11 +50,8 @@ class Scale:
     @classmethod
     def of(cls, coder: Coder, counts: NDArray[np.int64]) -> Scale | None:
         """Return the scale of a column with these counts of codes; None if it has no numbers."""
-        if isinstance(coder, BinCoder):
-            order = np.arange(len(coder.special), coder.known)
-        elif isinstance(coder, NumberLevelCoder):
-            order = np.argsort(coder.numbers, kind="stable")
-        else:
+        order = ordered_numbers(coder)
+        if order is None:
             return None
         own = counts[order]
         records = int(own.sum())

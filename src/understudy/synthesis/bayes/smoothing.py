@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 
 from understudy.arguments import is_number
 from understudy.errors import ParameterError
+from understudy.synthesis.bayes.halves import Step, SteppedTable
 from understudy.synthesis.tables import ConditionalTable
 
 AUTO: Literal["auto"] = "auto"
 """Left-out records decide."""
 
-Smoothing: TypeAlias = Literal["auto"] | float | Sequence[float]
-"""Of one column: one strength for all numbers of parents, or one for each, from none on."""
+Smoothing: TypeAlias = Literal["auto"] | float | Sequence[float] | Sequence[Sequence[float]]
+"""Of one column: one strength for all numbers of parents, or one for each, from none on. Of a
+column in steps, these may have one for each step."""
 
 
 def check_smoothing(smoothing: Any) -> None:  # noqa: ANN401  # whatever a user gave
@@ -25,12 +27,21 @@ def check_smoothing(smoothing: Any) -> None:  # noqa: ANN401  # whatever a user 
     for one in smoothing.values() if isinstance(smoothing, Mapping) else [smoothing]:
         if isinstance(one, str) and one == AUTO:
             continue
-        strengths = one if isinstance(one, list | tuple | np.ndarray) and len(one) else [one]
-        if not all(is_number(strength) and 0 <= strength < math.inf for strength in strengths):
+        if not all(is_number(strength) and 0 <= strength < math.inf for strength in _flat(one)):
             raise ParameterError(
                 "smoothing must be 'auto', or a number of records from 0, which may differ by "
                 f"column and by number of parents; got {smoothing!r}."
             )
+
+
+def _flat(given: Any) -> list[Any]:  # noqa: ANN401  # whatever a user gave
+    """Return the numbers of a list, or of a list of lists of one length."""
+    if not isinstance(given, list | tuple | np.ndarray) or not len(given):
+        return [given]
+    nested = [one for one in given if isinstance(one, list | tuple | np.ndarray)]
+    if len(nested) == len(given) and len({len(one) for one in nested}) == 1 and len(nested[0]):
+        return [strength for one in nested for strength in one]
+    return list(given)
 
 
 def is_smoothed(smoothing: Any) -> bool:  # noqa: ANN401  # whatever `check_smoothing` accepts
@@ -73,3 +84,28 @@ def smooth(
         if min_count == 1 and not strengths.any():
             return table
     return table.shrunk(strengths, min_count)
+
+
+def smooth_steps(
+    table: ConditionalTable,
+    steps: tuple[Step, ...],
+    smoothing: Any,  # noqa: ANN401  # numbers in rows, as `check_smoothing` found
+    min_count: int,
+    name: str,
+) -> SteppedTable:
+    """Return the table of a column in steps, with a strength for each number of parents and step.
+
+    Raises
+    ------
+    ParameterError
+        If the column is not drawn in so many steps, or has other parents.
+    """
+    strengths = np.asarray(smoothing, np.float64)
+    wanted = len(table.ranges.sizes) + 1, len(steps)
+    if strengths.shape != wanted:
+        raise ParameterError(
+            f"smoothing: {name!r} has {wanted[0] - 1} parents and is drawn in {wanted[1]} steps, "
+            f"so it needs {wanted[0]} rows of {wanted[1]} strengths, from no parent on; got "
+            f"{strengths.shape[0]} rows of {strengths.shape[1]}."
+        )
+    return SteppedTable.of(table, steps, min_count, strengths)
