@@ -665,11 +665,6 @@ class TestBadInput:
     def test_an_attack(self, fails, options, says):
         fails("attack", "survey.csv", "survey.csv", *options, says=says)
 
-    def test_greedy_from_a_stream(self, fails):
-        says = "The greedy search needs the codes of all records in memory"
-        words = ("--method", "bayes", "--structure", "greedy", "--stream")
-        fails("synth", "survey.csv", "-o", "o.csv", *words, says=says)
-
     def test_an_unknown_method_or_command(self, fails):
         fails("synth", "survey.csv", "-o", "o.csv", "--method", "magic", says="Invalid value for")
         fails("synthesize", says="No such command")

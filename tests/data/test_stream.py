@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from understudy.data import stream as streaming
+from understudy.data import counted
 from understudy.data.codec import Codec
 from understudy.data.coded import Coded
 from understudy.data.files import read, write
 from understudy.data.schema import Schema
-from understudy.data.stream import columns_of, scan
+from understudy.data.source import FrameSource
+from understudy.data.stream import scan
 from understudy.errors import DataError, SchemaError
 
 
@@ -79,12 +80,19 @@ def test_pieces_are_the_rows_in_order(path):
     assert pl.concat(pieces).equals(read(path))
 
 
-def test_columns_come_whole_even_when_few_fit_in_memory(path, monkeypatch):
-    monkeypatch.setattr(streaming, "MEMORY_FOR_COLUMNS", 1)
-    whole = dict(columns_of(read(path)))
-    one_by_one = dict(columns_of(scan(path, batch_rows=10)))
-    assert list(one_by_one) == list(whole)
-    assert all(one_by_one[name].to_pylist() == whole[name].to_pylist() for name in whole)
+@pytest.mark.parametrize("most", [0, 5, 10_000])
+def test_a_file_is_described_as_the_whole_is(path, monkeypatch, most):
+    monkeypatch.setattr(counted, "MOST_DISTINCT", most)
+    whole = dict(FrameSource(read(path)).describe())
+    streamed = dict(scan(path, batch_rows=10).describe())
+    assert list(streamed) == list(whole)
+    for name, own in whole.items():
+        other = streamed[name]
+        assert other.type == own.type
+        assert other.values.to_pylist() == own.values.to_pylist()
+        assert other.counts.tolist() == own.counts.tolist()
+        assert (other.order.runs, other.order.rising) == (own.order.runs, own.order.rising)
+    assert Codec.fit(scan(path, batch_rows=10)).to_plain() == Codec.fit(read(path)).to_plain()
 
 
 def test_a_coded_stream_knows_its_columns(path):

@@ -12,6 +12,7 @@ import pytest
 
 from understudy import Schema
 from understudy.data.schema import Column
+from understudy.data.source import FrameSource
 from understudy.errors import DataError
 from understudy.privacy import Accountant, Guarantee, noise
 from understudy.privacy.domain import schema_of_types
@@ -34,7 +35,7 @@ def test_common_levels_are_published_and_rare_ones_are_others():
     domain = bought(table)
     assert domain.schema["town"].levels == ("a", "b", OTHER)
     assert domain.names == domain.grouped == ("town",)
-    grouped = in_bought_levels(table, domain)
+    grouped = in_bought_levels(FrameSource(table), domain).frame
     assert grouped["town"].value_counts().sort("count").to_dict(as_series=False) == {
         "town": [OTHER, "b", "a"],
         "count": [1, 400, 500],

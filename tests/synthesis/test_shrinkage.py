@@ -91,8 +91,8 @@ def all_records(coded):
 def as_sparse(table):
     """The same table with its ranges in the sparse form."""
     configurations, begins = table.ranges.seen
-    ranges = SparseRanges(table.ranges.sizes, configurations, begins, len(table.donors))
-    return ConditionalTable(table.cardinality, ranges, table.donors, table.shrinkage)
+    ranges = SparseRanges(table.ranges.sizes, configurations, begins, table.records)
+    return ConditionalTable(table.cardinality, ranges, table.held, table.shrinkage)
 
 
 def uneven_rows():
@@ -357,7 +357,9 @@ def test_drawing_kernel_equals_its_twin(dtype):
     cumulative = np.cumsum([0.5, 0.0, 0.5])
     drawn = np.empty(300, dtype)
     walk = rows.starts, rows.lengths, rows.above, strengths
-    draw_shrunk(numbers, walk, 3, chances, (cumulative, donors.astype(dtype)), drawn)
+    nothing = np.empty(0, np.int64)
+    held = (donors.astype(dtype), nothing, nothing, 0)
+    draw_shrunk(numbers, walk, 3, chances, cumulative, held, drawn)
     for number, chance, value in zip(numbers, chances, drawn, strict=True):
         row, left = number, chance
         while row >= 0:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from understudy.counting import joint_counts
 from understudy.data.coded import Coded
-from understudy.synthesis import tables
+from understudy.synthesis import shrinkage, tables
 from understudy.synthesis.kernels import draw_donors, sort_donors
 from understudy.synthesis.tables import (
     ConditionalTable,
@@ -48,8 +48,8 @@ def slow_probability(coded, parents, record):
 def as_sparse(table):
     """The same table with its ranges in the sparse form."""
     configurations, begins = table.ranges.seen
-    ranges = SparseRanges(table.ranges.sizes, configurations, begins, len(table.donors))
-    return ConditionalTable(table.cardinality, ranges, table.donors)
+    ranges = SparseRanges(table.ranges.sizes, configurations, begins, table.records)
+    return ConditionalTable(table.cardinality, ranges, table.held)
 
 
 def test_by_hand():
@@ -165,6 +165,11 @@ def test_dense_or_sparse_is_decided_by_size():
 @pytest.mark.parametrize(
     "damage",
     [
+        {"values": np.zeros(3, np.uint8)},
+        {"values": np.full(4, 9, np.uint8)},
+        {"times": np.array([1, 1, 1, 1], np.uint8)},
+        {"times": np.array([1, 1, 3, 0], np.uint8)},
+        {"times": np.array([1, 2, 1, 1], np.uint8)},
         {"donors": np.zeros(4, np.uint8)},
         {"donors": np.full(5, 9, np.uint8)},
         {"begins": np.array([0, 3, 2])},
@@ -203,7 +208,8 @@ def test_draw_kernel_equals_its_numpy_twin(dtype):
     chances = rng.random(50)
     donors = rng.integers(0, 200, 200).astype(dtype)
     drawn = np.empty(50, dtype)
-    draw_donors(codes, (starts, lengths), chances, donors, drawn)
+    nothing = np.empty(0, np.int64)
+    draw_donors(codes, (starts, lengths), chances, (donors, nothing, nothing, 0), drawn)
     positions = starts[codes] + (chances * lengths[codes]).astype(int)
     np.testing.assert_array_equal(drawn, donors[positions])
 
@@ -211,3 +217,37 @@ def test_draw_kernel_equals_its_numpy_twin(dtype):
 def test_the_limits_are_what_the_size_test_assumes():
     assert tables._ALWAYS_DENSE == 512 * 512
     assert tables._DENSE_PER_RECORD * 2**17 >= 512 * 513
+
+
+@pytest.mark.parametrize("records", [1, 3, 700, 40_000])
+@pytest.mark.parametrize("smoothed", [False, True])
+def test_counted_codes_give_the_draws_of_all_records(monkeypatch, records, smoothed):
+    rng = np.random.default_rng(records)
+    sizes = {"a": 5, "b": 300, "child": 40}
+    arrays = {name: rng.integers(0, size, records) ** 2 % size for name, size in sizes.items()}
+    table = ConditionalTable.of(Coded.from_arrays(arrays, sizes), "child", ["a", "b"])
+    table = table.shrunk() if smoothed else table
+    parents = [rng.integers(0, sizes[name], 5000).astype(np.uint16) for name in ("a", "b")]
+    draws = [table.draw(parents, 5000, np.random.default_rng(1))]
+    for most in (2**22, 0):  # one by one, and as runs
+        monkeypatch.setattr(shrinkage, "_ONE_BY_ONE", most)
+        draws.append(table.compact().draw(parents, 5000, np.random.default_rng(1)))
+    np.testing.assert_array_equal(draws[0], draws[1])
+    np.testing.assert_array_equal(draws[0], draws[2])
+
+
+def test_a_table_does_not_grow_with_the_records():
+    arrays = {"a": np.arange(20) % 4, "child": np.arange(20) % 5}
+    few = ConditionalTable.of(Coded.from_arrays(arrays), "child", ["a"])
+    many = {name: np.tile(codes, 1000) for name, codes in arrays.items()}
+    grown = ConditionalTable.of(Coded.from_arrays(many), "child", ["a"]).to_arrays()
+    assert {k: len(a) for k, a in grown.items()} == {k: len(a) for k, a in few.to_arrays().items()}
+
+
+def test_a_table_of_a_former_version_is_read():
+    coded = Coded.from_arrays({"a": [0, 0, 1, 1, 1], "child": [1, 0, 1, 1, 0]})
+    table = ConditionalTable.of(coded, "child", ["a"])
+    former = {k: v for k, v in table.to_arrays().items() if k in ("configurations", "begins")}
+    former["donors"] = table.donors
+    again = ConditionalTable.from_arrays(former, 2, (2,), 5)
+    assert all(np.array_equal(again.to_arrays()[k], v) for k, v in table.to_arrays().items())

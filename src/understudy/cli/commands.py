@@ -180,7 +180,7 @@ def synth(
     session.check_outputs([*outputs, save_model], [data, *how.inputs], force)
     described, model = how.described(), how.synthesizer()
     with session.progress(ctx):
-        table, dialect = csv.open(data, how.drop, stream=stream, codes_in_memory=how.needs_codes)
+        table, dialect = csv.open(data, how.drop, stream=stream)
         ready = how.prepare(table, described, model, options.split_names(unit_id))
         ready.show(ctx, dialect)
         # What was dropped is of the same people: the ledger knows the table by all of it.

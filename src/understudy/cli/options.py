@@ -222,7 +222,6 @@ class Csv:
         drop: str = "",
         *,
         stream: bool = False,
-        codes_in_memory: bool = False,
         like: Written | None = None,
     ) -> tuple[Any, Written | None]:
         """Return a table as `read` does, and how its file is written, for others like it.
@@ -236,7 +235,7 @@ class Csv:
         log = logging.getLogger("understudy")
         unwanted, written = split_names(drop), {**self._written, "like": like}
         if stream:
-            file = scan(path, drop=unwanted, codes_in_memory=codes_in_memory, **written)
+            file = scan(path, drop=unwanted, **written)
             log.info("%s: %s rows in batches", path, f"{file.rows:,}")
             return file, file.dialect or detect(path, **written)
         with doing(f"Reading {path}"):

@@ -546,14 +546,6 @@ class Synthesis:
         """The files that these options name, and that no output may replace."""
         return [self.schema, self.settings, self.privacy.public_schema, self.privacy.ledger]
 
-    @property
-    def needs_codes(self) -> bool:
-        """Whether codes are to be held in memory even if values are not, as for the default search.
-
-        Who names a search that needs them is told so.
-        """
-        return self.method == "bayes" and self.parameters.structure is None
-
     def synthesizer(self) -> Synthesizer:
         """Return the synthesizer with the parameters that were given, and those of a file.
 

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from understudy.counting.engine import BatchSource, Engine, LocalEngine, Source
+from understudy.counting.engine import (
+    BatchSource,
+    Engine,
+    LocalEngine,
+    Source,
+    SparkEngine,
+    engine_for,
+)
 from understudy.counting.information import Information, entropy, mutual_information
 from understudy.counting.pairs import PairCounts, pair_counts, pairwise_information
 from understudy.counting.tables import (
     ContingencyTable,
     Groups,
+    TableSet,
+    counts_of_sets,
     group_ids,
     joint_counts,
     marginal_counts,
@@ -22,6 +31,10 @@ __all__ = [
     "LocalEngine",
     "PairCounts",
     "Source",
+    "SparkEngine",
+    "TableSet",
+    "counts_of_sets",
+    "engine_for",
     "entropy",
     "group_ids",
     "joint_counts",

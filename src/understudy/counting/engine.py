@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from understudy.data.coded import Coded
+from understudy.data.spark_table import SparkCoded
 from understudy.errors import DataError, ParameterError
 from understudy.progress import track
 
@@ -62,6 +63,16 @@ class Engine(Protocol):
         ...
 
 
+def added(partials: Iterable[Partial]) -> Partial:
+    """Return the sum of partial results, in their order."""
+    total: Partial | None = None
+    for partial in partials:
+        total = partial if total is None else total + partial
+    if total is None:
+        raise DataError("The source has no batches, so its columns are unknown.")
+    return total
+
+
 @dataclass(frozen=True)
 class LocalEngine:
     """The engine of this machine: tables in memory, or streamed batch by batch.
@@ -106,12 +117,7 @@ class LocalEngine:
             return kernel(source)
         batches = track(_alike(source.coded_batches()), "Counting")
         with closing(in_order(kernel, batches, self.threads)) as partials:
-            total: Partial | None = None
-            for partial in partials:
-                total = partial if total is None else total + partial
-        if total is None:
-            raise DataError("The source has no batches, so its columns are unknown.")
-        return total
+            return added(partials)
 
     def write_over(
         self,
@@ -133,6 +139,29 @@ class LocalEngine:
         with closing(in_order(kernel, track(plan, "Sampling"), self.threads)) as results:
             for result in results:
                 sink(result)
+
+
+@dataclass(frozen=True)
+class SparkEngine(LocalEngine):
+    """The engine of a Spark cluster: its machines sum over their partitions, this one adds up.
+
+    Sums are of whole numbers, or of floats that are exact in any order, so that the result is the
+    same to the bit as on one machine. What is in memory here, it works on as `LocalEngine` does.
+    """
+
+    def sum_over(self, source: Source, kernel: Callable[[Coded], Partial]) -> Partial:
+        """Return the sum of `kernel(batch)` over all batches."""
+        if not isinstance(source, SparkCoded):
+            return super().sum_over(source, kernel)
+        partials: Iterator[Partial] = source.summed(kernel)
+        return added(track(partials, "Counting"))
+
+
+def engine_for(source: Source, threads: int = 1) -> Engine:
+    """Return the engine of a table: that of the cluster where it lives, or of this machine."""
+    if isinstance(source, SparkCoded):
+        return SparkEngine(threads)
+    return LocalEngine(threads)
 
 
 def threads_within(engine: Engine, source: Source) -> int:

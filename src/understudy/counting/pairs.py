@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.counting.covering import Cover, Pair, cover_pairs
-from understudy.counting.engine import Engine, LocalEngine, Source, in_order, threads_within
+from understudy.counting.engine import Engine, Source, engine_for, in_order, threads_within
 from understudy.counting.information import Information
 from understudy.counting.tables import (
     DENSE_CELLS,
@@ -194,7 +194,7 @@ def pair_counts(
     >>> pair_counts(table)["sex", "age"].counts.tolist()
     [[0, 0, 1], [1, 0, 1]]
     """
-    engine = engine or LocalEngine()
+    engine = engine or engine_for(source)
     chosen = None if pairs is None else tuple(pairs)
     kernel = partial(_count_named, pairs=chosen, threads=threads_within(engine, source))
     return engine.sum_over(source, kernel)
@@ -309,7 +309,7 @@ def pairwise_information(source: Source, *, engine: Engine | None = None) -> NDA
     >>> pairwise_information(table).tolist()
     [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    engine = engine or LocalEngine()
+    engine = engine or engine_for(source)
     threads = threads_within(engine, source)
     dense_cells = _dense_cells(source)
     joint: dict[Pair, int] = {}

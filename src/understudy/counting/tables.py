@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import as_names
-from understudy.counting.engine import Engine, LocalEngine, Source
+from understudy.counting.engine import Engine, Source, engine_for
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.errors import DataError, ParameterError, unknown_columns
 
@@ -21,6 +21,8 @@ _LARGEST_CODE = 2**62
 # stream must choose the same form.
 DENSE_CELLS = 2**20
 _LARGEST_DENSE = 2**27
+# Cells of tables that are counted in one pass over a stream: half a gigabyte for two of each.
+_CELLS_IN_A_PASS = 2**25
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,6 +330,70 @@ def _collected(
     return ContingencyTable(names, cardinalities, counts, kept)
 
 
+@dataclass(frozen=True)
+class TableSet:
+    """The tables of several sets of columns; those of batches add up."""
+
+    tables: tuple[ContingencyTable, ...]
+
+    @classmethod
+    def of(
+        cls, coded: Coded, sets: Sequence[Sequence[str]], view: Callable[[Coded], Coded] | None
+    ) -> TableSet:
+        """Count sets of columns, of the table as `view` shows it."""
+        seen = coded if view is None else view(coded)
+        return cls(tuple(ContingencyTable.of(seen, columns) for columns in sets))
+
+    @classmethod
+    def of_columns(cls, coded: Coded) -> TableSet:
+        """Count each column by itself."""
+        return cls.of(coded, [[name] for name in coded.names], None)
+
+    def __add__(self, other: TableSet) -> TableSet:
+        pairs = zip(self.tables, other.tables, strict=True)
+        return TableSet(tuple(mine + theirs for mine, theirs in pairs))
+
+
+def counts_of_sets(
+    source: Source,
+    sets: Sequence[Sequence[str]],
+    cells: Sequence[int],
+    *,
+    view: Callable[[Coded], Coded] | None = None,
+    engine: Engine | None = None,
+) -> Iterator[ContingencyTable]:
+    """Yield the table of each set of columns, as many in a pass over the rows as memory allows.
+
+    Parameters
+    ----------
+    source : Coded or BatchSource
+        The table.
+    sets : sequence of sequences of str
+        The columns of each table.
+    cells : sequence of int
+        How many cells each has at most.
+    view : callable, optional
+        Gives the columns that are counted, from the codes of a batch; these by default.
+    engine : Engine, optional
+        What sums over the batches; that of the source by default.
+
+    Examples
+    --------
+    >>> table = Coded.from_arrays({"a": [0, 1, 1], "b": [0, 0, 1]})
+    >>> [one.counts.tolist() for one in counts_of_sets(table, [["a"], ["b", "a"]], [2, 4])]
+    [[1, 2], [[1, 1], [0, 1]]]
+    """
+    first = 0
+    while first < len(sets):
+        after, held = first + 1, cells[first]
+        while after < len(sets) and held + cells[after] <= _CELLS_IN_A_PASS:
+            held += cells[after]
+            after += 1
+        kernel = partial(TableSet.of, sets=sets[first:after], view=view)
+        yield from (engine or engine_for(source)).sum_over(source, kernel).tables
+        first = after
+
+
 def joint_counts(
     source: Source, columns: str | Sequence[str], *, engine: Engine | None = None
 ) -> ContingencyTable:
@@ -354,7 +420,8 @@ def joint_counts(
     array([1, 2])
     """
     names = as_names(columns)
-    return (engine or LocalEngine()).sum_over(source, partial(ContingencyTable.of, columns=names))
+    kernel = partial(ContingencyTable.of, columns=names)
+    return (engine or engine_for(source)).sum_over(source, kernel)
 
 
 def _margins(coded: Coded) -> NDArray[np.object_]:
@@ -387,4 +454,4 @@ def marginal_counts(
     >>> marginal_counts(Coded.from_arrays({"sex": [0, 1, 1], "age": [2, 0, 2]}))
     (array([1, 2]), array([1, 0, 2]))
     """
-    return tuple((engine or LocalEngine()).sum_over(source, _margins))
+    return tuple((engine or engine_for(source)).sum_over(source, _margins))

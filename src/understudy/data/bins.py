@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from understudy.data.counted import Ranked
 from understudy.data.values import TICKS_PER_SECOND, unit_of
 
 Numeric = NDArray[Any]  # int64 or float64
@@ -250,7 +251,7 @@ def _place_among(cuts: Numeric, values: Numeric) -> NDArray[np.int64]:
     return found.astype(np.int64)
 
 
-def quantile_edges(ordered: Numeric, bins: int) -> Numeric:
+def quantile_edges(ordered: Numeric | Ranked, bins: int) -> Numeric:
     """Return cut points that put about the same number of the sorted values into each bin.
 
     Examples
@@ -296,7 +297,10 @@ def given_edges(edges: Sequence[float], whole: bool) -> Numeric:
 
 
 def build_bins(
-    edges: Numeric, ordered: Numeric, grid: Grid | None = None, special: Numeric | None = None
+    edges: Numeric,
+    ordered: Numeric | Ranked,
+    grid: Grid | None = None,
+    special: Numeric | None = None,
 ) -> Bins:
     """Return bins with the given edges that know the quartiles of the sorted values in each.
 
@@ -310,8 +314,8 @@ def build_bins(
         edges = np.repeat(edges, 2)
     bounds = _bounds(edges, grid, edges[:0] if special is None else special)
     low, high = bounds[:, :1], bounds[:, 1:]
-    starts = np.searchsorted(ordered, edges[:-1], side="left")
-    stops = np.append(starts[1:], np.searchsorted(ordered, edges[-1], side="right"))
+    starts = ordered.searchsorted(edges[:-1], side="left")
+    stops = np.append(starts[1:], ordered.searchsorted(edges[-1], side="right"))
     shares = np.linspace(0, 1, PIECES + 1)
     even = grid.between(low, high, np.broadcast_to(shares, (len(bounds), PIECES + 1)))
     # Quartiles of fewer values would be these values themselves: such a bin is drawn from evenly.

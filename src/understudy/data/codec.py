@@ -21,6 +21,7 @@ from understudy.data.coders import (
     levels_of,
     restore_coder,
 )
+from understudy.data.counted import Counted
 from understudy.data.dependencies.families import dependency_from_plain
 from understudy.data.dependencies.plan import Plan, learn_plan
 from understudy.data.frames import Frame, Layout, arrow_type, describe_arrow, to_arrow
@@ -34,7 +35,7 @@ from understudy.data.inspection import (
 from understudy.data.made_up_identifiers import Pattern
 from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.data.schema_file import column_from_plain, column_to_plain
-from understudy.data.stream import FileStream, arrow_batches, columns_of, layout_of, table_of
+from understudy.data.source import TableSource, source_of
 from understudy.data.value_coder import ValueCoder, build_value_coder, restore_value_coder
 from understudy.errors import DataError, ParameterError, SchemaError
 from understudy.progress import track
@@ -72,9 +73,9 @@ class Codec:
     plan: Plan = field(default_factory=Plan)
 
     @classmethod
-    def fit(  # noqa: C901  # all problems of a table are collected in one go
+    def fit(  # all problems of a table are collected in one go
         cls,
-        data: Frame | FileStream,
+        data: Frame | TableSource,
         schema: Schema | None = None,
         *,
         exact: bool = False,
@@ -86,7 +87,7 @@ class Codec:
 
         Parameters
         ----------
-        data : frame or FileStream
+        data : frame or TableSource
             The table; what the schema leaves open (the cut points of bins) is read from it.
         schema : Schema, optional
             Inferred if not given.
@@ -109,19 +110,19 @@ class Codec:
             If `exact`, and fewer than `ends` records of a column have a number and none is
             missing. Otherwise such a column stays as it is.
         """
-        schema = schema or Schema.infer(data)
-        layout = layout_of(data)
+        source = source_of(data)
+        schema = schema or Schema.infer(source)
+        layout = source.layout
         problems = name_problems(schema, tuple(layout.types))
-        plan = Plan() if problems else _plan_of(data, schema, stay, ends)
+        plan = Plan() if problems else _plan_of(source, schema, stay, ends)
         resolved: dict[str, Column] = {}
         types: dict[str, pa.DataType] = {}
         coders: dict[str, Coder] = {}
         made_up: dict[str, Pattern] = {}
         alone: list[str] = []
         few: list[str] = []
-        for name, own in track(columns_of(data), "Coding", len(layout.types)):
-            if name not in schema:
-                continue
+        known = [name for name in layout.types if name in schema]
+        for name, own in track(source.describe(known), "Coding", len(known)):
             column, array = schema[name], own
             wrong = column_problems(column, array) + _text_problems(column)
             problems += wrong
@@ -129,17 +130,16 @@ class Codec:
             if column.kind == "categorical" and not column.levels:
                 column = replace(column, levels=levels_of(array))
             resolved[name] = column
-            present = len(array) - array.null_count
-            if column.kind == "categorical" and len(column.levels) == present > 1:
+            if column.kind == "categorical" and len(column.levels) == array.present > 1:
                 alone.append(name)
             if wrong or name in plan.dropped:
                 continue
             if name in plan.coded:
                 column = plan.coded[name]
-                reduced, _ = plan.reduced(table_of(data, plan.reads(name)))
-                array = reduced[name].combine_chunks()
+                reduced, _ = plan.reduced(source.table(plan.reads(name)))
+                array = Counted.of(reduced[name].combine_chunks())
             if column.kind == "identifier":
-                made_up[name] = Pattern.learn(array, name)
+                made_up[name] = Pattern.learn(array.values, name)
             elif exact and column.kind in NUMERIC:
                 coder = build_value_coder(column, array, ends)
                 few += [name] if coder.withheld and not column.missing else []
@@ -211,7 +211,7 @@ class Codec:
             return table, np.ones(table.num_rows, bool)
         return self.plan.reduced(table)
 
-    def encode(self, frame: Frame | FileStream) -> Coded:
+    def encode(self, frame: Frame | TableSource) -> Coded:
         """Return the codes of a table, all in memory.
 
         Raises
@@ -220,7 +220,8 @@ class Codec:
             If columns are absent, or rows hold a value that the codec does not know: all of them
             are counted before it is raised.
         """
-        return Coded.concatenate([self._encode(table) for table in arrow_batches(frame)])
+        batches = source_of(frame).arrow_batches()
+        return Coded.concatenate([self.encode_batch(table) for table in batches])
 
     def encode_seen(self, frame: Frame) -> tuple[Coded, NDArray[np.bool_]]:
         """Return the codes of a table, and which rows hold nothing but values that have a code.
@@ -233,7 +234,7 @@ class Codec:
         return coded, seen & possible
 
     def with_positions(
-        self, data: Frame | FileStream, names: Collection[str], coded: Coded | None = None
+        self, data: Frame | TableSource, names: Collection[str], coded: Coded | None = None
     ) -> Iterator[tuple[Coded, dict[str, NDArray[np.float64]]]]:
         """Yield a table's codes, and where in their bins the numbers of some columns lie.
 
@@ -242,23 +243,30 @@ class Codec:
 
         Parameters
         ----------
-        data : frame or FileStream
+        data : frame or TableSource
             The table that the codec was made of, with `positions`. Some rows come at a time.
         names : collection of str
             The columns.
         coded : Coded, optional
             The codes of all rows, if they are in memory.
         """
-        binned = [name for name in names if isinstance(self.coders[name], BinCoder)]
         first = 0
-        for table in arrow_batches(data):
-            for start in range(0, table.num_rows, _ROWS_AT_ONCE):
-                part = table.slice(start, _ROWS_AT_ONCE)
-                rows = slice(first, first + part.num_rows)
-                own = self._encode(part) if coded is None else coded.take(rows)
-                reduced, _ = self.reduced(part)
-                yield own, {name: self._positions(reduced, own, name) for name in binned}
-                first = rows.stop
+        for table in source_of(data).arrow_batches():
+            rows = slice(first, first + table.num_rows)
+            yield from self.positions_in(table, names, None if coded is None else coded.take(rows))
+            first = rows.stop
+
+    def positions_in(
+        self, table: pa.Table, names: Collection[str], coded: Coded | None = None
+    ) -> Iterator[tuple[Coded, dict[str, NDArray[np.float64]]]]:
+        """Yield codes and positions of some records, as `with_positions` does."""
+        binned = [name for name in names if isinstance(self.coders[name], BinCoder)]
+        for start in range(0, table.num_rows, _ROWS_AT_ONCE):
+            part = table.slice(start, _ROWS_AT_ONCE)
+            rows = slice(start, start + part.num_rows)
+            own = self.encode_batch(part) if coded is None else coded.take(rows)
+            reduced, _ = self.reduced(part)
+            yield own, {name: self._positions(reduced, own, name) for name in binned}
 
     def _positions(self, table: pa.Table, coded: Coded, name: str) -> NDArray[np.float64]:
         coder = self.coders[name]
@@ -267,11 +275,12 @@ class Codec:
         array = table.column(name).combine_chunks()
         return coder.positions(array, coded[name].astype(np.int64))
 
-    def stream(self, file: FileStream) -> CodedStream:
-        """Return a file as batches of codes."""
-        return CodedStream(self, file)
+    def stream(self, source: TableSource) -> CodedStream:
+        """Return a table as batches of codes."""
+        return CodedStream(self, source)
 
-    def _encode(self, table: pa.Table) -> Coded:
+    def encode_batch(self, table: pa.Table) -> Coded:
+        """Return the codes of some records; see `encode`."""
         reduced, possible = self.reduced(table)
         if not possible.all():
             rows = np.count_nonzero(~possible)
@@ -312,7 +321,7 @@ class Codec:
                 seen &= ~unknown
                 codes = np.maximum(codes, 0)
             else:
-                problems += value_problems(column, array, unknown)
+                problems += _value_problems(column, coder, array) if unknown.any() else []
             if missing.any():
                 known = column.missing > 0
                 problems += missing_problems(column, array) if strict else []
@@ -468,10 +477,10 @@ class Codec:
 
 @dataclass(frozen=True)
 class CodedStream:
-    """A file that is coded batch by batch, for everything that is a sum over rows."""
+    """A table that is coded batch by batch, for everything that is a sum over rows."""
 
     codec: Codec
-    file: FileStream
+    source: TableSource
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -484,16 +493,22 @@ class CodedStream:
         return self.codec.cardinalities
 
     def coded_batches(self) -> Iterator[Coded]:
-        """Yield the file's rows as codes, in order."""
-        for table in arrow_batches(self.file):
-            yield self.codec._encode(table)  # noqa: SLF001  # the two classes are one idea
+        """Yield the rows as codes, in order."""
+        yield from map(self.codec.encode_batch, self.source.arrow_batches())
 
 
-def _plan_of(data: Frame | FileStream, schema: Schema, stay: Collection[str], ends: int) -> Plan:
+def _plan_of(source: TableSource, schema: Schema, stay: Collection[str], ends: int) -> Plan:
     """Return what keeps the dependencies of a schema, read from a table."""
     if not schema.dependencies:
         return Plan()
-    return learn_plan(lambda names: table_of(data, names), schema, stay, ends)
+    return learn_plan(source.table, schema, stay, ends)
+
+
+def _value_problems(column: Column, coder: Coder, array: pa.Array) -> list[str]:
+    """Return a sentence about the values that a coder does not know."""
+    found = Counted.of(array)
+    codes, missing = coder.assign(found.values)
+    return value_problems(column, found, (codes < 0) & ~missing)
 
 
 def _plain_type(kind: pa.DataType) -> dict[str, Any]:

@@ -38,6 +38,8 @@ class Coded:
         One array per column, of the type that `code_dtype` gives for its cardinality.
     cardinalities : tuple of int
         Number of codes of each column, seen or not. Missing, where it can occur, is one of them.
+    weights : ndarray of int64, optional
+        How many records each row stands for, if rows that are alike were counted; else one each.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Coded:
     names: tuple[str, ...]
     columns: tuple[Codes, ...]
     cardinalities: tuple[int, ...]
+    weights: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         lengths = {len(column) for column in self.columns}
@@ -85,6 +88,16 @@ class Coded:
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0
 
+    @property
+    def records(self) -> int:
+        """How many records the rows stand for."""
+        return len(self) if self.weights is None else int(self.weights.sum())
+
+    def counts(self, codes: NDArray[np.integer], size: int = 0) -> NDArray[np.int64]:
+        """Return how many records have each of some codes, of which each row has one."""
+        # Sums of whole numbers below 2**53 are exact in the floats that bincount adds.
+        return np.bincount(codes, self.weights, minlength=size).astype(np.int64)
+
     def __getitem__(self, name: str) -> Codes:
         return self.columns[self.position(name)]
 
@@ -106,11 +119,14 @@ class Coded:
             tuple(self.names[place] for place in places),
             tuple(self.columns[place] for place in places),
             tuple(self.cardinalities[place] for place in places),
+            self.weights,
         )
 
     def take(self, rows: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Coded:
         """Return the table of the given rows: a slice, positions, or a mask."""
-        return Coded(self.names, tuple(column[rows] for column in self.columns), self.cardinalities)
+        columns = tuple(column[rows] for column in self.columns)
+        weights = None if self.weights is None else self.weights[rows]
+        return Coded(self.names, columns, self.cardinalities, weights)
 
     def batches(self, rows: int) -> Iterator[Coded]:
         """Yield the table in pieces of at most `rows` rows, in order."""
@@ -146,4 +162,8 @@ class Coded:
             np.concatenate([table.columns[place] for table in tables])
             for place in range(len(first.names))
         )
-        return cls(first.names, columns, first.cardinalities)
+        weights = None
+        if any(table.weights is not None for table in tables):
+            held = [(len(table), table.weights) for table in tables]
+            weights = np.concatenate([np.ones(n, np.int64) if w is None else w for n, w in held])
+        return cls(first.names, columns, first.cardinalities, weights)

@@ -24,6 +24,7 @@ from understudy.data.bins import (
     quantile_edges,
     width_edges,
 )
+from understudy.data.counted import Counted, Ranked, tally
 from understudy.data.ends import Number, fold_ends
 from understudy.data.quantiles import Quantiles
 from understudy.data.schema import NUMERIC, Column
@@ -330,9 +331,10 @@ def is_gap(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def levels_of(array: pa.Array) -> tuple[Any, ...]:
+def levels_of(array: pa.Array | Counted) -> tuple[Any, ...]:
     """Return the different values of a column, sorted."""
-    return tuple(sorted(value for value in array.unique().to_pylist() if not is_gap(value)))
+    values = array.values if isinstance(array, Counted) else array.unique()
+    return tuple(sorted(value for value in values.to_pylist() if not is_gap(value)))
 
 
 def in_unit(array: pa.Array, kind: pa.DataType) -> pa.Array:
@@ -343,7 +345,7 @@ def in_unit(array: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def build_coder(
-    column: Column, array: pa.Array, ends: int = 1, *, positions: bool = False
+    column: Column, array: pa.Array | Counted, ends: int = 1, *, positions: bool = False
 ) -> Coder:
     """Return the coder of a column, with what its schema leaves open read from the data.
 
@@ -358,21 +360,22 @@ def build_coder(
     column = as_stored(column, kind)
     if column.levels:
         listed = NumberLevelCoder(as_numbers(column.levels, column, kind), kind, column.name)
-        return _fold_listed(listed, array, ends) if ends > 1 else listed
-    return _bin_coder(column, array, ends, positions=positions)
+        return _fold_listed(listed, Counted.of(array), ends) if ends > 1 else listed
+    return _bin_coder(column, Counted.of(array), ends, positions=positions)
 
 
-def _fold_listed(listed: NumberLevelCoder, array: pa.Array, least: int) -> NumberLevelCoder:
+def _fold_listed(listed: NumberLevelCoder, found: Counted, least: int) -> NumberLevelCoder:
     """Return the coder of listed numbers with ends that rest on `least` records each."""
     values = np.unique(listed.values)
-    codes, _ = replace(listed, values=values).assign(array)
-    counts = np.bincount(codes[codes >= 0], minlength=len(values))
+    codes, _ = replace(listed, values=values).assign(found.values)
+    counts = np.zeros(len(values), np.int64)
+    np.add.at(counts, codes[codes >= 0], found.counts[codes >= 0])
     if not np.isfinite(values).all():
         return listed  # infinity is nobody's number
-    found = fold_ends(values, counts, least, grid_of(listed.kind, values, None), listed=True)
-    if not len(found.values) or (found.bottom is None and found.top is None):
+    ends = fold_ends(values, counts, least, grid_of(listed.kind, values, None), listed=True)
+    if not len(ends.values) or (ends.bottom is None and ends.top is None):
         return listed
-    return FoldedCoder(found.values, listed.kind, listed.name, found.bottom, found.top)
+    return FoldedCoder(ends.values, listed.kind, listed.name, ends.bottom, ends.top)
 
 
 def as_stored(column: Column, kind: pa.DataType) -> Column:
@@ -392,30 +395,30 @@ def as_numbers(values: tuple[Any, ...], column: Column, kind: pa.DataType) -> ND
     return np.array(values, dtype=np.int64 if column.kind == "integer" else np.float64)
 
 
-def _bin_coder(column: Column, array: pa.Array, least: int, *, positions: bool) -> Coder:
-    kind = array.type
+def _bin_coder(column: Column, found: Counted, least: int, *, positions: bool) -> Coder:
+    kind = found.type
     special = as_numbers(column.special, column, kind)
-    found = numbers(array, column.name)
     whole = column.kind != "real"
-    present = (found.as_whole() if whole else found).present.astype(special.dtype, copy=False)
-    ordered = np.sort(present[~np.isin(present, special)] if len(special) else present)
+    ordered = Ranked(*found.numbers_of(column.name, whole=whole, dtype=special.dtype))
+    if len(special):
+        ordered = ordered.only(~np.isin(ordered.values, special))
     if column.range is not None:
         low, high = as_numbers(column.range, column, kind)
-        ordered = ordered[(ordered >= low) & (ordered <= high)]
+        ordered = ordered.only((ordered.values >= low) & (ordered.values <= high))
     elif len(ordered):
-        low, high = ordered[0], ordered[-1]
+        low, high = ordered.values[[0, -1]]
     elif column.binning != "edges":  # nothing to cut, and nothing outside the special values
         return NumberLevelCoder(special, kind, column.name)
-    grid = grid_of(kind, ordered, column.decimals)
+    grid = grid_of(kind, ordered.values, column.decimals)
     bottom, top = None, None
-    if least > 1 and np.isfinite(ordered).all():
-        values, counts = np.unique(ordered, return_counts=True)
-        found_ends = fold_ends(values, counts, least, grid, special=special)
+    if least > 1 and np.isfinite(ordered.values).all():
+        found_ends = fold_ends(ordered.values, ordered.counts, least, grid, special=special)
         if len(found_ends.values):
             bottom, top = found_ends.bottom, found_ends.top
             low = low if bottom is None else found_ends.values[0]
             high = high if top is None else found_ends.values[-1]
-            ordered = folded(ordered, found_ends.values[[0, -1]], bottom, top)
+            kept = folded(ordered.values, found_ends.values[[0, -1]], bottom, top)
+            ordered = Ranked(*tally(kept, ordered.counts))
     if column.binning == "edges":
         cuts = column.edges
         if column.kind == "datetime":

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from understudy.data.coders import as_numbers
+from understudy.data.counted import Counted
 from understudy.data.identifier_look import (
     FEWEST,
     looks_like_epoch,
@@ -23,7 +24,7 @@ from understudy.data.identifier_look import (
 from understudy.data.inspection import is_prose
 from understudy.data.schema import NUMERIC, Column, Kind
 from understudy.data.unit_look import NEARLY_ALL, Repeats, may_be_member, why_unit
-from understudy.data.values import form_of, numbers
+from understudy.data.values import form_of, to_numpy
 from understudy.wording import counted, listed
 
 Topic = Literal[
@@ -78,7 +79,7 @@ def _to_kind(topic: Topic, why: str, kind: Kind) -> Remark:
     return Remark(topic, why, f'kind = "{kind}"', "kind", kind)
 
 
-def remarks_about(column: Column, array: pa.Array) -> Iterator[Remark]:
+def remarks_about(column: Column, array: Counted) -> Iterator[Remark]:
     """Yield what there is to know about how a column was read."""
     if column.kind == "text":
         yield _refused(array)
@@ -87,23 +88,23 @@ def remarks_about(column: Column, array: pa.Array) -> Iterator[Remark]:
     elif column.kind in NUMERIC:
         yield from _about_numbers(column, array)
     elif column.kind == "categorical":
-        values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-        times = _counts(values)
+        times = _known(array).counts
         yield from _about_names(column, times)
         line = f"group levels of fewer than {RARE_BELOW} records"
         yield from _rare(column, times, Remark("rare", "", line, "group", str(RARE_BELOW)))
 
 
-def _counts(values: pa.Array) -> NDArray[np.int64]:
-    """Return how often each value occurs that is not missing."""
-    found = values.drop_null().value_counts().field("counts")
-    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.int64)
+def _known(array: Counted) -> Counted:
+    """Return the values that are not missing; NaN may be one of them."""
+    held = to_numpy(pc.is_valid(array.values))
+    return replace(array, values=array.values.drop_null(), counts=array.counts[held])
 
 
-def _refused(array: pa.Array) -> Remark:
-    values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-    times = _counts(values)
-    what = text_in_disguise(values) if pa.types.is_string(values.type) or _is_large(values) else ""
+def _refused(array: Counted) -> Remark:
+    known = array.without_gaps()
+    values, times = known.values, known.counts
+    text = pa.types.is_string(values.type) or _is_large(values)
+    what = text_in_disguise(values, times) if text else ""
     if what:
         why = f"refused: it looks like {what} written as text"
     elif len(times) and len(times) == times.sum() and is_prose(values):
@@ -115,7 +116,7 @@ def _refused(array: pa.Array) -> Remark:
     return Remark("refused", why, "drop it, or sort it into categories", "drop")
 
 
-def _about_units(column: Column, array: pa.Array) -> Remark | None:
+def _about_units(column: Column, array: Counted) -> Remark | None:
     """Return what to say of a column that names units with several records, or their members."""
     found = Repeats.of(array)
     if column.role == "unit":
@@ -142,18 +143,20 @@ def _is_large(values: pa.Array) -> bool:
     return bool(pa.types.is_large_string(values.type) or pa.types.is_string_view(values.type))
 
 
-def _made_up(column: Column, array: pa.Array) -> Remark:
-    values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+def _made_up(column: Column, array: Counted) -> Remark:
+    known = _known(array)
+    listed = pa.types.is_dictionary(array.type)
+    values = known.values.dictionary_decode() if listed else known.values
     kind: Kind = "categorical"
     why = ""
     if pa.types.is_integer(values.type) or pa.types.is_floating(values.type):
-        found = numbers(values, column.name).as_whole()
-        distinct, times = np.unique(found.present, return_counts=True)
+        distinct, times = replace(known, values=values).numbers_of(column.name, whole=True)
         kind, why = "integer", why_number_is_one(column.name, distinct, int(times.sum()))
     else:
-        times = _counts(values)
+        times = known.counts
         if len(times) == times.sum():
-            why = "the name says so" if named_like_one(column.name) else _look(values)
+            told = named_like_one(column.name)
+            why = "the name says so" if told else _look(values, array.rows)
     if why:
         some = "all" if len(times) == times.sum() else "nearly all"
         reason = f"values replaced: {some} {times.sum():,} differ, and {why}"
@@ -162,19 +165,18 @@ def _made_up(column: Column, array: pa.Array) -> Remark:
     return _to_kind("made up", reason, kind)
 
 
-def _look(values: pa.Array) -> str:
-    """Return what texts that all differ look like."""
+def _look(values: pa.Array, records: int) -> str:
+    """Return what texts that all differ look like, if so many records have one or none."""
     spaced = pc.sum(pc.match_substring(values.cast(pa.string()), " ")).as_py() or 0
-    return "they look like names" if spaced > len(values) / 2 else "they look like codes"
+    return "they look like names" if spaced > records / 2 else "they look like codes"
 
 
-def _about_numbers(column: Column, array: pa.Array) -> Iterator[Remark]:
-    found = numbers(array, column.name)
-    values, times = np.unique(found.present, return_counts=True)
+def _about_numbers(column: Column, array: Counted) -> Iterator[Remark]:
+    values, times = array.numbers_of(column.name)
     if column.kind == "integer" and not pa.types.is_duration(array.type):
         yield from _about_whole(column, values, times)
     if column.special:
-        yield _special(column, array, values, times)
+        yield _special(column, array.type, values, times)
     if column.levels:
         yield from _rare(column, times, Remark("rare", "", "bins = 10, no levels"))
 
@@ -222,10 +224,10 @@ def _look_like_codes(values: NDArray[Any], times: NDArray[np.int64]) -> bool:
 
 
 def _special(
-    column: Column, array: pa.Array, values: NDArray[Any], times: NDArray[np.int64]
+    column: Column, kind: pa.DataType, values: NDArray[Any], times: NDArray[np.int64]
 ) -> Remark:
     known = dict(zip(values.tolist(), times.tolist(), strict=True))
-    asked = as_numbers(column.special, column, array.type).tolist()
+    asked = as_numbers(column.special, column, kind).tolist()
     told = [
         f"{shown:g}" if isinstance(shown, float) else str(shown)
         for shown, number in zip(column.special, asked, strict=True)

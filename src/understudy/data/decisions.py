@@ -18,7 +18,7 @@ from understudy.data.dependency_remarks import dependency_remarks
 from understudy.data.frames import Backend, Frame, to_backend
 from understudy.data.inspection import form_problems
 from understudy.data.schema import Column, Schema
-from understudy.data.stream import FileStream, columns_of, layout_of
+from understudy.data.source import TableSource, source_of
 from understudy.wording import counted
 
 _NAMES_SHOWN = 8
@@ -152,7 +152,7 @@ HEADINGS = ("column", "read as", "why, and what to know", "to change it")
 
 
 def decisions(
-    data: Frame | FileStream,
+    data: Frame | TableSource,
     schema: Schema | None = None,
     *,
     formats: Mapping[str, str] | None = None,
@@ -161,7 +161,7 @@ def decisions(
 
     Parameters
     ----------
-    data : frame or FileStream
+    data : frame or TableSource
         The table.
     schema : Schema, optional
         What the columns are taken for; inferred if not given.
@@ -181,13 +181,12 @@ def decisions(
     id: identifier; values replaced: all 30 differ, and the name says so (kind = "integer")
     sex: category
     """
-    schema = schema or Schema.infer(data)
+    source = source_of(data)
+    schema = schema or Schema.infer(source)
     told = formats or {}
-    between = dependency_remarks(data, schema)
+    between = dependency_remarks(source, schema)
     found = []
-    for name, array in columns_of(data):
-        if name not in schema:
-            continue
+    for name, array in source.describe([name for name in source.layout.types if name in schema]):
         column = schema[name]
         # A table that does not fit the schema is told so elsewhere.
         remarks = [] if form_problems(column, array) else list(remarks_about(column, array))
@@ -196,7 +195,7 @@ def decisions(
         remarks += between.get(name, ())
         remarks.sort(key=lambda one: TOPICS.index(one.topic))
         found.append(Decision(name, column.kind, read_as(column), tuple(remarks)))
-    return Decisions(tuple(found), layout_of(data).backend)
+    return Decisions(tuple(found), source.layout.backend)
 
 
 def read_as(column: Column) -> str:

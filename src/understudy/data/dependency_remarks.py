@@ -16,21 +16,20 @@ from understudy.data.dependencies.families import (
 )
 from understudy.data.dependencies.mappings import FEW, Groups
 from understudy.data.dependencies.views import Views
-from understudy.data.frames import Frame
 from understudy.data.schema import Schema
-from understudy.data.stream import FileStream, layout_of, table_of
+from understudy.data.source import TableSource
 from understudy.wording import counted, listed, percent
 
 SWITCH = "keep = false in its [[dependency]]"
 
 
-def dependency_remarks(data: Frame | FileStream, schema: Schema) -> dict[str, list[Remark]]:
+def dependency_remarks(source: TableSource, schema: Schema) -> dict[str, list[Remark]]:
     """Return what there is to know, by the column that is derived, drawn otherwise or set right."""
-    known = set(layout_of(data).types)
+    known = set(source.layout.types)
     found: dict[str, list[Remark]] = {}
     for one in schema.dependencies:
         if set(one.names) <= known:
-            why = f"{_what(one)}{_few(one, data, schema)}{_exceptions(one)}"
+            why = f"{_what(one)}{_few(one, source, schema)}{_exceptions(one)}"
             line = SWITCH if one.keep else "keep = true in its [[dependency]]"
             remark = Remark("dependency", why if one.keep else f"{why}; not kept", line)
             found.setdefault(one.names[0], []).append(remark)
@@ -55,11 +54,11 @@ def _what(one: Dependency) -> str:
     return f"{one.sentence.partition(' ')[2].rpartition(' is ')[0]} has a certain value"
 
 
-def _few(one: Dependency, data: Frame | FileStream, schema: Schema) -> str:
+def _few(one: Dependency, source: TableSource, schema: Schema) -> str:
     """Return how many entries of a table of codes and names tell of few people."""
     if not isinstance(one, Determined) or any(schema[n].kind == "identifier" for n in one.names):
         return ""
-    views = Views.of(table_of(data, one.by), [schema[name] for name in one.by])
+    views = Views.of(source.table(one.by), [schema[name] for name in one.by])
     if len(views.columns) < len(one.by):
         return ""
     counts = Groups.of(*(views[name] for name in one.by)).counts

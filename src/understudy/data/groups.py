@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from numbers import Real
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,18 +208,24 @@ def _grouping(
 
 
 def put_in_groups(
-    name: str, original: Codes, levels: Levels, groups: int, special: Sequence[float]
+    name: str,
+    original: Codes,
+    levels: Levels,
+    groups: int,
+    special: Sequence[float],
+    times: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.int64], Levels]:
     """Return the group of each level of a numeric column, and the groups as levels.
 
-    The records with the codes `original` decide the limits. There are so many groups, unless equal
-    limits make some of them one; `special` numbers are levels of their own.
+    The records with the codes `original` decide the limits, so many `times` each. There are so
+    many groups, unless equal limits make some of them one; `special` numbers are levels of their
+    own.
     """
     numbers = levels.numbers
     if numbers is None:
         raise ParameterError(f"groups: {name!r} holds no numbers.")
     own = np.isin(numbers, np.array(special, np.float64))
-    known = _known(numbers, own, original)
+    known = _known(numbers, own, original, times)
     if not len(known):
         raise DataError(f"groups: {name!r} has no ordinary number in the original to group by.")
     limits = quantile_limits(known, int(groups), "inside")
@@ -242,27 +248,28 @@ def put_in_groups(
     return found.place, Levels((*found.names, None), np.append(centres, np.nan), count)
 
 
-def _known(numbers: Floats, own: NDArray[np.bool_], codes: Codes) -> Floats:
+def _known(
+    numbers: Floats,
+    own: NDArray[np.bool_],
+    codes: Codes,
+    times: NDArray[np.int64] | None,
+) -> Floats:
     """Return the numbers of records that can decide limits, sorted."""
-    counts = np.bincount(codes, minlength=len(numbers))
+    counts = np.bincount(codes, times, minlength=len(numbers)).astype(np.int64)
     counts[own | ~np.isfinite(numbers)] = 0  # quantiles next to infinity are undefined
     return np.repeat(numbers, counts)
 
 
 @dataclass(frozen=True, eq=False)
-class Grouped:
-    """An original and its synthesis, coded alike to compare shares.
+class Labels:
+    """What the codes of columns stand for, some of them in groups.
 
     Parameters
     ----------
-    original, synthetic : Coded
-        The tables; missing values are a level of their own.
     groups : dict
         For each column that was put into groups, how many there are.
     """
 
-    original: Coded
-    synthetic: Coded
     groups: dict[str, int]
     _names: dict[str, list[str]]
     _levels: dict[str, Levels]
@@ -272,6 +279,20 @@ class Grouped:
         levels = self._levels[column]
         names: list[str | None] = [*self._names.get(column, levels.labels[: levels.missing])]
         return names if levels.missing is None else [*names, None]
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped(Labels):
+    """An original and its synthesis, coded alike to compare shares.
+
+    Parameters
+    ----------
+    original, synthetic : Coded
+        The tables; missing values are a level of their own.
+    """
+
+    original: Coded
+    synthetic: Coded
 
 
 def code_in_groups(
@@ -299,28 +320,64 @@ def code_in_groups(
     tables.check_rows()
     coded: dict[str, dict[str, NDArray[np.integer]]] = {"original": {}, "synthetic": {}}
     sizes: dict[str, int] = {}
-    names: dict[str, list[str]] = {}
-    counts: dict[str, int] = {}
-    for column in tables.columns:
-        codes, levels = tables.column(column)
-        own = tuple((special or {}).get(column, ()))
-        named = isinstance(groups, Mapping) and column in groups
-        numbers = numbers_of(levels)
-        if (own and levels.numbers is None) or (named and numbers is None):
-            raise ParameterError(f"{'special' if own else 'groups'}: {column!r} holds no numbers.")
-        if numbers is None:
-            sizes[column] = len(levels)
-        else:
-            wanted = groups.get(column, GROUPS) if isinstance(groups, Mapping) else groups or GROUPS
-            found = _share_groups(levels, numbers, codes["original"], wanted, own, apart=apart)
-            names[column] = found.names
-            sizes[column] = len(found.names) + (levels.missing is not None)
-            counts[column] = len(found.names) - int(np.isin(numbers, np.array(own)).sum())
+    found = {
+        column: group_column(tables, column, groups, special, apart=apart)
+        for column in tables.columns
+    }
+    for column, own in found.items():
+        sizes[column] = own.size
+        codes, _ = tables.column(column)
         for table, columns in coded.items():
             held = codes[table]
-            columns[column] = held if numbers is None else found.place[held]
+            columns[column] = held if own.grouping is None else own.grouping.place[held]
     original, synthetic = (Coded.from_arrays(held, sizes) for held in coded.values())
-    return Grouped(original, synthetic, counts, names, tables.levels)
+    return Grouped(*labels_of(found), original, synthetic)
+
+
+class GroupedColumn(NamedTuple):
+    """What becomes of a column: its groups, if it has any, how many of them are of numbers."""
+
+    levels: Levels
+    grouping: Grouping | None
+    numbers: int
+    size: int
+
+
+def group_column(
+    tables: CodedTables,
+    column: str,
+    groups: Groups,
+    special: Mapping[str, Sequence[float]] | None,
+    *,
+    apart: bool = True,
+) -> GroupedColumn:
+    """Put the numbers of one column of two tables in groups, as `code_in_groups` does."""
+    codes, levels = tables.column(column)
+    own = tuple((special or {}).get(column, ()))
+    named = isinstance(groups, Mapping) and column in groups
+    numbers = numbers_of(levels)
+    if (own and levels.numbers is None) or (named and numbers is None):
+        raise ParameterError(f"{'special' if own else 'groups'}: {column!r} holds no numbers.")
+    if numbers is None:
+        return GroupedColumn(levels, None, 0, len(levels))
+    wanted = groups.get(column, GROUPS) if isinstance(groups, Mapping) else groups or GROUPS
+    times = tables.encoded["original"].weights
+    found = _share_groups(levels, numbers, codes["original"], wanted, own, times, apart=apart)
+    size = len(found.names) + (levels.missing is not None)
+    count = len(found.names) - int(np.isin(numbers, np.array(own)).sum())
+    return GroupedColumn(levels, found, count, size)
+
+
+def labels_of(
+    columns: Mapping[str, GroupedColumn],
+) -> tuple[dict[str, int], dict[str, list[str]], dict[str, Levels]]:
+    """Return the fields of `Labels` for columns that were put into groups."""
+    grouped = {name: own for name, own in columns.items() if own.grouping is not None}
+    return (
+        {name: own.numbers for name, own in grouped.items()},
+        {name: own.grouping.names for name, own in grouped.items() if own.grouping},
+        {name: own.levels for name, own in columns.items()},
+    )
 
 
 def _share_groups(
@@ -329,12 +386,13 @@ def _share_groups(
     original: Codes,
     groups: int,
     special: Sequence[float],
+    times: NDArray[np.int64] | None,
     *,
     apart: bool,
 ) -> Grouping:
     """Put numbers or times in groups to compare shares; groups that no table has are left out."""
     own = np.isin(numbers, np.array(special, np.float64))
-    known = _known(numbers, own, original)
+    known = _known(numbers, own, original, times)
     limits = quantile_limits(known, groups, "apart" if apart else "joined")
     whole = bool(np.all(np.floor(numbers) == numbers, where=np.isfinite(numbers)))
     if whole:

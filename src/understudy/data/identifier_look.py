@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from understudy.data.values import to_numpy
+
 FEWEST = 20
 """In a shorter column, all values may differ by chance: its name alone decides."""
 
@@ -229,8 +231,10 @@ def _is_even(values: NDArray[np.float64], low: float, high: float) -> bool:
     return bool(np.abs(expected - seen).max() <= 0.1 + 0.5 / np.sqrt(len(values)))
 
 
-def text_in_disguise(values: pa.Array) -> str:
+def text_in_disguise(values: pa.Array, times: NDArray[np.int64] | None = None) -> str:
     """Return what texts are if nearly all are numbers or dates: these are never identifiers.
+
+    `times` says how many records have each, if none is missing; one if it is not given.
 
     Examples
     --------
@@ -240,15 +244,19 @@ def text_in_disguise(values: pa.Array) -> str:
     texts = pc.utf8_trim_whitespace(values.drop_null().cast(pa.string()))
     if not len(texts):
         return ""
-    enough = (1 - _ALL_BUT) * len(texts)
-    dates = pc.sum(pc.match_substring_regex(texts, _re2(_DATE_TEXT))).as_py() or 0
-    if dates >= enough:
+    records = np.ones(len(texts), np.int64) if times is None else times
+
+    def matching(pattern: str) -> NDArray[np.bool_]:
+        return to_numpy(pc.match_substring_regex(texts, pattern))
+
+    enough = (1 - _ALL_BUT) * int(records.sum())
+    if int(records[matching(_re2(_DATE_TEXT))].sum()) >= enough:
         return "dates or times"
-    matched = pc.match_substring_regex(texts, _re2(_NUMBER_TEXT))
+    matched = matching(_re2(_NUMBER_TEXT))
     # Bare digits may be a house number or an id with leading zeros: a sign of a number is needed.
-    signs = pc.match_substring_regex(texts, r"[.,%$\x{20ac}\x{a3}\x{a5}]")
-    told = pc.sum(pc.and_(matched, signs)).as_py() or 0
-    return "numbers" if (pc.sum(matched).as_py() or 0) >= enough and told >= enough / 2 else ""
+    signs = matching(r"[.,%$\x{20ac}\x{a3}\x{a5}]")
+    told = int(records[matched & signs].sum())
+    return "numbers" if int(records[matched].sum()) >= enough and told >= enough / 2 else ""
 
 
 def _re2(pattern: re.Pattern[str]) -> str:

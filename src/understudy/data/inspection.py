@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from understudy.data.coders import as_numbers, build_coder, levels_of
-from understudy.data.declared import declared
+from understudy.data.counted import Counted
 from understudy.data.frames import Frame, Layout
 from understudy.data.identifier_look import (
     FEWEST,
@@ -22,8 +22,8 @@ from understudy.data.identifier_look import (
     why_number_is_one,
 )
 from understudy.data.schema import NUMERIC, Column, Kind, Level, Schema
+from understudy.data.source import TableSource, source_of
 from understudy.data.special_values import special_values
-from understudy.data.stream import FileStream, columns_of, layout_of
 from understudy.data.unit_look import (
     may_be_member,
     members_within,
@@ -31,7 +31,6 @@ from understudy.data.unit_look import (
     values_to_refer_to,
     why_unit,
 )
-from understudy.data.units import codes_of
 from understudy.data.values import Form, decimals_of, form_of, numbers, time_to_text
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
 from understudy.progress import track
@@ -64,7 +63,7 @@ class Grouping(NamedTuple):
 
 
 def infer_columns(
-    data: Frame,
+    data: Frame | TableSource,
     grouping: Grouping = Grouping(),  # noqa: B008  # it never changes
     kinds: Mapping[str, Kind] | None = None,
     names: Collection[str] | None = None,
@@ -82,13 +81,12 @@ def infer_columns(
         raise ParameterError(
             f"special_share must be a share above 0 and up to 1; got {special_share}."
         )
-    layout, kinds, special = layout_of(data), kinds or {}, declared(data)
+    source, kinds = source_of(data), kinds or {}
+    layout, special = source.layout, source.special
     check_kinds(kinds, tuple(layout.types))
     found: list[Column] = []
     named = _NamesOfUnits()
-    for name, array in track(columns_of(data), "Describing", len(layout.types)):
-        if names is not None and name not in names:
-            continue
+    for name, array in track(source.describe(names), "Describing", len(names or layout.types)):
         form, kind = form_of(array.type, name), kinds.get(name)
         if kind is not None:
             _check_form(name, kind, form, array)
@@ -101,32 +99,36 @@ def infer_columns(
         else:
             known = special.get(name, ())
             found.append(_number(name, array, form == "time", grouping, kind, known))
-    yield from named.with_members(found)
+    yield from named.with_members(found, source)
 
 
 class _NamesOfUnits:
     """The columns that were taken for names of units, and those that may refer to them."""
 
     def __init__(self) -> None:
-        self._units: dict[str, NDArray[np.int32]] = {}
-        self._others: dict[str, NDArray[np.int32]] = {}
+        self._units: dict[str, int] = {}
+        self._others: list[str] = []
         self._values: dict[str, pa.Array] = {}
 
-    def take(self, name: str, array: pa.Array) -> bool:
+    def take(self, name: str, array: Counted) -> bool:
         """Whether a column names units; what is needed of it and its like is kept."""
         if pa.types.is_dictionary(array.type) and array.type.ordered:
             return False  # a scale
         if why_unit(name, array):
-            self._units[name] = codes_of(array).astype(np.int32)
+            self._units[name] = len(array.values)
         elif may_be_member(name):
-            self._others[name] = codes_of(array).astype(np.int32)
+            self._others.append(name)
         if (values := values_to_refer_to(array)) is not None:
             self._values[name] = values
         return name in self._units
 
-    def with_members(self, columns: Sequence[Column]) -> Iterator[Column]:
+    def with_members(self, columns: Sequence[Column], source: TableSource) -> Iterator[Column]:
         """Yield the columns; those that number the members of units, or name others, are names."""
-        named = members_within(self._units, self._others)
+
+        def combined(*names: str) -> int:
+            return len(source.combinations(names).counts)
+
+        named = members_within(self._units, self._others, combined)
         known = [column.name for column in columns if column.kind == "identifier"]
         named |= referring(self._values, known)
         for column in columns:
@@ -148,7 +150,7 @@ def check_kinds(kinds: Mapping[str, Kind], names: Sequence[str]) -> None:
         raise ParameterError(" ".join(problems))
 
 
-def _check_form(name: str, kind: Kind, form: Form, array: pa.Array) -> None:
+def _check_form(name: str, kind: Kind, form: Form, array: Counted) -> None:
     if form not in _FORMS[kind]:
         possible = [one for one, forms in _FORMS.items() if form in forms]
         raise ParameterError(
@@ -157,29 +159,27 @@ def _check_form(name: str, kind: Kind, form: Form, array: pa.Array) -> None:
         )
 
 
-def _missing_share(array: pa.Array) -> float:
-    gaps = pc.sum(pc.is_null(array, nan_is_null=True)).as_py() or 0
-    return gaps / max(len(array), 1)
+def _missing_share(array: Counted) -> float:
+    return array.gaps / max(array.rows, 1)
 
 
-def _category(name: str, array: pa.Array, layout: Layout, kind: Kind | None = None) -> Column:
+def _category(name: str, array: Counted, layout: Layout, kind: Kind | None = None) -> Column:
     missing = _missing_share(array)
     if form_of(array.type, name) != "category":
         return Column(name, "categorical", levels=levels_of(array), missing=missing)
-    values = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-    seen = values.unique().drop_null().to_pylist()
+    listed, values = pa.types.is_dictionary(array.type), array.values
+    texts = (values.dictionary_decode().unique() if listed else values).drop_null()
     if kind is None:
-        kind = _kind_of_texts(name, array, values, len(seen))
+        kind = _kind_of_texts(name, array, texts)
     if kind != "categorical":
         return Column(name, kind, missing=missing)
-    levels = _declared_levels(name, layout) or sorted(seen)
+    levels = _declared_levels(name, layout) or sorted(texts.to_pylist())
     return Column(name, "categorical", levels=tuple(levels), missing=missing)
 
 
-def _kind_of_texts(name: str, array: pa.Array, values: pa.Array, seen: int) -> Kind:
+def _kind_of_texts(name: str, array: Counted, values: pa.Array) -> Kind:
     """Return what texts are: labels, identifiers, or text that no model can use."""
-    listed = pa.types.is_dictionary(array.type)
-    present = len(values) - values.null_count
+    listed, seen, present = pa.types.is_dictionary(array.type), len(values), array.present
     fewest = FEWEST_NAMED if named_like_one(name) else FEWEST
     if seen == present >= fewest:
         if listed or not (is_prose(values) or text_in_disguise(values)):
@@ -208,19 +208,17 @@ def is_prose(values: pa.Array) -> bool:
 
 def _number(  # how it is stored, and all that was said of it
     name: str,
-    array: pa.Array,
+    array: Counted,
     is_time: bool,
     grouping: Grouping,
     kind: Kind | None,
     known: Sequence[float] = (),
 ) -> Column:
-    found = numbers(array, name)
-    missing = float(found.missing.mean()) if len(found.missing) else 0.0
+    missing = _missing_share(array)
     asked = kind
-    kind = kind or ("datetime" if is_time else "integer" if found.whole else "real")
-    if kind == "integer":
-        found = found.as_whole()
-    values, counts = np.unique(found.present, return_counts=True)
+    whole = kind is None and not is_time and numbers(array.values, name).whole
+    kind = kind or ("datetime" if is_time else "integer" if whole else "real")
+    values, counts = array.numbers_of(name, whole=kind == "integer")
     # A duration is measured, whatever it is called; so is what has special values.
     open_to_question = kind == "integer" and asked is None and not pa.types.is_duration(array.type)
     if open_to_question and not len(known) and why_number_is_one(name, values, int(counts.sum())):
@@ -236,13 +234,13 @@ def _number(  # how it is stored, and all that was said of it
     bins, binning, share = grouping
     endless = ~np.isfinite(values) if kind == "real" else np.zeros(len(values), bool)
     told = np.isin(values, known)
-    often = (counts > share * len(array)) | endless | told
+    often = (counts > share * array.rows) | endless | told
     # Bins for the few numbers between the frequent ones would hide more than they keep.
     if len(values) - np.count_nonzero(often) <= bins:
         return Column(name, kind, levels=plain(values), decimals=decimals, missing=missing)
     special = endless | told
     special[~special] = special_values(
-        values[~special], counts[~special], len(array), share, coded=not is_time
+        values[~special], counts[~special], array.rows, share, coded=not is_time
     )
     low, high = plain(values[~special][[0, -1]])
     return Column(
@@ -257,12 +255,13 @@ def _number(  # how it is stored, and all that was said of it
     )
 
 
-def table_problems(schema: Schema, data: Frame | FileStream) -> list[str]:
+def table_problems(schema: Schema, data: Frame | TableSource) -> list[str]:
     """Return a sentence for each way in which a table does not fit a schema."""
-    problems = name_problems(schema, tuple(layout_of(data).types))
-    for name, array in columns_of(data):
-        if name in schema:
-            problems += column_problems(schema[name], array)
+    source = source_of(data)
+    problems = name_problems(schema, tuple(source.layout.types))
+    known = [name for name in source.layout.types if name in schema]
+    for name, array in source.describe(known):
+        problems += column_problems(schema[name], array)
     return problems
 
 
@@ -278,7 +277,7 @@ def name_problems(schema: Schema, names: Sequence[str]) -> list[str]:
     return problems
 
 
-def column_problems(column: Column, array: pa.Array) -> list[str]:
+def column_problems(column: Column, array: Counted) -> list[str]:
     """Return a sentence for each way in which a column's values do not fit its description."""
     try:
         wrong = form_problems(column, array)
@@ -296,22 +295,24 @@ def column_problems(column: Column, array: pa.Array) -> list[str]:
     return problems + _level_problems(column, array)
 
 
-def _level_problems(column: Column, array: pa.Array) -> list[str]:
-    codes, missing = build_coder(column, array).assign(array)
+def _level_problems(column: Column, array: Counted) -> list[str]:
+    codes, missing = build_coder(column, array).assign(array.values)
     return value_problems(column, array, (codes < 0) & ~missing)
 
 
-def form_problems(column: Column, array: pa.Array) -> list[str]:
+def form_problems(column: Column, array: pa.Array | Counted) -> list[str]:
     """Return a sentence if a column's stored type cannot be what its description says."""
     if form_of(array.type, column.name) in _FORMS[column.kind]:
         return []
     return [f"{column.name!r} holds {array.type}, but the schema says {column.kind}."]
 
 
-def missing_problems(column: Column, array: pa.Array) -> list[str]:
+def missing_problems(column: Column, array: pa.Array | Counted) -> list[str]:
     """Return a sentence if values are missing where the schema says that none are."""
-    gaps = pc.sum(pc.is_null(array, nan_is_null=True)).as_py() or 0
-    if column.missing > 0 or not gaps or column.kind in ("identifier", "text"):
+    if column.missing > 0 or column.kind in ("identifier", "text"):
+        return []
+    gaps = Counted.of(array).gaps
+    if not gaps:
         return []
     return [
         f"{column.name!r} has {_rows(gaps)} without a value, but the schema says that none is "
@@ -319,12 +320,12 @@ def missing_problems(column: Column, array: pa.Array) -> list[str]:
     ]
 
 
-def _number_problems(column: Column, array: pa.Array) -> list[str]:
-    found = numbers(array, column.name)
+def _number_problems(column: Column, array: Counted) -> list[str]:
+    found = numbers(array.values, column.name)
     if column.kind == "integer" and not found.whole:
         broken = found.as_whole().missing & ~found.missing
         return [
-            f"{column.name!r} has {_rows(np.count_nonzero(broken))} with a number that is not "
+            f"{column.name!r} has {_rows(array.records(broken))} with a number that is not "
             "whole, but the schema says integer."
         ]
     try:
@@ -364,15 +365,15 @@ def _looser(column: Column) -> Kind:
     return "real" if column.kind == "integer" else column.kind
 
 
-def value_problems(column: Column, array: pa.Array, wrong: NDArray[np.bool_]) -> list[str]:
-    """Return a sentence that counts the rows with a value outside the range or the levels.
+def value_problems(column: Column, array: Counted, wrong: NDArray[np.bool_]) -> list[str]:
+    """Return a sentence that counts the rows with some values, outside the range or the levels.
 
     It names no value that fewer rows than `SHARED_BY` have, unless records may be shown, and never
     the ends of a range, which are two records' numbers.
     """
     if not wrong.any():
         return []
-    values = _counts(array.filter(pa.array(wrong)))
+    values = _counts(array, wrong)
     hint = ""
     if column.binned:
         what = "outside its range"
@@ -383,23 +384,19 @@ def value_problems(column: Column, array: pa.Array, wrong: NDArray[np.bool_]) ->
             hint = did_you_mean(first, [one for one in column.levels if isinstance(one, str)])
             if hint != did_you_mean(first, _shared_levels(column, array)):
                 hint = ""  # the nearest one may not be named, and the next one would mislead
-    rows = _rows(np.count_nonzero(wrong))
+    rows = _rows(array.records(wrong))
     return [f"{column.name!r} has {rows} {what}{_listed(values)}.{hint}"]
 
 
-def _counts(array: pa.Array) -> dict[Any, int]:
-    """Return how many rows have each value, in the order in which the values come."""
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    found = array.value_counts()
-    return dict(
-        zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)
-    )
+def _counts(array: Counted, which: NDArray[np.bool_]) -> dict[Any, int]:
+    """Return how many rows have each of some values, in the order in which the values come."""
+    values = array.values.filter(pa.array(which)).to_pylist()
+    return dict(zip(values, array.counts[which].tolist(), strict=True))
 
 
-def _shared_levels(column: Column, array: pa.Array) -> list[str]:
+def _shared_levels(column: Column, array: Counted) -> list[str]:
     """Return the levels of a column that a message may name."""
-    values = _counts(array)
+    values = _counts(array, np.ones(len(array.counts), bool))
     return [
         level
         for level in column.levels

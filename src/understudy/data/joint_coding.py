@@ -89,12 +89,16 @@ class EncodedColumn:
 
 @dataclass(frozen=True, eq=False)
 class EncodedTable:
-    """A table whose columns are encoded when they are first used, and once; `encode` makes it."""
+    """A table whose columns are encoded when they are first used, and once; `encode` makes it.
+
+    If rows that are alike were counted, `weights` says how many records each row stands for.
+    """
 
     names: tuple[str, ...]
     rows: int
     backend: Backend
     _encode: Callable[[str], EncodedColumn] = field(repr=False)
+    weights: NDArray[np.int64] | None = None
     _found: dict[str, EncodedColumn] = field(default_factory=dict, init=False, repr=False)
 
     def __len__(self) -> int:
@@ -108,8 +112,9 @@ class EncodedTable:
 
     def take(self, rows: NDArray[np.integer]) -> EncodedTable:
         """Return the table of some records, as if they alone were encoded."""
+        weights = None if self.weights is None else self.weights[rows]
         return EncodedTable(
-            self.names, len(rows), self.backend, lambda name: self.column(name).take(rows)
+            self.names, len(rows), self.backend, lambda name: self.column(name).take(rows), weights
         )
 
 
@@ -179,8 +184,10 @@ class CodedTables:
         found = [self.column(name) for name in self.columns]
         sizes = tuple(len(levels) for _, levels in found)
         return {
-            table: Coded(self.columns, tuple(codes[table] for codes, _ in found), sizes)
-            for table in self.encoded
+            table: Coded(
+                self.columns, tuple(codes[table] for codes, _ in found), sizes, held.weights
+            )
+            for table, held in self.encoded.items()
         }
 
     @cached_property
@@ -248,8 +255,9 @@ class CodedTables:
         if groups is None:
             return _code(name, {table: held.column(name) for table, held in self.encoded.items()})
         codes, levels = replace(self, groups={}).column(name)
-        first = next(iter(codes.values()))
-        group, grouped = put_in_groups(name, first, levels, groups, special)
+        table, first = next(iter(codes.items()))
+        times = self.encoded[table].weights
+        group, grouped = put_in_groups(name, first, levels, groups, special, times)
         place: Codes = group.astype(code_dtype(max(len(grouped), 1)))
         return {table: place[held] for table, held in codes.items()}, grouped
 

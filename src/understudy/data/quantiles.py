@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.bins import Bins, Grid, Numeric
+from understudy.data.counted import Ranked
 from understudy.data.ends import FEWEST_AT_ENDS
 
 Floats = NDArray[np.float64]
@@ -57,14 +58,14 @@ class Quantiles:
     firsts: NDArray[np.int64]
 
     @classmethod
-    def of(cls, bins: Bins, ordered: Numeric) -> Quantiles:
+    def of(cls, bins: Bins, ordered: Numeric | Ranked) -> Quantiles:
         """Return the quantiles of sorted numbers in the bins that they are in.
 
         Each piece between two quantiles rests on five records or more. A bin with too few for two
         pieces is drawn from evenly, from the first number that can be written there to the last.
         """
-        starts = np.searchsorted(ordered, bins.edges[:-1], side="left")
-        stops = np.append(starts[1:], np.searchsorted(ordered, bins.edges[-1], side="right"))
+        starts = ordered.searchsorted(bins.edges[:-1], side="left")
+        stops = np.append(starts[1:], ordered.searchsorted(bins.edges[-1], side="right"))
         shares = [
             _shares(stop - start, first=place == 0, last=place == len(bins) - 1)
             for place, (start, stop) in enumerate(zip(starts.tolist(), stops.tolist(), strict=True))

@@ -3,31 +3,38 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 import pyarrow as pa
 
+from understudy.data.counted import Counted, Tallies
 from understudy.data.csv_files import direct_columns, found_columns, unnamed_in_words
 from understudy.data.csv_shape import shape_of, with_quotes
+from understudy.data.declared import declared
 from understudy.data.dialect import Dialect, has_blank_lines, plain_names
 from understudy.data.files import Place, read, tell_notices
 from understudy.data.format_search import Found, Search, doubts_in_words
 from understudy.data.formats import ColumnFormat
-from understudy.data.frames import Frame, Layout, check_names, to_arrow
+from understudy.data.frames import Layout, check_names, to_arrow
 from understudy.data.kinds import ARROW, CSV, ReadOptions
 from understudy.data.kinds.database import is_address
 from understudy.data.kinds.opening import Opened, open_table
 from understudy.data.number_format import NumberFormat
+from understudy.data.source import Combinations, Joined
 from understudy.errors import DataError, unknown_columns
 from understudy.showing import reason
 
+if TYPE_CHECKING:
+    from understudy.data.codec import Codec, CodedStream
+    from understudy.data.coded import Coded
+
 MEMORY_FOR_COLUMNS = 2**29
-"""Bytes that columns read together may take, about, while a file is described."""
+"""Bytes that columns read together may take, about, while the formats of a file are found."""
 
 _READ_WHOLE = "or read it whole with understudy.read."
 
@@ -36,9 +43,9 @@ _READ_WHOLE = "or read it whole with understudy.read."
 class FileStream:
     """A file, or a folder of them, that is read in pieces; made by `scan`.
 
-    It goes wherever a frame goes that is only counted: schemas, codecs and the fitting of
-    synthesizers that need no more than sums over batches. All but some texts of a column in
-    `joined` are read as one.
+    It is a `TableSource`, and goes wherever a frame goes that is only counted: schemas, codecs and
+    the fitting of synthesizers that need no more than sums over batches. All but some texts of a
+    column in `joined` are read as one.
     """
 
     opened: Opened | pl.DataFrame
@@ -46,7 +53,7 @@ class FileStream:
     dialect: Dialect | None
     drop: tuple[str, ...] = ()
     codes_in_memory: bool = False
-    joined: tuple[tuple[str, frozenset[str], str], ...] = ()
+    joined: tuple[Joined, ...] = ()
     rows: int = field(init=False)
     empty: Any = field(init=False, repr=False)
 
@@ -112,17 +119,69 @@ class FileStream:
         """Return in how many rows every value is missing."""
         return int(_collect(self.lazy().select(pl.all_horizontal(pl.all().is_null()).sum())).item())
 
-    def batches(self) -> Iterator[pl.DataFrame]:
-        """Yield the rows in order, at most `batch_rows` at a time."""
-        for batch in self.lazy().collect_batches(chunk_size=self.batch_rows, maintain_order=True):
+    @property
+    def in_memory(self) -> bool:
+        """Whether a synthesizer may hold the codes of all records."""
+        return self.codes_in_memory
+
+    @property
+    def layout(self) -> Layout:
+        """How the batches are stored."""
+        return Layout.of(self.empty)
+
+    @property
+    def special(self) -> Mapping[str, Sequence[float]]:
+        """Numbers that a file which was read whole declares to be no amounts, by column."""
+        held = declared(self.opened) if isinstance(self.opened, pl.DataFrame) else {}
+        return {name: values for name, values in held.items() if name in self.names}
+
+    def describe(self, names: Collection[str] | None = None) -> Iterator[tuple[str, Counted]]:
+        """Yield the columns, or some of them, with the values that occur and their counts.
+
+        Columns of few different values are counted together, in one pass over the file. Each of
+        the others is read by itself.
+        """
+        wanted = [name for name in self.names if names is None or name in names]
+        tallies = Tallies(wanted)
+        for batch in self.batches(wanted):
+            tallies.add(to_arrow(batch))
+        for name in wanted:
+            found = tallies.counted(name)
+            yield name, found or Counted.of(self.table([name])[name].combine_chunks())
+
+    def combinations(self, names: Sequence[str]) -> Combinations:
+        """Return the different rows of some columns, and how many records are like each."""
+        return Combinations.of(self.lazy().select(names))
+
+    def table(self, names: Sequence[str] | None = None) -> pa.Table:
+        """Return all columns, or some, whole."""
+        return to_arrow(_collect(self.lazy().select(self.names if names is None else names)))
+
+    def every(self, step: int) -> pa.Table:
+        """Return one row of every so many."""
+        parts, seen = [], 0
+        for batch in self.batches():
+            parts.append(batch.gather_every(step, (-seen) % step))
+            seen += len(batch)
+        return to_arrow(pl.concat(parts))
+
+    def arrow_batches(self) -> Iterator[pa.Table]:
+        """Yield the rows in order as Arrow tables, at most `batch_rows` at a time."""
+        yield from map(to_arrow, self.batches())
+
+    def batches(self, names: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """Yield the rows in order, or some columns of them, at most `batch_rows` at a time."""
+        lazy = self.lazy() if names is None else self.lazy().select(names)
+        for batch in lazy.collect_batches(chunk_size=self.batch_rows, maintain_order=True):
             yield from batch.iter_slices(self.batch_rows)
 
-    def columns(self) -> Iterator[tuple[str, pa.Array]]:
-        """Yield each column whole, reading as many together as fit the memory set aside."""
-        for part in self.parts():
-            table = to_arrow(part)
-            for name in part.columns:
-                yield name, table[name].combine_chunks()
+    def with_joined(self, joined: Sequence[Joined]) -> FileStream:
+        """Return the file with all but some texts of columns read as one."""
+        return replace(self, joined=(*self.joined, *joined))
+
+    def coded(self, codec: Codec) -> Coded | CodedStream:
+        """Return the codes of the file, batch by batch or in memory."""
+        return codec.encode(self) if self.codes_in_memory else codec.stream(self)
 
     def parts(self) -> Iterator[pl.DataFrame]:
         """Yield the whole file, as many columns at a time as fit the memory set aside."""
@@ -259,34 +318,3 @@ def _known(drop: Sequence[str], stream: FileStream) -> tuple[str, ...]:
     if problems:
         raise DataError(f"Columns to drop: {' '.join(problems)}")
     return tuple(drop)
-
-
-def layout_of(data: Frame | FileStream) -> Layout:
-    """Return how a frame, or a stream's batches, are stored."""
-    return Layout.of(data.empty if isinstance(data, FileStream) else data)
-
-
-def columns_of(data: Frame | FileStream) -> Iterator[tuple[str, pa.Array]]:
-    """Yield each column's name and values, from memory or from a file."""
-    if isinstance(data, FileStream):
-        yield from data.columns()
-    else:
-        table = to_arrow(data)
-        for name, column in zip(table.column_names, table.columns, strict=True):
-            yield name, column.combine_chunks()
-
-
-def table_of(data: Frame | FileStream, names: Sequence[str]) -> pa.Table:
-    """Return some columns whole, from memory or from a file."""
-    if isinstance(data, FileStream):
-        return to_arrow(_collect(data.lazy().select(names)))
-    return to_arrow(data).select(list(names))
-
-
-def arrow_batches(data: Frame | FileStream) -> Iterator[pa.Table]:
-    """Yield a frame as one Arrow table, or a stream as one table per batch."""
-    if isinstance(data, FileStream):
-        for batch in data.batches():
-            yield to_arrow(batch)
-    else:
-        yield to_arrow(data)

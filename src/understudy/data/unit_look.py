@@ -10,7 +10,7 @@ the records, and they neither stand together nor are evenly spread.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from understudy.data.counted import Counted, Order
 from understudy.data.identifier_look import (
     FEWEST,
     looks_like_epoch,
@@ -31,7 +32,6 @@ from understudy.data.identifier_look import (
     word_set,
     words_of,
 )
-from understudy.data.units import without_gaps
 from understudy.data.values import to_numpy
 
 FEWEST_NAMED = 10
@@ -79,21 +79,20 @@ class Repeats:
 
     Parameters
     ----------
-    codes : ndarray of int
-        Which value each record has that has one.
     counts : ndarray of int64
         How many records have each value.
+    order : Order or None
+        How the values stand in the column; None if that is not known.
     """
 
-    codes: NDArray[np.integer]
     counts: NDArray[np.int64]
+    order: Order | None
 
     @classmethod
-    def of(cls, values: pa.Array) -> Repeats:
+    def of(cls, values: pa.Array | Counted) -> Repeats:
         """Count the values of a column."""
-        coded = without_gaps(values).dictionary_encode()
-        codes = to_numpy(coded.indices)
-        return cls(codes, np.bincount(codes, minlength=len(coded.dictionary)))
+        found = Counted.of(values)
+        return cls(found.without_gaps().counts, found.order)
 
     @property
     def values(self) -> int:
@@ -103,7 +102,7 @@ class Repeats:
     @property
     def records(self) -> int:
         """How many records have a value."""
-        return len(self.codes)
+        return int(self.counts.sum())
 
     def enough(self, *, times: int = 1, fewest: int = FEWEST) -> bool:
         """Whether there are many values in groups of a few records; `times` asks for more."""
@@ -113,8 +112,12 @@ class Repeats:
     @property
     def together(self) -> bool:
         """Whether the records of each value follow each other."""
-        runs = 1 + int(np.count_nonzero(np.diff(self.codes)))
-        return runs <= TOGETHER * self.values
+        return self.order is not None and self.order.runs <= TOGETHER * self.values
+
+    @property
+    def rising(self) -> bool:
+        """Whether no value is smaller than the one before."""
+        return self.order is not None and self.order.rising
 
     @property
     def alike(self) -> bool:
@@ -154,14 +157,14 @@ def _measured(name: str) -> bool:
     return named_like_measure(name) or named_like_count(name)
 
 
-def why_unit(name: str, array: pa.Array) -> str:
+def why_unit(name: str, array: pa.Array | Counted) -> str:
     """Return why values that repeat look like names of units; empty if they do not.
 
     Parameters
     ----------
     name : str
         The column's name.
-    array : Array
+    array : Array or Counted
         Its values: texts or whole numbers.
 
     Examples
@@ -172,18 +175,18 @@ def why_unit(name: str, array: pa.Array) -> str:
     >>> why_unit("x", pa.array([1, 2, 3] * 40))
     ''
     """
-    array = without_gaps(array)
-    text = _is_text(array.type)
-    if not text and not _is_whole(array):
+    counted = Counted.of(array)
+    values = counted.without_gaps().values
+    text = _is_text(values.type)
+    if not text and not _is_whole(values):
         return ""
     if _measured(name):
         return ""
-    found = Repeats.of(array)
+    found = Repeats.of(counted)
     if not found.enough(fewest=FEWEST_NAMED):
         return ""
     if _numbered(name):
         return "the name says so"
-    values = array.unique()
     thing = not _UNITS.isdisjoint(words_of(name))
     if text:
         return _why_text(name, values, found, thing=thing)
@@ -241,8 +244,7 @@ def _why_number(name: str, values: pa.Array, found: Repeats, *, thing: bool) -> 
     if found.alike:
         return "all have the same number of records"
     # A table may be sorted by an amount.
-    rising = bool((np.diff(found.codes) >= 0).all()) and bool(np.all(np.diff(values) > 0))
-    if found.together and (not rising or _without_law(numbers) or _dense(numbers)):
+    if found.together and (not found.rising or _without_law(numbers) or _dense(numbers)):
         return "records with the same value stand together"
     return ""
 
@@ -259,30 +261,29 @@ def _dense(numbers: NDArray[Any]) -> bool:
 
 
 def members_within(
-    units: Mapping[str, NDArray[np.integer]], others: Mapping[str, NDArray[np.integer]]
+    units: Mapping[str, int], others: Iterable[str], combined: Callable[[str, str], int]
 ) -> set[str]:
     """Return which columns number the members of a unit, such as the persons of a household.
 
     Parameters
     ----------
     units : mapping
-        The codes of columns that name units, a record each.
-    others : mapping
-        The codes of columns that `may_be_member` lets pass.
+        Columns that name units, and how many values each has; missing is one, too.
+    others : iterable of str
+        Columns that `may_be_member` lets pass.
+    combined : callable
+        Returns how many combinations of values of two columns occur.
 
     Examples
     --------
-    >>> home, person = np.repeat(np.arange(30), 3), np.tile(np.arange(3), 30)
-    >>> members_within({"home": home}, {"person": person})
+    >>> members_within({"home": 30}, ["person"], lambda home, person: 90)
     {'person'}
     """
-    found = set()
-    for name, codes in others.items():
-        for unit in units.values():
-            both = unit.astype(np.int64) * (int(codes.max(initial=0)) + 1) + codes
-            if len(np.unique(both)) > 1.2 * len(np.unique(unit)):
-                found.add(name)
-    return found
+    return {
+        name
+        for name in others
+        if any(combined(unit, name) > 1.2 * values for unit, values in units.items())
+    }
 
 
 def may_be_member(name: str) -> bool:
@@ -293,7 +294,7 @@ def may_be_member(name: str) -> bool:
     return _numbered(name) or not _WITHIN.isdisjoint({*words_of(name), *stems})
 
 
-def values_to_refer_to(array: pa.Array) -> pa.Array | None:
+def values_to_refer_to(array: pa.Array | Counted) -> pa.Array | None:
     """Return the different values of a column that may name others; None if it names nobody.
 
     Numbers that lie close together, such as 1 to 500, may be anything.
@@ -305,7 +306,7 @@ def values_to_refer_to(array: pa.Array) -> pa.Array | None:
     """
     if not (_is_text(array.type) or pa.types.is_integer(array.type)):
         return None
-    values = array.drop_null().unique()
+    values = Counted.of(array).values.drop_null()
     if len(values) < FEWEST_NAMED or len(values) > MOST_REFERRED:
         return None
     if pa.types.is_integer(array.type):

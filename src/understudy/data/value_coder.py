@@ -25,9 +25,10 @@ from understudy.data.coders import (
     place_in,
     special_first,
 )
+from understudy.data.counted import Counted
 from understudy.data.ends import Number, fold_ends
 from understudy.data.schema import Column
-from understudy.data.values import Numbers, numbers, numbers_to_arrow
+from understudy.data.values import Numbers, numbers_to_arrow
 
 Smoothing = Literal["interpolate", "density"]
 
@@ -211,7 +212,7 @@ def _bandwidth(values: NDArray[Any], counts: NDArray[np.int64]) -> float:
     return float(0.9 * width * total**-0.2)
 
 
-def build_value_coder(column: Column, array: pa.Array, ends: int = 1) -> ValueCoder:
+def build_value_coder(column: Column, array: pa.Array | Counted, ends: int = 1) -> ValueCoder:
     """Return the coder of a column of numbers or times, one code for each that occurs.
 
     A column whose schema lists its numbers (`levels`) has a code for each of these. The lowest and
@@ -220,30 +221,20 @@ def build_value_coder(column: Column, array: pa.Array, ends: int = 1) -> ValueCo
     kind = array.type
     column = as_stored(column, kind)
     special = _special(column, kind)
+    whole = column.kind != "real"
+    values, counts = Counted.of(array).numbers_of(column.name, whole=whole, dtype=special.dtype)
     if column.levels:
-        values = np.unique(as_numbers(column.levels, column, kind))
-        counts = _count_places(values, column, array) if ends > 1 else np.zeros(len(values), int)
-    else:
-        values, counts = np.unique(_present(column, array, special.dtype), return_counts=True)
+        listed = np.unique(as_numbers(column.levels, column, kind))
+        places = place_in(listed, values)
+        values, held = listed, counts
+        counts = np.zeros(len(listed), np.int64)
+        counts[places[places >= 0]] = held[places >= 0]
     if len(special):
         ordinary = ~np.isin(values, special)
         values, counts = values[ordinary], counts[ordinary]
     grid = grid_of(kind, values, column.decimals)
     coder = ValueCoder(values, kind, column.name, special, grid)
     return coder if ends == 1 else coder.with_ends(counts, ends, listed=bool(column.levels))
-
-
-def _present(column: Column, array: pa.Array, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return the numbers of a column that are not missing."""
-    found = numbers(array, column.name)
-    found = found.as_whole() if column.kind != "real" else found
-    return found.present.astype(dtype, copy=False)
-
-
-def _count_places(values: NDArray[Any], column: Column, array: pa.Array) -> NDArray[np.int64]:
-    """Return the records with each of a column's listed numbers."""
-    places = place_in(values, _present(column, array, values.dtype))
-    return np.bincount(places[places >= 0], minlength=len(values))
 
 
 def _special(column: Column, kind: pa.DataType) -> NDArray[Any]:

@@ -80,7 +80,7 @@ class Records:
     @cached_property
     def weights(self) -> NDArray[np.int64]:
         """How often each of the different records occurs."""
-        return np.bincount(self.ids, minlength=self.words.shape[1])
+        return self.coded.counts(self.ids, self.words.shape[1])
 
     @cached_property
     def sensitive(self) -> NDArray[np.int32]:
@@ -90,7 +90,7 @@ class Records:
     @cached_property
     def counts(self) -> NDArray[np.int64]:
         """How often each sensitive value occurs."""
-        return np.bincount(self.coded.columns[-1], minlength=self.coded.cardinalities[-1])
+        return self.coded.counts(self.coded.columns[-1], self.coded.cardinalities[-1])
 
     def key_bytes(
         self, places: Sequence[int], rows: NDArray[np.integer]

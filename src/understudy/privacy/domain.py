@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data import Codec, Coded, FileStream, Schema
+from understudy.data import Codec, Coded, Schema
 from understudy.data.bins import WholeGrid, build_bins
 from understudy.data.coders import BinCoder, Coder, FoldedCoder, NumberLevelCoder
-from understudy.data.frames import Frame, Layout, to_narwhals
+from understudy.data.frames import Frame, Layout, to_arrow
 from understudy.data.inspection import check_kinds
 from understudy.data.made_up_identifiers import Pattern
 from understudy.data.schema import NUMERIC, Column, Kind
-from understudy.data.stream import arrow_batches, columns_of
+from understudy.data.source import TableSource, source_of
 from understudy.data.values import TICKS_PER_SECOND, Form, form_of, unit_of
 from understudy.errors import PublicDomainError
 from understudy.privacy.accountant import Accountant
@@ -87,38 +87,32 @@ _KINDS: dict[Form, Kind] = {
 }
 
 
-def schema_of_types(data: Frame | FileStream, kinds: Mapping[str, Kind] | None = None) -> Schema:
+def schema_of_types(data: Frame | TableSource, kinds: Mapping[str, Kind] | None = None) -> Schema:
     """Return what the types of columns alone say of them: no value of a record is looked at.
 
     Parameters
     ----------
-    data : frame or FileStream
+    data : frame or TableSource
         The table.
     kinds : mapping, optional
         What some columns are, whatever their type.
     """
     given = kinds or {}
-    types = {name: array.type for name, array in columns_of(without_records(data))}
+    empty = to_arrow(source_of(data).empty)
+    types = dict(zip(empty.column_names, empty.schema.types, strict=True))
     check_kinds(given, tuple(types))
     return Schema(
         Column(name, given.get(name) or _KINDS[form_of(kind, name)]) for name, kind in types.items()
     )
 
 
-def without_records(data: Frame | FileStream) -> Frame:
-    """Return a table of the same columns and types that has no rows."""
-    if isinstance(data, FileStream):
-        return data.empty
-    return to_narwhals(data).head(0).to_native()
-
-
-def public_codec(data: Frame | FileStream, schema: Schema) -> Codec:
+def public_codec(data: Frame | TableSource, schema: Schema) -> Codec:
     """Return the codec of a table that knows no more than a public schema and the types.
 
     Dependencies between columns are not kept: whether they hold is a matter of the records.
     """
     columns = [_told_publicly(column) for column in schema]
-    codec = Codec.fit(without_records(data), Schema(columns))
+    codec = Codec.fit(source_of(data).empty, Schema(columns))
     coders = {name: _public(coder, codec.schema[name]) for name, coder in codec.coders.items()}
     return replace(
         codec,
@@ -204,11 +198,11 @@ class Records:
     """How many lie inside, were moved to an end, and were left out."""
 
 
-def records_inside(data: Frame | FileStream, codec: Codec) -> Records:
+def records_inside(data: Frame | TableSource, codec: Codec) -> Records:
     """Return the records that a public codec knows, as codes, with clamping as declared."""
     clamped = clamping(codec)
     parts, places = [], np.zeros(3, np.int64)
-    for table in arrow_batches(data):
+    for table in source_of(data).arrow_batches():
         coded, known = clamped.encode_seen(table)
         _, as_they_are = codec.encode_seen(table)
         kept = int(np.count_nonzero(known))

@@ -10,21 +10,20 @@ import polars as pl
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from understudy.data import FileStream
 from understudy.data.frames import Frame
-from understudy.data.stream import arrow_batches
+from understudy.data.source import TableSource, source_of
 
 _BETWEEN = "\x1f"
 _GAP = "\x1e"
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
-def fingerprint(data: Frame | FileStream, key: bytes) -> str:
+def fingerprint(data: Frame | TableSource, key: bytes) -> str:
     """Return a text that tells one table from others, and nothing of it without the key.
 
     Parameters
     ----------
-    data : frame or FileStream
+    data : frame or TableSource
         The table. The order of rows does not matter, that of columns does.
     key : bytes
         Whoever has it can check whether a table is the one.
@@ -38,7 +37,7 @@ def fingerprint(data: Frame | FileStream, key: bytes) -> str:
     names: tuple[str, ...] = ()
     rows = 0
     total = np.zeros(2, np.uint64)
-    for table in arrow_batches(data):
+    for table in source_of(data).arrow_batches():
         names = tuple(table.column_names)
         rows += table.num_rows
         texts = _row_texts(table)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,9 +20,9 @@ from numpy.typing import NDArray
 
 from understudy.data import FileStream, Schema
 from understudy.data.coders import is_gap
-from understudy.data.frames import Frame, to_narwhals
+from understudy.data.frames import Frame
 from understudy.data.schema import NUMERIC, Column
-from understudy.data.stream import columns_of
+from understudy.data.source import TableSource, source_of
 from understudy.data.values import TICKS_PER_SECOND, holds_text, numbers, time_to_text, unit_of
 from understudy.errors import DataError, ParameterError
 from understudy.privacy.accountant import Accountant
@@ -81,9 +80,9 @@ def buy_domain(
     delta = accountant.delta_for_domain / max(len(listed), 1)
     found: dict[str, Column] = {}
     grouped = []
-    for name, array in columns_of(data):
-        if name not in names:
-            continue
+    source = source_of(data)
+    for name in [name for name in source.layout.types if name in names]:
+        array = source.table([name])[name].combine_chunks()
         column = _what_is_public(schema[name])
         if column.kind == "categorical":
             found[name] = _buy_levels(column, array, accountant, cost, delta)
@@ -111,20 +110,10 @@ def _what_is_public(column: Column) -> Column:
     )
 
 
-def in_bought_levels(data: Frame | FileStream, domain: BoughtDomain) -> Frame | FileStream:
+def in_bought_levels(source: TableSource, domain: BoughtDomain) -> TableSource:
     """Return a table in which texts that were not published are one level."""
     kept = {name: frozenset(map(str, domain.schema[name].levels)) for name in domain.grouped}
-    if isinstance(data, FileStream):
-        joined = tuple((name, levels, OTHER) for name, levels in kept.items())
-        return replace(data, joined=(*data.joined, *joined))
-    table = to_narwhals(data)
-    return table.with_columns(
-        nw.when(nw.col(name).cast(nw.String).is_in(list(levels)) | nw.col(name).is_null())
-        .then(nw.col(name).cast(nw.String))
-        .otherwise(nw.lit(OTHER))
-        .alias(name)
-        for name, levels in kept.items()
-    ).to_native()
+    return source.with_joined(tuple((name, levels, OTHER) for name, levels in kept.items()))
 
 
 def needs_delta(schema: Schema) -> bool:

@@ -24,7 +24,7 @@ from typing import Any
 from understudy.data import FileStream
 from understudy.data.files import write_bytes
 from understudy.data.frames import Frame
-from understudy.data.stream import layout_of
+from understudy.data.source import source_of
 from understudy.errors import DataError
 from understudy.privacy.fingerprint import fingerprint
 from understudy.privacy.guarantee import BudgetError, Guarantee, check_epsilon
@@ -278,7 +278,7 @@ class Account:
             if not place.exists():
                 TableLedger.new().save(place)
             ledger = TableLedger.load(place)
-        return cls(place, ledger.of(data), tuple(layout_of(data).types))
+        return cls(place, ledger.of(data), tuple(source_of(data).layout.types))
 
     def check_room(self, guarantees: Sequence[Guarantee]) -> None:
         """Raise unless the table can have so many more releases. Nothing is debited."""

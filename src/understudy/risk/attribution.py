@@ -50,9 +50,9 @@ def attribution(  # noqa: PLR0913  # the scenario, the rule and the coding are t
 
     Parameters
     ----------
-    original : frame
+    original : frame, FileStream or DataFrame of Spark
         The original table.
-    synthetic : frame or list of frames
+    synthetic : the same, or a list
         The synthetic table, by any tool and of any size. Keys are looked up in the records of
         several releases together.
     keys : sequence of str
@@ -344,7 +344,7 @@ def _collected(prepared: Prepared, rule: Unmatched, found: _Found) -> Attributio
         others = Rates.over([(one.control_accuracy, one.control_mean) for one in subsets])
         control = ControlRates(
             **vars(others),
-            records=len(prepared.control),
+            records=prepared.control.records,
             interval=found.control.interval if len(subsets) == 1 else None,
             baseline=Baseline.mean(found.control.baselines),
             difference=rates.accuracy - others.accuracy,
@@ -357,14 +357,14 @@ def _collected(prepared: Prepared, rule: Unmatched, found: _Found) -> Attributio
         scenario=prepared.scenario,
         rule=rule,
         tolerance=None if number is None else number.closeness.tolerance,
-        records=len(prepared.original),
-        synthetic_records=len(prepared.released),
+        records=prepared.original.records,
+        synthetic_records=prepared.released.records,
         interval=subsets[0].interval if len(subsets) == 1 else None,
         baseline=baseline,
         gain=rates.accuracy - baseline.zero_rule,
         original=Rates.over([(one.original_accuracy, one.original_mean) for one in subsets]),
         control=control,
-        unmatched=sum(one.unmatched for one in subsets) / len(subsets) / len(prepared.original),
+        unmatched=sum(one.unmatched for one in subsets) / len(subsets) / prepared.original.records,
         rho=tuple(map(sum, zip(*distances, strict=True))) if distances else None,
         subsets=subsets,
         reasons=_reasons(subsets, control),

@@ -21,6 +21,7 @@ from understudy.learning.packed import Records
 from understudy.progress import track
 from understudy.results import Line, Result
 from understudy.risk.kept_back import Compared
+from understudy.risk.prepare import require_rows
 from understudy.risk.scenario import Baseline, Scenario
 from understudy.risk.tolerance import NumberTarget, Tolerance
 from understudy.wording import percent
@@ -91,8 +92,8 @@ class Scores:
     @property
     def mean(self) -> float:
         """Mean of the records' scores; nan if none counts."""
-        # Not as a product of vectors: of floats, NumPy's would start threads.
-        total = float((self.weights * self.cap).sum())
+        # Rounded once, so that it is the same in whatever order records come.
+        total = math.fsum((self.weights * self.cap).tolist())
         return total / self.records if self.records else math.nan
 
     @property
@@ -361,9 +362,11 @@ class Attribution(Result):
         Raises
         ------
         ParameterError
-            If that set of keys was not attacked.
+            If that set of keys was not attacked, or the original's records were counted.
         """
         import polars as pl
+
+        require_rows(self._attack.queries.coded)
 
         frame = self._over_subsets() if subset is None else self._of_subset(self._chosen(subset))
         rows = self._attack.queries.ids

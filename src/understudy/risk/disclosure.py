@@ -89,9 +89,9 @@ def disclosure(  # noqa: PLR0913  # the options of the measure that it is compar
 
     Parameters
     ----------
-    original : frame
+    original : frame, FileStream or DataFrame of Spark
         The original table.
-    synthetic : frame, or list of frames
+    synthetic : the same, or a list
         The synthetic table; several are measured one by one, and all of them together.
     keys : sequence of str
         What an attacker knows of a person.
@@ -319,7 +319,11 @@ class _Attack:
 def _people(tally: Tally) -> People:
     """Return who is disclosed, and whose sensitive values are the same."""
     told = tally.flags()["correct"].astype(np.float64)
-    return People(told, tally.cells.value[tally.cells.cell_of[tally.table]])
+    values = tally.cells.value[tally.cells.cell_of[tally.table]]
+    times = tally.cells.weights[tally.table]
+    if times is not None:
+        told, values = np.repeat(told, times), np.repeat(values, times)
+    return People(told, values)
 
 
 def _check_threshold(name: str, threshold: Threshold) -> None:

@@ -14,6 +14,7 @@ from understudy.results import Line, Result, to_plain
 from understudy.risk.exclusions import Exclusions
 from understudy.risk.kept_back import Compared
 from understudy.risk.key_tally import RATES, Tally
+from understudy.risk.prepare import NOT_HELD
 from understudy.risk.scenario import Scenario
 from understudy.wording import percent
 
@@ -272,6 +273,8 @@ class Disclosure(Result):
         """
         import polars as pl
 
+        if self._tally.cells.weights[self._tally.table] is not None:
+            raise ParameterError(NOT_HELD)
         frame = pl.DataFrame(self._tally.flags()).with_row_index("record")
         return self._framed(frame, backend)
 

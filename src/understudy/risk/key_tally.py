@@ -46,7 +46,9 @@ class KeyCells:
     counts : tuple of ndarray of int64
         For each table, its records in each cell.
     cell_of : tuple of ndarray of int64
-        For each table, the cell of each record.
+        For each table, the cell of each row.
+    weights : tuple of ndarray of int64 or None
+        For each table, how many records each row stands for; None if one.
     examples : Coded
         One record for each cell, with all columns.
     """
@@ -56,6 +58,7 @@ class KeyCells:
     keys: int
     counts: tuple[Counts, ...]
     cell_of: tuple[Counts, ...]
+    weights: tuple[Counts | None, ...]
     examples: Coded
 
     @classmethod
@@ -82,8 +85,11 @@ class KeyCells:
             keyed.ids[cells.representatives].astype(np.int64),
             values[cells.representatives].astype(np.int64),
             keyed.count,
-            tuple(np.bincount(part, minlength=cells.count) for part in cell_of),
+            tuple(
+                table.counts(part, cells.count) for table, part in zip(tables, cell_of, strict=True)
+            ),
             cell_of,
+            tuple(table.weights for table in tables),
             stacked.take(cells.representatives),
         )
 
@@ -215,7 +221,7 @@ class Tally:
         return {name: float(rate) for name, rate in rates.items()}, reasons
 
     def flags(self) -> dict[str, NDArray[np.bool_]]:
-        """Return, for each attacked record, whether it is counted by each measure of records."""
+        """Return, for each attacked row, whether it is counted by each measure of records."""
         cells = self.cells
         keys = cells.per_key(self["original"])
         synthetic_keys = cells.per_key(self["synthetic"])

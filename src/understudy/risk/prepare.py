@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from understudy.data import Coded
 from understudy.data.frames import Backend, Frame
-from understudy.data.joint_coding import CodedTables, Levels
+from understudy.data.joint_coding import CodedTables, EncodedTable, Levels, encode
+from understudy.data.source import FrameSource, TableSource, source_of
 from understudy.errors import ParameterError
 from understudy.risk.compared_tables import named_tables
 from understudy.risk.scenario import Scenario
 from understudy.risk.tolerance import NumberTarget, Tolerance, number_target
 
+NOT_HELD = (
+    "The original was not held in memory, only counted, so there is no row for each record. Give "
+    "it as a frame."
+)
 NEARLY_DISTINCT = 0.9
 """A key with more different values than this share of the records matches almost nobody."""
 
@@ -30,7 +35,7 @@ class Prepared:
     scenario : Scenario
         Keys and sensitive attribute; their columns are those of the tables, in this order.
     original : Coded
-        The original records.
+        The original records, or those that differ with their numbers.
     syntheses : tuple of Coded
         The synthetic tables.
     control : Coded or None
@@ -79,9 +84,27 @@ def prepare(
     DataError
         If a table has no rows, or tables hold values that cannot be compared.
     """
-    tables = tables_of(original, syntheses, control)
-    tables = tables.select(columns=(*scenario.keys, scenario.sensitive))
+    columns = (*scenario.keys, scenario.sensitive)
+    given = [counted_rows(one, columns) for one in (original, *syntheses)]
+    others = None if control is None else counted_rows(control, columns)
+    tables = tables_of(given[0], given[1:], others).select(columns=columns)
     return prepared_from(tables, scenario, groups=groups, special=special, tolerance=tolerance)
+
+
+def counted_rows(table: Frame | TableSource, columns: Sequence[str]) -> Frame | EncodedTable:
+    """Return a frame as it is, and of any other table its different rows with their numbers."""
+    source = None if isinstance(table, EncodedTable) else source_of(table)
+    if source is None or isinstance(source, FrameSource):
+        return table
+    known = [name for name in columns if name in source.layout.types]
+    rows, counts = source.combinations(known)
+    return replace(encode(rows), backend=source.layout.backend, weights=counts)
+
+
+def require_rows(coded: Coded) -> None:
+    """Raise if rows that are alike were counted, so that there is none for each record."""
+    if coded.weights is not None:
+        raise ParameterError(NOT_HELD)
 
 
 def tables_of(
@@ -120,9 +143,9 @@ def prepared_from(
     held = coded.tables
     coded.check_rows()
     name = scenario.sensitive
-    number = number_target(
-        name, coded.levels[name], held["original"][name], wanted, grouped=name in coded.groups
-    )
+    own = held["original"]
+    codes = own[name] if own.weights is None else np.repeat(own[name], own.weights)
+    number = number_target(name, coded.levels[name], codes, wanted, grouped=name in coded.groups)
     _warn_of_distinct_keys(scenario, held["original"])
     return Prepared(
         scenario,
@@ -136,7 +159,7 @@ def prepared_from(
 
 
 def _warn_of_distinct_keys(scenario: Scenario, original: Coded) -> None:
-    rows = len(original)
+    rows = original.records
     for name in scenario.keys:
         distinct = int(np.count_nonzero(np.bincount(original[name])))
         if rows > 1 and distinct > NEARLY_DISTINCT * rows:

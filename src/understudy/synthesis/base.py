@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from understudy.arguments import check_choice, check_whole
 from understudy.counting import LocalEngine, Source
-from understudy.data import Codec, Coded, Dialect, FileStream, Schema
+from understudy.data import Codec, Coded, Dialect, Schema
 from understudy.data.bins import Decoding
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.files import fitted, write_tables
 from understudy.data.frames import Frame, to_arrow
 from understudy.data.panel_look import looks_like_panel, panel_losses
-from understudy.data.stream import columns_of, layout_of
+from understudy.data.source import FrameSource, TableSource, source_of
 from understudy.errors import (
     DataError,
     ModelFileError,
@@ -130,7 +130,7 @@ class Synthesizer(Parametrized, ABC):
 
     def fit(
         self,
-        data: Frame | FileStream,
+        data: Frame | TableSource,
         schema: Schema | None = None,
         *,
         dialect: Dialect | None = None,
@@ -139,8 +139,8 @@ class Synthesizer(Parametrized, ABC):
 
         Parameters
         ----------
-        data : frame or FileStream
-            The original table; a stream (from `scan`) need not fit in memory.
+        data : frame, FileStream or DataFrame of Spark
+            The original table. What `scan` gives, or Spark, need not fit in memory.
         schema : Schema, optional
             What the columns are; inferred if not given.
         dialect : Dialect, optional
@@ -154,11 +154,11 @@ class Synthesizer(Parametrized, ABC):
         before, start = dict(self.__dict__), time.perf_counter()
         try:
             self._check_params()
-            self._learn(data, schema)
+            source = source_of(data)
+            self._learn(source, schema)
             self.description_seconds_ = time.perf_counter() - start
             self.generation_seconds_ = math.nan
-            written = data.dialect if isinstance(data, FileStream) else dialect
-            self.dialect_ = self._kept_dialect(written)
+            self.dialect_ = self._kept_dialect(source.dialect or dialect)
         except BaseException:
             # Half a fit would draw from old tables with new levels.
             self.__dict__ = before
@@ -181,20 +181,22 @@ class Synthesizer(Parametrized, ABC):
         self.codec_ = self.codec_.with_identifiers_of(data)
         return self
 
-    def _learn(self, data: Frame | FileStream, schema: Schema | None) -> None:
+    def _learn(self, source: TableSource, schema: Schema | None) -> None:
         codec = Codec.fit(
-            data,
+            source,
             schema,
             exact=self.exact,
             ends=self._least_at_ends,
-            stay=self._named_columns(tuple(layout_of(data).types)),
+            stay=self._named_columns(tuple(source.layout.types)),
             positions=self._follows_numbers,
         )
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
-        if not isinstance(data, FileStream):
-            self._tell_of_panel(codec.schema, dict(columns_of(data)))
-        self._learn_from(data, codec)
+        if isinstance(source, FrameSource):
+            whole = source.table()
+            columns = {name: whole[name].combine_chunks() for name in whole.column_names}
+            self._tell_of_panel(codec.schema, columns)
+        self._learn_from(source, codec)
 
     def _tell_of_panel(self, schema: Schema, columns: Mapping[str, pa.Array]) -> None:
         """Say what is lost if records of units are drawn by themselves."""
@@ -213,18 +215,13 @@ class Synthesizer(Parametrized, ABC):
         if losses:
             logging.getLogger("understudy").warning("%s %s", losses, advice)
 
-    def _learn_from(self, data: Frame | FileStream, codec: Codec) -> None:
+    def _learn_from(self, source: TableSource, codec: Codec) -> None:
         """Learn from a table whose coding is known."""
-        source: Source
-        if isinstance(data, FileStream) and not data.codes_in_memory:
-            source, rows = codec.stream(data), data.rows
-        else:
-            source = codec.encode(data)
-            rows = len(source)
-        self._start(codec, rows)
-        self._fit(source, np.random.default_rng(self._fit_seed))
+        coded: Source = source.coded(codec)
+        self._start(codec, source.rows)
+        self._fit(coded, np.random.default_rng(self._fit_seed))
         if self._follows_numbers:
-            self._learn_positions(data, source if isinstance(source, Coded) else None)
+            self._learn_positions(source, coded)
 
     def _start(self, codec: Codec, rows: int) -> None:
         """Begin to learn from so many records."""
@@ -260,7 +257,8 @@ class Synthesizer(Parametrized, ABC):
         for copy in range(copies):
             pieces: list[dict[str, pa.Array]] = []
             start = time.perf_counter()
-            self._engine().write_over(self._blocks(n, seed, copy), self._draw_table, pieces.append)
+            engine = LocalEngine(self._threads)
+            engine.write_over(self._blocks(n, seed, copy), self._draw_table, pieces.append)
             self.generation_seconds_ = time.perf_counter() - start
             columns = {
                 name: pa.chunked_array([piece[name] for piece in pieces]).combine_chunks()
@@ -295,7 +293,7 @@ class Synthesizer(Parametrized, ABC):
         blocks = self._blocks(n, self._draw_seed(random_state), copy)
 
         def produce(sink: Any) -> None:  # noqa: ANN401  # takes Arrow tables
-            self._engine().write_over(blocks, self._draw_frame, sink)
+            LocalEngine(self._threads).write_over(blocks, self._draw_frame, sink)
 
         if dialect is None and self.dialect_ is not None:
             dialect = fitted(self.dialect_, Path(path))
@@ -310,9 +308,10 @@ class Synthesizer(Parametrized, ABC):
         self._require_fit()
         return seed_of(self.random_state if random_state is None else random_state)
 
-    def _engine(self) -> LocalEngine:
-        """Return what runs the blocks; the rows do not depend on it."""
-        return LocalEngine()
+    @property
+    def _threads(self) -> int:
+        """How many threads draw and count; nothing else depends on it."""
+        return int(getattr(self, "threads", 1))
 
     def _blocks(self, n: int | None, seed: np.random.SeedSequence, copy: int) -> list[Block]:
         return plan_blocks(self.n_rows_ if n is None else check_whole("n", n, 1), seed, copy)
@@ -670,8 +669,8 @@ class Synthesizer(Parametrized, ABC):
         """Whether the position of a number in its bin follows the numbers of other columns."""
         return False
 
-    def _learn_positions(self, data: Frame | FileStream, coded: Coded | None) -> None:
-        """Learn how positions follow numbers, after `_fit`; the codes are given if in memory."""
+    def _learn_positions(self, source: TableSource, coded: Source) -> None:
+        """Learn how positions follow numbers, after `_fit`."""
 
     def _draw_positions(
         self,

@@ -17,6 +17,10 @@ Rows: TypeAlias = tuple[
 ]
 """Start, length, row above and strength of rows within rows."""
 
+Held: TypeAlias = tuple[NDArray[np.unsignedinteger], NDArray[np.int64], NDArray[np.int64], int]
+"""The donors; or the value of each run of equal ones and where it begins, the last run that begins
+in each block of places or before, and how many bits of a place its block leaves out."""
+
 
 @njit(cache=True, nogil=True)  # pragma: no cover
 def sort_donors(
@@ -60,11 +64,30 @@ def sort_donors(
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
+def _donor(place: np.uint64, held: Held) -> np.unsignedinteger:
+    """Return the value of the donor at a place, from an array of all or from runs of equal ones."""
+    values, begins, guide, shift = held
+    if len(begins) == 0:
+        found: np.unsignedinteger = values[place]
+        return found
+    block = place >> np.uint64(shift)
+    low, high = guide[block], guide[block + np.uint64(1)]
+    while low < high:
+        middle = (low + high + 1) // 2
+        if np.uint64(begins[middle]) <= place:
+            low = middle
+        else:
+            high = middle - 1
+    one: np.unsignedinteger = values[low]
+    return one
+
+
+@njit(cache=True, nogil=True)  # pragma: no cover
 def draw_donors(
     codes: NDArray[np.uint32],
     ranges: tuple[NDArray[np.uint32], NDArray[np.uint32]],
     chances: NDArray[np.float64],
-    donors: NDArray[np.unsignedinteger],
+    held: Held,
     drawn: NDArray[np.unsignedinteger],
 ) -> None:
     """Draw a donor from the range of each row's combination, by a number in [0, 1) for each row.
@@ -75,7 +98,8 @@ def draw_donors(
     starts, lengths = ranges
     for i in range(len(codes)):
         code = np.uint64(codes[i])
-        drawn[i] = donors[np.uint64(starts[code]) + np.uint64(chances[i] * lengths[code])]
+        place = np.uint64(starts[code]) + np.uint64(chances[i] * lengths[code])
+        drawn[i] = _donor(place, held)
 
 
 @njit(cache=True, nogil=True)  # pragma: no cover
@@ -84,7 +108,8 @@ def draw_shrunk(
     rows: Rows,
     least: int,
     chances: NDArray[np.float64],
-    sources: tuple[NDArray[np.float64], NDArray[np.unsignedinteger]],
+    cumulative: NDArray[np.float64],
+    held: Held,
     drawn: NDArray[np.unsignedinteger],
 ) -> None:
     """Draw a donor from a row or one above it, by a number in [0, 1) for each draw.
@@ -92,10 +117,9 @@ def draw_shrunk(
     `rows` are start, length, row above (-1 for none) and strength of each row; rows of fewer than
     `least` donors are passed over. With N donors and strength a, the row's own are drawn with
     probability N / (N + a), and else the row above decides, by what is left of the chance.
-    `sources` are the cumulative shares of values above all rows, which end with 1, and the donors.
+    `cumulative` are the cumulative shares of values above all rows, which end with 1.
     """
     starts, lengths, above, strengths = rows
-    cumulative, donors = sources
     below_one = np.nextafter(1.0, 0.0)
     for i in range(len(numbers)):
         row = numbers[i]
@@ -106,7 +130,8 @@ def draw_shrunk(
                 strength = strengths[row]
                 place = chance * (length + strength)
                 if place < length or strength == 0:
-                    drawn[i] = donors[starts[row] + min(np.int64(place), length - 1)]
+                    first = starts[row] + min(np.int64(place), length - 1)
+                    drawn[i] = _donor(np.uint64(first), held)
                     break
                 chance = min((place - length) / strength, below_one)
             row = above[row]

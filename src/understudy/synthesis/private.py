@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import is_number
-from understudy.data import Coded, Dialect, FileStream, Schema
+from understudy.data import Coded, Dialect, Schema
 from understudy.data.bins import Decoding
 from understudy.data.frames import Frame
-from understudy.data.stream import layout_of
+from understudy.data.source import TableSource
 from understudy.errors import DataError, NoDensityError, ParameterError, SchemaError
 from understudy.synthesis.base import Synthesizer
 from understudy.wording import quoted
@@ -115,10 +115,10 @@ class PrivateSynthesizer(Synthesizer):
             if is_given:
                 raise ParameterError(f"`{name}` has no effect without `epsilon`.")
 
-    def _learn(self, data: Frame | FileStream, schema: Schema | None) -> None:
+    def _learn(self, source: TableSource, schema: Schema | None) -> None:
         if not self.is_private:
             self.ledger_ = None
-            super()._learn(data, schema)
+            super()._learn(source, schema)
             return
         from understudy.privacy import Accountant, read_guarantee
         from understudy.privacy.domain import (
@@ -132,13 +132,13 @@ class PrivateSynthesizer(Synthesizer):
         )
         from understudy.privacy.noisy_domain import buy_domain, in_bought_levels, needs_delta
 
-        schema = schema or schema_of_types(data)
-        self._check_schema(schema, tuple(layout_of(data).types))
+        schema = schema or schema_of_types(source)
+        self._check_schema(schema, tuple(source.layout.types))
         share = Fraction(str(self.spend_on_domain))
         if not share:
             check_public(schema)
         opened = bool(share) and needs_delta(schema)
-        rows = data.rows if isinstance(data, FileStream) else len(data)
+        rows = source.rows
         if rows == 0 and self.neighbours == "change-one":
             raise DataError("The table has no rows, so there is nothing to learn from.")
         pure = self.adds_laplace
@@ -149,12 +149,12 @@ class PrivateSynthesizer(Synthesizer):
         if self.before_noise is not None:
             self.before_noise(guarantee)
         bought: tuple[str, ...] = ()
-        grouped = data
+        grouped = source
         if share:
-            domain = buy_domain(data, schema, accountant, share)
+            domain = buy_domain(source, schema, accountant, share)
             schema, bought = domain.schema, domain.names
-            grouped = in_bought_levels(data, domain)
-        codec = public_codec(data, schema)
+            grouped = in_bought_levels(source, domain)
+        codec = public_codec(source, schema)
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
         accountant.take_for_public(*public_inputs(codec, bought, guarantee.neighbours))

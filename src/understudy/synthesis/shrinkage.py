@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.coded import Codes
 from understudy.synthesis.sampler import Shrinkage
+
+if TYPE_CHECKING:
+    from understudy.synthesis.kernels import Held
 
 Positions: TypeAlias = NDArray[np.int64]
 Probabilities: TypeAlias = NDArray[np.float64]
@@ -32,6 +35,10 @@ _COARSE = np.array([LEAST_STRENGTH * 4.0**step for step in range(11)], np.float6
 _FINER = np.array([2.0, 2.0**0.5], np.float64)
 # Likelihoods this near, in nats a record, differ by rounding alone.
 _SAME = 1e-9
+# Donors up to which all of them are held to draw from, which is quicker than to look runs up.
+_ONE_BY_ONE = 2**22
+# Runs are found by so many of the leading bits of a place.
+_GUIDE_BITS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,8 +144,10 @@ class Cells:
     counts: Positions
 
     @classmethod
-    def of(cls, rows: NestedRows, donors: Codes) -> Cells:
+    def of(cls, rows: NestedRows, donors: Codes | Cells) -> Cells:
         """Count the donors, which are increasing within each smallest row."""
+        if isinstance(donors, Cells):
+            return donors
         new = np.ones(len(donors), bool)
         new[1:] = donors[1:] != donors[:-1]
         starts = rows.starts[rows.smallest]
@@ -146,6 +155,32 @@ class Cells:
         new[starts[starts < len(donors)]] = True
         begins = np.flatnonzero(new)
         return cls(begins, donors[begins], np.diff(np.append(begins, len(donors))))
+
+    @classmethod
+    def from_counts(cls, values: Codes, counts: Positions) -> Cells:
+        """Return the cells of so many donors with each value, one cell after the other."""
+        return cls(np.cumsum(counts) - counts, values, counts)
+
+    @property
+    def donors(self) -> Codes:
+        """The values of all donors."""
+        return np.repeat(self.values, self.counts)
+
+    @property
+    def records(self) -> int:
+        """How many donors there are."""
+        return int(self.begins[-1] + self.counts[-1]) if len(self.begins) else 0
+
+    @cached_property
+    def held(self) -> Held:
+        """The donors as kernels take them: one by one, or as runs if they are very many."""
+        if self.records <= _ONE_BY_ONE:
+            nothing = np.empty(0, np.int64)
+            return np.ascontiguousarray(self.donors), nothing, nothing, 0
+        shift = max(self.records.bit_length() - _GUIDE_BITS, 0)
+        firsts = np.arange((self.records >> shift) + 2) << shift
+        guide = np.searchsorted(self.begins, firsts, side="right") - 1
+        return np.ascontiguousarray(self.values), np.ascontiguousarray(self.begins), guide, shift
 
     @cached_property
     def by_value(self) -> Positions:
@@ -164,6 +199,14 @@ class Cells:
         return edges, self.begins[order], before
 
 
+def held_by(donors: Codes | Cells) -> Held:
+    """Return donors as the kernels that draw take them."""
+    if isinstance(donors, Cells):
+        return donors.held
+    nothing = np.empty(0, np.int64)
+    return donors, nothing, nothing, 0
+
+
 @dataclass(frozen=True, eq=False)
 class ShrunkRows:
     """The distribution of a value in each of some rows, every one drawn towards the row above.
@@ -172,7 +215,7 @@ class ShrunkRows:
     ----------
     rows : NestedRows
         The rows.
-    donors : ndarray
+    donors : ndarray or Cells
         The values of all records, increasing within each smallest row.
     shrinkage : Shrinkage
         How far rows are drawn towards those above.
@@ -189,7 +232,7 @@ class ShrunkRows:
     """
 
     rows: NestedRows
-    donors: Codes
+    donors: Codes | Cells
     shrinkage: Shrinkage
 
     @property
@@ -217,9 +260,9 @@ class ShrunkRows:
         """Draw a value in the row of each number, by one chance in [0, 1) for each."""
         from understudy.synthesis.kernels import draw_shrunk
 
-        drawn = np.empty(len(numbers), self.donors.dtype)
-        found = self._cumulative, self.donors
-        draw_shrunk(numbers, self._walk, self.least, chances, found, drawn)
+        held = held_by(self.donors)
+        drawn = np.empty(len(numbers), held[0].dtype)
+        draw_shrunk(numbers, self._walk, self.least, chances, self._cumulative, held, drawn)
         return drawn
 
     def probability(self, numbers: Positions, values: Codes) -> Probabilities:
@@ -250,7 +293,9 @@ class LeftOut:
     its row and value alone, so that it is computed once for each such cell.
     """
 
-    def __init__(self, rows: NestedRows, donors: Codes, base: Probabilities, least: int) -> None:
+    def __init__(
+        self, rows: NestedRows, donors: Codes | Cells, base: Probabilities, least: int
+    ) -> None:
         self.rows = rows
         self.cells = Cells.of(rows, donors)
         self.least = least
@@ -334,7 +379,11 @@ def best_strength(
 
 
 def fit_strengths(
-    rows: NestedRows, donors: Codes, base: Probabilities, min_count: int = 1, slack: float = 0.0
+    rows: NestedRows,
+    donors: Codes | Cells,
+    base: Probabilities,
+    min_count: int = 1,
+    slack: float = 0.0,
 ) -> NDArray[np.float64]:
     """Return how far rows of each level are best drawn to those above, by left-out records.
 
@@ -355,7 +404,7 @@ def fit_strengths(
 
 def fit_levels(
     rows: NestedRows,
-    donors: Codes,
+    donors: Codes | Cells,
     base: Probabilities,
     min_count: int = 1,
     slack: float = 0.0,

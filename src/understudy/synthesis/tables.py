@@ -2,10 +2,11 @@
 
 A table is the attribute's codes of all records, sorted by the parents' codes, the most informative
 parent first. The records of a combination are then a range, and so are those of a combination
-without its last parents. Drawing from the conditional distribution is picking a random position in
-the range. A combination that no record has gets the range of the longest beginning of it that some
-record has: the parents that tell least are dropped first. With shrinkage, a range borrows from the
-one that it lies in, and the more so the fewer records it has.
+without its last parents. Equal codes of a combination are held as one, with their number, so that
+a table does not grow with the records. Drawing from the conditional distribution is picking a
+random position in the range. A combination that no record has gets the range of the longest
+beginning of it that some record has: the parents that tell least are dropped first. With
+shrinkage, a range borrows from the one that it lies in, and the more so the fewer records it has.
 """
 
 from __future__ import annotations
@@ -14,24 +15,36 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.counting import ContingencyTable, group_ids
 from understudy.data.coded import Coded, Codes, code_dtype
+from understudy.data.counted import tally
 from understudy.synthesis.sampler import Shrinkage
-from understudy.synthesis.shrinkage import NestedRows, Positions, ShrunkRows, fit_levels
+from understudy.synthesis.shrinkage import (
+    Cells,
+    NestedRows,
+    Positions,
+    ShrunkRows,
+    fit_levels,
+    held_by,
+)
+
+if TYPE_CHECKING:
+    from understudy.synthesis.kernels import Held
 
 # An array over all combinations is used up to this many, or this many for each record.
 _ALWAYS_DENSE = 2**18
 _DENSE_PER_RECORD = 4
+_MOST_DENSE = 2**22
 
 
 def is_dense(sizes: Sequence[int], records: int) -> bool:
     """Tell whether an array over all combinations of the parents is small beside the records."""
-    return math.prod(sizes) <= min(max(_ALWAYS_DENSE, _DENSE_PER_RECORD * records), 2**31)
+    return math.prod(sizes) <= min(max(_ALWAYS_DENSE, _DENSE_PER_RECORD * records), _MOST_DENSE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +94,13 @@ class DenseRanges:
         start, length = self._resolved
         return start[codes].astype(np.int64), length[codes].astype(np.int64)
 
-    def draw(self, parents: Sequence[Codes], chances: NDArray[np.float64], donors: Codes) -> Codes:
+    def draw(self, parents: Sequence[Codes], chances: NDArray[np.float64], held: Held) -> Codes:
         """Return the donor that lies a given share, in [0, 1), into each row's range."""
         from understudy.synthesis.kernels import draw_donors
 
         codes = joint_code(parents, self.sizes, len(chances))
-        drawn = np.empty(len(chances), donors.dtype)
-        draw_donors(codes, self._resolved, chances, donors, drawn)
+        drawn = np.empty(len(chances), held[0].dtype)
+        draw_donors(codes, self._resolved, chances, held, drawn)
         return drawn
 
     @cached_property
@@ -171,10 +184,15 @@ class SparseRanges:
         start, length, _, _ = self._walk(parents, rows)
         return start, length
 
-    def draw(self, parents: Sequence[Codes], chances: NDArray[np.float64], donors: Codes) -> Codes:
+    def draw(self, parents: Sequence[Codes], chances: NDArray[np.float64], held: Held) -> Codes:
         """Return the donor that lies a given share, in [0, 1), into each row's range."""
+        from understudy.synthesis.kernels import draw_donors
+
         start, length = self.find(parents, len(chances))
-        return donors[start + (chances * length).astype(np.int64)]
+        drawn = np.empty(len(chances), held[0].dtype)
+        ranges = start.astype(np.uint32), length.astype(np.uint32)
+        draw_donors(np.arange(len(chances), dtype=np.uint32), ranges, chances, held, drawn)
+        return drawn
 
     def numbers(self, parents: Sequence[Codes], rows: int) -> Positions:
         """Return the number of each row's range among all of `NestedRows`."""
@@ -229,8 +247,9 @@ class ConditionalTable:
         Number of codes of the attribute.
     ranges : Ranges
         Where the records of each combination of the parents' codes stand in `donors`.
-    donors : ndarray
-        The attribute's codes of all records, by combination, increasing within each.
+    held : Cells or ndarray
+        The attribute's codes of all records, by combination, increasing within each: by how many
+        records of a combination have a code, or one by one.
     shrinkage : Shrinkage, optional
         How ranges are drawn towards those with a parent fewer; they are drawn from as they are if
         not given.
@@ -245,7 +264,7 @@ class ConditionalTable:
 
     cardinality: int
     ranges: Ranges
-    donors: Codes
+    held: Cells | Codes
     shrinkage: Shrinkage | None = None
 
     @classmethod
@@ -284,16 +303,42 @@ class ConditionalTable:
             raise TypeError("a sparse table has combinations")
         *sizes, cardinality = counts.cardinalities
         before = seen.combinations[:, :-1]
-        new = _is_new(before)
+        new = is_new(before)
         begins = np.concatenate([[0], np.cumsum(seen.counts)])[:-1][new]
-        donors = np.repeat(seen.combinations[:, -1], seen.counts).astype(code_dtype(cardinality))
-        ranges = build_ranges(before[new], begins, len(donors), tuple(sizes))
-        return cls(cardinality, ranges, donors)
+        cells = Cells.from_counts(
+            seen.combinations[:, -1].astype(code_dtype(cardinality)), seen.counts
+        )
+        ranges = build_ranges(before[new], begins, cells.records, tuple(sizes))
+        return cls(cardinality, ranges, cells)
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return self.held.records if isinstance(self.held, Cells) else len(self.held)
+
+    @property
+    def donors(self) -> Codes:
+        """The attribute's codes of all records, by combination, increasing within each."""
+        return self.held.donors if isinstance(self.held, Cells) else self.held
+
+    @cached_property
+    def cells(self) -> Cells:
+        """How many records of each combination have which code."""
+        if not self.records:  # which are in no row
+            return Cells.from_counts(self.donors, np.empty(0, np.int64))
+        return Cells.of(self.nested, self.held)
+
+    def compact(self) -> ConditionalTable:
+        """Return the table with codes counted, which does not grow with the records."""
+        return replace(self, held=self.cells)
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """Return the table as arrays: combinations that occur, where each starts, and donors."""
+        """Return the table as arrays: combinations that occur, where each starts, and cells."""
         configurations, begins = self.ranges.seen
-        return {"configurations": configurations, "begins": begins, "donors": self.donors}
+        cells, most = self.cells, int(self.cells.counts.max(initial=0))
+        times = cells.counts.astype(np.min_scalar_type(most))
+        held = {"values": cells.values, "times": times}
+        return {"configurations": configurations, "begins": begins, **held}
 
     @classmethod
     def from_arrays(
@@ -305,19 +350,30 @@ class ConditionalTable:
     ) -> ConditionalTable:
         """Return the table that `to_arrays` took apart; raise ValueError if they do not fit."""
         configurations, begins = arrays["configurations"], arrays["begins"]
-        donors = arrays["donors"].astype(code_dtype(cardinality), casting="safe")
+        if "donors" in arrays:  # as former versions wrote them
+            values, times = arrays["donors"], np.ones(records, np.int64)
+        else:
+            values, times = arrays["values"], arrays["times"].astype(np.int64, casting="safe")
+        values = values.astype(code_dtype(cardinality), casting="safe")
+        cells = Cells.from_counts(values, times) if values.shape == times.shape else None
         fits = (
-            donors.shape == (records,)
-            and int(donors.max(initial=0)) < max(cardinality, 1)
+            cells is not None
+            and int(times.min(initial=1)) > 0
+            and cells.records == records
+            and int(values.max(initial=0)) < max(cardinality, 1)
+            and bool(np.isin(begins, cells.begins).all())
             and configurations.shape == (len(begins), len(sizes))
             and bool((configurations < np.array(sizes, np.int64)).all())
             and begins.dtype == np.int64
             and bool((np.diff(np.append(begins, records)) > 0).all())
             and begins[0] == 0
         )
-        if not fits:
+        if cells is None or not fits:
             raise ValueError("a conditional table whose parts do not fit together")
-        return cls(cardinality, build_ranges(configurations, begins, records, sizes), donors)
+        ranges = build_ranges(configurations, begins, records, sizes)
+        if "donors" in arrays:
+            return cls(cardinality, ranges, values).compact()
+        return cls(cardinality, ranges, cells)
 
     def shrunk(
         self,
@@ -357,7 +413,7 @@ class ConditionalTable:
         # What is known of the table already: its rows, and how left-out records are described.
         known: dict[str, Any] = {"nested": self.nested} if "nested" in self.__dict__ else {}
         if strengths is None:
-            fitted = fit_levels(self.nested, self.donors, base, min_count, first=first)
+            fitted = fit_levels(self.nested, self.held, base, min_count, first=first)
             strengths = np.array(fitted.strengths)
             known = {"nested": self.nested, "left_out": fitted.total}
         fits = strengths.shape == (len(self.ranges.sizes) + 1,)
@@ -370,13 +426,13 @@ class ConditionalTable:
     @cached_property
     def nested(self) -> NestedRows:
         """The ranges of all combinations that occur, and of all their beginnings."""
-        return NestedRows.of(*self.ranges.seen, len(self.donors))
+        return NestedRows.of(*self.ranges.seen, self.records)
 
     @cached_property
     def _shrunk_rows(self) -> ShrunkRows | None:
         if self.shrinkage is None:
             return None
-        return ShrunkRows(self.nested, self.donors, self.shrinkage)
+        return ShrunkRows(self.nested, self.held, self.shrinkage)
 
     @cached_property
     def left_out(self) -> float:
@@ -392,7 +448,7 @@ class ConditionalTable:
         """Draw the attribute for `rows` records with the given codes of the parents."""
         if self._shrunk_rows is not None:
             return self._shrunk_rows.draw(self.ranges.numbers(parents, rows), rng.random(rows))
-        return self.ranges.draw(parents, rng.random(rows), self.donors)
+        return self.ranges.draw(parents, rng.random(rows), held_by(self.held))
 
     def probability(self, child: Codes, parents: Sequence[Codes]) -> NDArray[np.float64]:
         """Return the probability with which `draw` gives each code of `child`."""
@@ -419,17 +475,23 @@ class ConditionalTable:
         A code is counted under the key: number of the range times cardinality plus code.
         """
         configurations, begins = self.ranges.seen
-        starts = begins[_is_new(configurations[:, :level])]
-        number = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(self.donors))))
-        keys, counts = np.unique(number * self.cardinality + self.donors, return_counts=True)
+        starts = begins[is_new(configurations[:, :level])]
+        cells = self.cells
+        number = np.searchsorted(starts, cells.begins, side="right") - 1
+        keys, counts = tally(number * self.cardinality + cells.values, cells.counts)
         return starts, keys, counts
 
     def cell_counts(self) -> NDArray[np.int64]:
         """Return the count of each combination of parents and attribute that occurs."""
-        return self._cells(len(self.ranges.sizes))[2]
+        return self.cells.counts
+
+    def code_counts(self) -> NDArray[np.int64]:
+        """Return how many records have each code of the attribute."""
+        found = np.bincount(self.cells.values, self.cells.counts, self.cardinality)
+        return found.astype(np.int64)
 
 
-def _is_new(combinations: Codes) -> NDArray[np.bool_]:
+def is_new(combinations: Codes) -> NDArray[np.bool_]:
     """Return which of some sorted combinations differ from the one before."""
     new = np.ones(len(combinations), bool)
     new[1:] = (combinations[1:] != combinations[:-1]).any(axis=1)

@@ -11,6 +11,7 @@ import pytest
 
 from understudy import BayesNet, Coded, Schema, Synthesizer, load, scan, write
 from understudy.counting import joint_counts, mutual_information
+from understudy.counting import tables as counting_tables
 from understudy.errors import ParameterError
 
 SEARCHES = ("greedy", "predictive", "genetic", "optimal")
@@ -183,19 +184,28 @@ class TestStreams:
     def path(self, survey, tmp_path):
         return write(survey, tmp_path / "survey.parquet")
 
-    @pytest.mark.parametrize("structure", ["genetic", "optimal"])
+    @pytest.mark.parametrize("structure", ["predictive", "greedy", "genetic", "optimal"])
     @pytest.mark.parametrize("rows", [100, 5_000])
     def test_batches_give_the_same_model(self, survey, path, structure, rows):
         whole = BayesNet(3, structure, random_state=5).fit(survey)
         streamed = BayesNet(3, structure, random_state=5).fit(scan(path, batch_rows=rows))
         assert streamed.network_ == whole.network_
         assert streamed.information_.tobytes() == whole.information_.tobytes()
+        assert streamed.parents_ == whole.parents_
+        arrays, others = whole.contents()[1], streamed.contents()[1]
+        assert {k: a.tobytes() for k, a in arrays.items()} == {
+            k: a.tobytes() for k, a in others.items()
+        }
         assert streamed.sample().equals(whole.sample())
 
-    def test_greedy_says_what_it_needs(self, path):
-        # 1,473 records of 10 columns of one byte: 14,730 of 1,048,576 bytes
-        with pytest.raises(ParameterError, match=r"codes of all records in memory, here 0\.0 MiB"):
-            BayesNet(3, "greedy").fit(scan(path))
+    @pytest.mark.parametrize("structure", ["predictive", "greedy"])
+    def test_tables_need_not_fit_one_pass(self, survey, path, structure, monkeypatch):
+        monkeypatch.setattr(counting_tables, "_CELLS_IN_A_PASS", 1)
+        few = survey.columns[:4]
+        settings = {"parents": 2, "structure": structure, "min_count": 3, "random_state": 5}
+        whole = BayesNet(**settings).fit(survey.select(few))
+        stream = scan(path, batch_rows=700, drop=survey.columns[4:])
+        assert BayesNet(**settings).fit(stream).parents_ == whole.parents_
 
 
 def test_a_table_with_ten_thousand_levels():

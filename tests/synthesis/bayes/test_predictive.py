@@ -14,7 +14,13 @@ from understudy.data.coded import Coded
 from understudy.synthesis.bayes import predictive
 from understudy.synthesis.bayes.constraints import build_constraints
 from understudy.synthesis.bayes.kernels import order_records, split_cells
-from understudy.synthesis.bayes.predictive import _Search, _Views, predictive_search
+from understudy.synthesis.bayes.predictive import (
+    _Question,
+    _SearchInBatches,
+    _SearchInMemory,
+    _Views,
+    predictive_search,
+)
 from understudy.synthesis.shrinkage import ShrunkRows
 from understudy.synthesis.tables import ConditionalTable
 
@@ -50,9 +56,13 @@ def coded_tables(draw):
 @given(coded_tables(), st.integers(0, 2), st.integers(1, 3))
 def test_a_gain_is_the_difference_of_two_tables(coded, known, min_count):
     rules = build_constraints(coded.names, parents=3)
-    search = _Search(_Views.of(coded, {}, ()), rules, min_count, 1)
+    views = _Views({}, (), len(coded.names))
     parents, candidates = [1, 2, 3][:known], [1, 2, 3][known:]
-    gains = search.gains(0, parents, candidates) * predictive._STEP * len(coded)
+    asked = _Question(0, tuple(parents), candidates)
+    steps = _SearchInMemory(coded, views, rules, min_count, 1).gains(asked)
+    (counted,) = _SearchInBatches(coded, views, rules, min_count, LocalEngine()).answers([asked])
+    assert counted.tolist() == steps.tolist()
+    gains = steps * predictive._STEP * len(coded)
     before = left_out(coded, 0, parents, min_count)
     for gain, candidate in zip(gains, candidates, strict=True):
         if gain == 0:
@@ -85,7 +95,7 @@ def test_parents_are_those_of_a_slow_search(survey):
 def test_the_next_attribute_is_the_one_of_which_most_is_told(survey):
     structure = found(survey, root="method")
     rules = build_constraints(survey.names, parents=3)
-    gains = _Search(_Views.of(survey, {}, ()), rules, 1, 1).pairs()
+    gains = _SearchInMemory(survey, _Views({}, (), len(survey.names)), rules, 1, 1).pairs()
     for place in range(1, len(structure.order)):
         before, later = list(structure.order[:place]), structure.order[place:]
         told = {one: gains[one, before].max(initial=0) for one in sorted(later)}

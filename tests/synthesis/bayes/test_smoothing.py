@@ -46,6 +46,15 @@ def digest(arrays):
     return found.hexdigest()[:16]
 
 
+def former_arrays(model):
+    """What was learnt as it was written when tables held a code for each record."""
+    state = model._state()
+    for key in [key for key in state if key.endswith("_times")]:
+        values = key.removesuffix("times") + "values"
+        state[values] = np.repeat(state[values], state.pop(key))
+    return state.values()
+
+
 class TestWithoutSmoothing:
     @pytest.mark.parametrize(
         ("structure", "drawn", "density", "state"),
@@ -63,7 +72,7 @@ class TestWithoutSmoothing:
         model = BayesNet(3, structure, smoothing=0, random_state=5).fit(survey, schema)
         assert digest(model.sample_coded(5000).columns) == drawn
         assert digest([model.log_likelihood(survey)]) == density
-        assert digest(model._state().values()) == state
+        assert digest(former_arrays(model)) == state
 
     def test_many_combinations_are_those_of_before_to_the_bit(self):
         levels = np.random.default_rng(0).integers(0, 100, (4, 4000)).astype(str)
@@ -74,7 +83,7 @@ class TestWithoutSmoothing:
         model = BayesNet(structure=edges, smoothing=0, random_state=5).fit(frame)
         assert digest(model.sample_coded(5000).columns) == "a5299dbc09735a68"
         assert digest([model.log_likelihood(frame)]) == "4276488858ad2296"
-        assert digest(model._state().values()) == "d765028b682ea7a5"
+        assert digest(former_arrays(model)) == "d765028b682ea7a5"
 
     def test_nothing_is_smoothed(self, survey):
         model = BayesNet(2, smoothing=0, random_state=1).fit(survey)
@@ -178,12 +187,6 @@ def test_a_stream_may_hold_codes_in_memory(survey, tmp_path, structure):
         scan(path, batch_rows=200, codes_in_memory=True)
     )
     assert streamed.sample().equals(BayesNet(2, structure, random_state=5).fit(survey).sample())
-
-
-def test_the_predictive_search_says_what_it_needs(survey, tmp_path):
-    path = write(survey, tmp_path / "survey.parquet")
-    with pytest.raises(ParameterError, match=r"The predictive search needs the codes of all"):
-        BayesNet(3, "predictive").fit(scan(path))
 
 
 def test_threads_change_nothing(survey):

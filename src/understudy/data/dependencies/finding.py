@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-import pyarrow as pa
-
 from understudy.data.dependencies.breaks import Checks
 from understudy.data.dependencies.evidence import MOST_EXCEPTIONS
 from understudy.data.dependencies.families import Dependency
 from understudy.data.dependencies.search import search_table
-from understudy.data.frames import Frame, to_arrow
+from understudy.data.frames import Frame
 from understudy.data.schema import Column, Schema
-from understudy.data.stream import FileStream, arrow_batches
+from understudy.data.source import FrameSource, TableSource, source_of
 
 SAMPLED = 200_000
 """Records of a stream that are searched, spread over its batches; what is found there is then
@@ -21,14 +19,15 @@ checked on all records, in one more pass."""
 
 
 def find_dependencies(
-    data: Frame | FileStream, columns: Iterable[Column] | None = None
+    data: Frame | TableSource, columns: Iterable[Column] | None = None
 ) -> tuple[Dependency, ...]:
     """Return what holds between the columns of a table, for all records or all but a few.
 
     Parameters
     ----------
-    data : frame or FileStream
-        The table. Of a stream, a sample is searched, and what is found is checked on all records.
+    data : frame or TableSource
+        The table. Of one that is not a frame, a sample is searched, and what is found is checked
+        on all records.
     columns : iterable of Column, optional
         What the columns are; inferred if not given.
 
@@ -49,31 +48,20 @@ def find_dependencies(
     >>> [one.sentence for one in find_dependencies(table)]
     ["'total' = 'rent' + 'heating'"]
     """
+    source = source_of(data)
     if columns is None:
-        columns = Schema.infer(data, dependencies=False)
+        columns = Schema.infer(source, dependencies=False)
     known = tuple(columns)
-    if not isinstance(data, FileStream):
-        return search_table(to_arrow(data), known)
-    found = search_table(_sample(data), known)
-    if data.rows <= SAMPLED or not found:
+    if isinstance(source, FrameSource):
+        return search_table(source.table(), known)
+    found = search_table(source.every(-(-source.rows // SAMPLED)), known)
+    if source.rows <= SAMPLED or not found:
         return found
     checks = Checks.of(found, known)
-    for batch in arrow_batches(data):
+    for batch in source.arrow_batches():
         checks.add(batch)
     return tuple(
         replace(one, exceptions=share)
         for one, share in zip(found, checks.shares(), strict=True)
         if share <= (MOST_EXCEPTIONS if one.kind in ("determined", "formula") else 0)
     )
-
-
-def _sample(data: FileStream) -> pa.Table:
-    """Return every so many rows of a stream."""
-    every = -(-data.rows // SAMPLED)
-    parts, seen = [], 0
-    for batch in data.batches():
-        parts.append(batch.gather_every(every, (-seen) % every))
-        seen += len(batch)
-    import polars as pl
-
-    return to_arrow(pl.concat(parts))

@@ -19,9 +19,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.counting.engine import Engine, LocalEngine, in_order
+from understudy.counting.engine import BatchSource, Engine, Source, engine_for, in_order
 from understudy.counting.information import Information
-from understudy.counting.tables import checked_codes, group_ids
+from understudy.counting.tables import TableSet, checked_codes, counts_of_sets, group_ids
 from understudy.data.coded import Coded
 from understudy.errors import ParameterError
 from understudy.progress import track
@@ -56,7 +56,7 @@ class GreedyResult:
 
 
 def greedy_search(
-    coded: Coded,
+    source: Source,
     constraints: Constraints,
     rng: np.random.Generator,
     *,
@@ -66,14 +66,15 @@ def greedy_search(
 
     Parameters
     ----------
-    coded : Coded
-        The table, in memory; a copy of its codes is sorted again for each attribute.
+    source : Coded or BatchSource
+        The table. One in memory has a copy of its codes sorted again for each attribute. One in
+        batches is gone through once for each attribute, or more often if tables are large.
     constraints : Constraints
         What the network may look like.
     rng : numpy.random.Generator
         Draws the root, unless the constraints say what comes first.
     engine : Engine, optional
-        Says how many threads to use; the local one, with one thread, by default.
+        What counts, and with how many threads; that of the source, with one thread, by default.
 
     Returns
     -------
@@ -104,12 +105,14 @@ def greedy_search(
     >>> greedy_search(table, rules, np.random.default_rng()).structure
     Structure(order=(0, 2, 1), parents=((), (0,), (0,)))
     """
-    if coded.names != constraints.names:
-        raise ParameterError(
-            f"The constraints are for the columns {list(constraints.names)}, "
-            f"but the table has {list(coded.names)}."
-        )
-    scorer = _Scorer(coded, (engine or LocalEngine()).threads)
+    engine = engine or engine_for(source)
+    scorer: _Scorer | _StreamScorer
+    if isinstance(source, Coded):
+        _check_columns(source.names, constraints)
+        scorer = _Scorer(source, engine.threads)
+    else:
+        scorer = _StreamScorer(source, engine)
+        _check_columns(scorer.names, constraints)
     # For each child: minus the number of parents, minus the score, the parents. The least is the
     # best, and larger sets replace the smaller ones of the first steps.
     best: list[tuple[int, int, Parents]] = [(0, 0, ())] * len(constraints)
@@ -127,6 +130,14 @@ def greedy_search(
             scorings += 1
     structure = Structure(tuple(placed), tuple(parents for _, _, parents in best))
     return GreedyResult(structure, scorings)
+
+
+def _check_columns(names: Sequence[str], constraints: Constraints) -> None:
+    if tuple(names) != constraints.names:
+        raise ParameterError(
+            f"The constraints are for the columns {list(constraints.names)}, "
+            f"but the table has {list(names)}."
+        )
 
 
 def next_attribute(
@@ -173,6 +184,54 @@ def _new_families(constraints: Constraints, placed: Sequence[int]) -> Families:
         for added in combinations(sorted(usable - needed), size - len(needed)):
             families.setdefault(tuple(sorted((*needed, *added))), []).append(child)
     return families
+
+
+def _scores(
+    information: Information,
+    joint: NDArray[np.int64],
+    alone: NDArray[np.int64],
+    singles: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return mutual informations as integers that are equal where the informations are.
+
+    The same information can come from different counts, whose terms round differently by a few
+    units. So scores are compared in steps of 2^-40 bits, far above that and far below what counts.
+    """
+    scores = information.mutual_score(joint, alone, singles)
+    step = max(1, int(information.rows * 2.0 ** (information.shift - _SCORE_BITS)))
+    return (scores + step // 2) // step
+
+
+class _StreamScorer:
+    """Scores families of a table that comes in batches, from the tables of all its rows."""
+
+    def __init__(self, source: BatchSource, engine: Engine) -> None:
+        margins = engine.sum_over(source, TableSet.of_columns)
+        self.source, self.engine = source, engine
+        self.names = tuple(table.names[0] for table in margins.tables)
+        self.levels = [table.cardinalities[0] for table in margins.tables]
+        self.information = Information(int(margins.tables[0].counts.sum()))
+        self.singles = np.array([self.information.total(one.counts) for one in margins.tables])
+
+    def scores(self, newest: int, families: Families) -> Iterator[Scored]:  # noqa: ARG002  # as the other
+        """Yield the score of each child and parent set."""
+        pairs = [(parents, child) for parents, family in families.items() for child in family]
+        sets = [[self.names[place] for place in (*parents, child)] for parents, child in pairs]
+        most = self.information.rows
+        cells = [
+            min(math.prod(self.levels[place] for place in (*parents, child)), most)
+            for parents, child in pairs
+        ]
+        tables = counts_of_sets(self.source, sets, cells, engine=self.engine)
+        shared, alone = None, np.zeros(1, np.int64)
+        for (parents, child), table in zip(pairs, tables, strict=True):
+            if parents != shared:
+                shared = parents
+                counts = table.marginal(table.names[:-1]).counts.ravel()
+                alone = np.array([self.information.total(counts)])
+            joint = np.array([self.information.total(table.counts.ravel())])
+            (score,) = _scores(self.information, joint, alone, self.singles[[child]]).tolist()
+            yield parents, child, score
 
 
 class _Scorer:
@@ -278,25 +337,12 @@ class _Scorer:
         alone, joint = np.zeros(len(piece), np.int64), np.zeros(len(children), np.int64)
         numbered = (others, np.cumsum(lengths), children)
         score_families(stack, bounds, self.sizes, numbered, self.terms, alone, joint)
-        scores = self._scores(joint, np.repeat(alone, lengths), self.singles[children])
+        scores = _scores(self.information, joint, np.repeat(alone, lengths), self.singles[children])
         pairs = ((parents, child) for parents, family in piece.items() for child in family)
         return [
             (parents, child, score)
             for (parents, child), score in zip(pairs, scores.tolist(), strict=True)
         ]
-
-    def _scores(
-        self, joint: NDArray[np.int64], alone: NDArray[np.int64], singles: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """Return mutual informations as integers that are equal where the informations are.
-
-        The same information can come from different counts, whose terms round differently by a few
-        units. So scores are compared in steps of 2^-40 bits, far above that and far below what
-        counts.
-        """
-        scores = self.information.mutual_score(joint, alone, singles)
-        step = max(1, int(self.information.rows * 2.0 ** (self.information.shift - _SCORE_BITS)))
-        return (scores + step // 2) // step
 
     def _score_grouped(self, parents: Parents, children: Sequence[int]) -> list[Scored]:
         """Score a family of columns of any width, from the groups of rows with equal parents."""
@@ -312,7 +358,7 @@ class _Scorer:
             counts = np.zeros(self.sizes[child], np.uint32)
             joint[number] = grouped_total(order, ends, column, counts, self.terms)
         alone = np.asarray(self.information.total(members))
-        scores = self._scores(joint, alone, self.singles[list(children)])
+        scores = _scores(self.information, joint, alone, self.singles[list(children)])
         return [
             (parents, child, score) for child, score in zip(children, scores.tolist(), strict=True)
         ]

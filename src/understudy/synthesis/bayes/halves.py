@@ -9,7 +9,7 @@ on. Each step is a table of its own, smoothed as its own left-out records advise
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -133,15 +133,16 @@ class SteppedTable:
         if strengths is not None and strengths.shape != (len(whole.ranges.sizes) + 1, len(steps)):
             raise ValueError("strengths of other steps")
         configurations, begins = whole.ranges.seen
-        sizes = np.diff(np.append(begins, len(whole.donors)))
+        sizes = np.diff(np.append(begins, whole.records))
+        donors = whole.donors
         parents = [np.repeat(codes, sizes) for codes in configurations.T]
         tables = []
         for place, step in enumerate(steps):
-            values = step.values[whole.donors]
+            values = step.values[donors]
             there = slice(None) if values.min(initial=0) >= 0 else np.flatnonzero(values >= 0)
             columns = [codes[there] for codes in parents]
             if step.sizes:
-                columns.insert(0, step.parts[whole.donors[there]])
+                columns.insert(0, step.parts[donors[there]])
             columns.append(values[there].astype(np.uint8))
             names = tuple(str(place) for place in range(len(columns)))
             coded = Coded(
@@ -160,6 +161,16 @@ class SteppedTable:
     def cardinality(self) -> int:
         """The number of codes of the column."""
         return self.whole.cardinality
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return self.whole.records
+
+    def compact(self) -> SteppedTable:
+        """Return the table with codes counted, which does not grow with the records."""
+        tables = tuple(table.compact() for table in self.tables)
+        return replace(self, whole=self.whole.compact(), tables=tables)
 
     @property
     def donors(self) -> Codes:
@@ -196,7 +207,7 @@ class SteppedTable:
 
     def draw(self, parents: Sequence[Codes], rows: int, rng: np.random.Generator) -> Codes:
         """Draw the column for `rows` records with the given codes of the parents."""
-        drawn = np.empty(rows, self.donors.dtype)
+        drawn = np.empty(rows, code_dtype(self.cardinality))
         open_rows, part = np.arange(rows), np.zeros(rows, np.int64)
         for step, table in zip(self.steps, self.tables, strict=True):
             given = [codes[open_rows] for codes in parents]
@@ -223,6 +234,10 @@ class SteppedTable:
     def cell_counts(self) -> NDArray[np.int64]:
         """Return the count of each combination of parents and column that occurs."""
         return self.whole.cell_counts()
+
+    def code_counts(self) -> Integers:
+        """Return how many records have each code of the column."""
+        return self.whole.code_counts()
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Return the table of all codes as arrays; with the strengths, it gives the steps."""

@@ -10,10 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from understudy.data import Codec, Coded, FileStream, Schema
+from understudy.data import Codec, Coded, Schema
 from understudy.data.coded import Codes, code_dtype
-from understudy.data.frames import Frame
-from understudy.data.stream import table_of
+from understudy.data.source import TableSource
 from understudy.errors import ParameterError, unknown_columns
 from understudy.synthesis.blocks import Block
 
@@ -57,9 +56,9 @@ class Kept:
     values: Coded
 
     @classmethod
-    def of(cls, data: Frame | FileStream, schema: Schema, names: Sequence[str]) -> Self:
+    def of(cls, source: TableSource, schema: Schema, names: Sequence[str]) -> Self:
         """Read the columns of a table."""
-        table = table_of(data, names)
+        table = source.table(names)
         codec = Codec.fit(table, Schema(schema[name] for name in names), exact=True)
         return cls(codec, codec.encode(table))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
@@ -13,18 +14,20 @@ from numpy.typing import NDArray
 
 from understudy.arguments import check_choice, check_whole
 from understudy.counting import (
-    ContingencyTable,
-    LocalEngine,
     Source,
+    TableSet,
+    engine_for,
     joint_counts,
     pairwise_information,
 )
-from understudy.data import Codec, Coded, FileStream, Schema
+from understudy.counting.engine import in_order
+from understudy.data import Codec, Coded, Schema
 from understudy.data.bins import Decoding
 from understudy.data.coded import Codes
 from understudy.data.coders import BinCoder
 from understudy.data.ends import FEWEST_AT_ENDS
-from understudy.data.frames import Frame
+from understudy.data.source import TableSource
+from understudy.data.spark_table import SparkCoded
 from understudy.errors import ParameterError
 from understudy.progress import track
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints, read_protect
@@ -75,9 +78,6 @@ if TYPE_CHECKING:
 
 Search = Literal["predictive", "greedy", "genetic", "optimal"]
 NetworkDecoding = Literal["dependent", Decoding]
-
-_NEED_MEMORY = ("greedy", "predictive")
-"""Searches that go through the records for each set of parents."""
 
 
 class BayesNet(PrivateSynthesizer, PanelSynthesizer):
@@ -413,11 +413,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         return is_smoothed(self.smoothing) and not len(self.keep)
 
     def _number_columns(self) -> Columns:
-        cardinality = dict(zip(self.codec_.names, self.codec_.cardinalities, strict=True))
-        counts = {
-            name: np.bincount(table.donors, minlength=cardinality[name])
-            for name, table in self._counted_tables.items()
-        }
+        counts = {name: table.code_counts() for name, table in self._counted_tables.items()}
         pairs = read_separation(self.protect_from, self.codec_.names)
         apart = above(self.network_, {name for pair in pairs for name in pair})
         return Columns.of(
@@ -430,10 +426,15 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         own = self.tables_.items()
         return {name: table for name, table in own if not isinstance(table, NoisyTable)}
 
-    def _learn_positions(self, data: Frame | FileStream, coded: Coded | None) -> None:
+    def _learn_positions(self, source: TableSource, coded: Source) -> None:
         columns = self._number_columns()
-        tables = self.codec_.with_positions(data, columns.binned, coded)
-        self.positions_ = columns.learn(tables, self.threads)
+        if isinstance(coded, SparkCoded):
+            parts = coded.table.summed(partial(columns.sums_in, self.codec_))
+        else:
+            known = coded if isinstance(coded, Coded) else None
+            tables = self.codec_.with_positions(source, columns.binned, known)
+            parts = in_order(columns.sums, tables, self.threads)
+        self.positions_ = columns.learn(parts)
 
     def _draw_positions(
         self, coded: Coded, rng: np.random.Generator
@@ -444,9 +445,6 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
                 "draw with decode='dependent'. Fit it again, or choose 'interpolate'."
             )
         return self.positions_.draw(coded, rng)
-
-    def _engine(self) -> LocalEngine:
-        return LocalEngine(self.threads)
 
     def _constraints(self) -> Constraints:
         return build_constraints(
@@ -499,10 +497,10 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         self.information_ = noisy_information(self.network_, tables, self.codec_.names)
         self.tables_ = {**tables}
 
-    def _learn_from(self, data: Frame | FileStream, codec: Codec) -> None:
-        super()._learn_from(data, codec)
+    def _learn_from(self, source: TableSource, codec: Codec) -> None:
+        super()._learn_from(source, codec)
         names = self._kept_names if self.panel_ is None else ()
-        self._kept = Kept.of(data, codec.schema, names) if names else None
+        self._kept = Kept.of(source, codec.schema, names) if names else None
 
     def _fit(self, source: Source, rng: np.random.Generator) -> None:
         constraints = self._constraints()
@@ -516,9 +514,8 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             return
         if not isinstance(self.structure, str):
             constraints.check(self.given_network(constraints.names))
-        elif self.structure in _NEED_MEMORY and not isinstance(source, Coded):
-            raise ParameterError(self._memory_needed())
-        self.information_ = pairwise_information(source, engine=self._engine())
+        engine = engine_for(source, self.threads)
+        self.information_ = pairwise_information(source, engine=engine)
         self.history_, self.bound_ = None, None
         self.network_, levels = self._search(source, constraints, rng)
         if self.structure != "predictive" and not isinstance(self.structure, Mapping):
@@ -528,7 +525,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         settings = self._smoothing_by_column()
         self.tables_ = {}
         for name, table in track(list(counted.items()), "Smoothing tables"):
-            self.tables_[name] = self._smoothed(name, table, settings[name])
+            self.tables_[name] = self._smoothed(name, table, settings[name]).compact()
 
     def _smoothed(
         self, name: str, table: ConditionalTable, smoothing: Smoothing
@@ -542,7 +539,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             return smooth_steps(table, self._steps_of(name), smoothing, self.min_count, name)
         found = smooth(table, smoothing, self.min_count, name)
         steps = self._steps_of(name) if automatic and self.halves else ()
-        if not steps or not len(table.donors):
+        if not steps or not table.records:
             return found
         stepped = SteppedTable.of(table, steps, self.min_count)
         return stepped if stepped.left_out > found.left_out else found
@@ -564,15 +561,6 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
 
         return Network({child: ordered(child, found) for child, found in network.parents.items()})
 
-    def _memory_needed(self) -> str:
-        size = sum(np.min_scalar_type(max(c - 1, 0)).itemsize for c in self.codec_.cardinalities)
-        need = size * self.n_rows_ / 2**20
-        return (
-            f"The {self.structure} search needs the codes of all records in memory, here "
-            f"{need:,.1f} MiB. Read the table whole, scan it with codes_in_memory=True, or choose "
-            "structure='genetic' or 'optimal', which make two passes over the file."
-        )
-
     def _search(
         self, source: Source, constraints: Constraints, rng: np.random.Generator
     ) -> tuple[Network, dict[str, tuple[Level, ...]]]:
@@ -581,11 +569,12 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             return self.given_network(constraints.names), read_levels(self.structure)
         if not isinstance(self.structure, str):
             return self.given_network(constraints.names), {}
-        if self.structure == "greedy" and isinstance(source, Coded):
+        if self.structure == "greedy":
             from understudy.synthesis.bayes.greedy import greedy_search
 
-            structure = greedy_search(source, constraints, rng, engine=self._engine()).structure
-        elif self.structure == "predictive" and isinstance(source, Coded):
+            engine = engine_for(source, self.threads)
+            structure = greedy_search(source, constraints, rng, engine=engine).structure
+        elif self.structure == "predictive":
             from understudy.synthesis.bayes.predictive import predictive_search
 
             structure = predictive_search(
@@ -594,7 +583,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
                 min_count=self.min_count,
                 groups=self._groups(),
                 children=self._automatic(),
-                engine=self._engine(),
+                engine=engine_for(source, self.threads),
             )
         elif self.structure == "optimal":
             from understudy.synthesis.bayes.optimal import optimal_search
@@ -671,8 +660,8 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
                 child: ConditionalTable.of(*self._levels.columns(child, source))
                 for child in counted
             }
-        levels = self._levels
-        counts = self._engine().sum_over(source, lambda batch: _Tables.of(batch, names, levels))
+        kernel = partial(_count_levels, names=names, levels=self._levels)
+        counts = engine_for(source, self.threads).sum_over(source, kernel)
         return {
             child: ConditionalTable.from_counts(table)
             for child, table in zip(names, counts.tables, strict=True)
@@ -1046,21 +1035,10 @@ class SearchHistory:
     mean: NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class _Tables:
-    """The joint counts of several sets of columns in a batch; a sum over batches."""
-
-    tables: tuple[ContingencyTable, ...]
-
-    @classmethod
-    def of(cls, batch: Coded, names: Sequence[str], levels: Levels) -> _Tables:
-        found = []
-        for name in names:
-            coded, child, parents = levels.columns(name, batch)
-            found.append(joint_counts(coded, (*parents, child)))
-        return cls(tuple(found))
-
-    def __add__(self, other: _Tables) -> _Tables:
-        return _Tables(
-            tuple(mine + theirs for mine, theirs in zip(self.tables, other.tables, strict=True))
-        )
+def _count_levels(batch: Coded, names: Sequence[str], levels: Levels) -> TableSet:
+    """Count the tables of some columns in a batch."""
+    found = []
+    for name in names:
+        coded, child, parents = levels.columns(name, batch)
+        found.append(joint_counts(coded, (*parents, child)))
+    return TableSet(tuple(found))

@@ -12,9 +12,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from understudy.counting.engine import in_order
+from understudy.counting.engine import added
 from understudy.data import Codec, Coded
 from understudy.data.coded import Codes
 from understudy.data.coders import BinCoder
@@ -170,12 +171,9 @@ class Columns:
                 others[name] = Others(parents, tuple(children), leading)
         return cls(scales, binned, others)
 
-    def learn(self, tables: Iterable[tuple[Coded, Positions]], threads: int = 1) -> Linked:
-        """Learn the links from the codes and positions of all records, in one batch or several."""
-        total: dict[str, Floats] = {}
-        for sums in in_order(self._sums, tables, threads):
-            for name, own in sums.items():
-                total[name] = total[name] + own if name in total else own
+    def learn(self, parts: Iterable[Sums]) -> Linked:
+        """Learn the links from the sums over all records, in one batch or several."""
+        total = added(parts).by_column
         links = {}
         for name, others in self.others.items():
             if name in total:
@@ -215,7 +213,11 @@ class Columns:
         known = others.leading in others.parents and others.leading in self.binned
         return len(scale.lows) + (len(scale.corners) if known else 0)
 
-    def _sums(self, part: tuple[Coded, Positions]) -> dict[str, Floats]:
+    def sums_in(self, codec: Codec, table: pa.Table) -> Sums:
+        """Return the sums over the records of a table, coded as the network is."""
+        return added(map(self.sums, codec.positions_in(table, self.binned)))
+
+    def sums(self, part: tuple[Coded, Positions]) -> Sums:
         """Return sums of products for each column that follows others, by the leading one's codes.
 
         Products of the scores of the others, of whether they are known, of the column's own score,
@@ -248,7 +250,18 @@ class Columns:
                 within = rows[bounds[code] : bounds[code + 1]]
                 sums[code] = within.T @ within
             found[name] = sums
-        return found
+        return Sums(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums of products for each column that follows others; those of all records add up."""
+
+    by_column: Mapping[str, Floats]
+
+    def __add__(self, other: Sums) -> Sums:
+        pairs = self.by_column.items()
+        return Sums({name: own + other.by_column[name] for name, own in pairs})
 
 
 class _Scores:

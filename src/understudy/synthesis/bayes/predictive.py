@@ -7,23 +7,26 @@ a smoothed table of the others, does not, so the number of parents decides itsel
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.counting.engine import Engine, LocalEngine, in_order
-from understudy.counting.tables import group_ids
-from understudy.data.coded import Coded, Codes
+from understudy.counting import ContingencyTable, TableSet, counts_of_sets, group_ids
+from understudy.counting.engine import BatchSource, Engine, Source, engine_for, in_order
+from understudy.data.coded import Coded, Codes, code_dtype
+from understudy.data.counted import tally
 from understudy.progress import track
 from understudy.synthesis.bayes.constraints import Constraints
 from understudy.synthesis.bayes.greedy import next_attribute
 from understudy.synthesis.bayes.kernels import order_records, split_cells
 from understudy.synthesis.bayes.network import Structure
 from understudy.synthesis.shrinkage import LeftOut, best_strength
-from understudy.synthesis.tables import ConditionalTable
+from understudy.synthesis.tables import ConditionalTable, is_new
 
 # Gains this near, in nats a record, differ by rounding alone.
 _STEP = 1e-9
@@ -32,7 +35,7 @@ _THREADS_PAY = 2**16
 
 
 def predictive_search(
-    coded: Coded,
+    source: Source,
     constraints: Constraints,
     *,
     min_count: int = 1,
@@ -44,8 +47,9 @@ def predictive_search(
 
     Parameters
     ----------
-    coded : Coded
-        The table, in memory.
+    source : Coded or BatchSource
+        The table. One in batches is gone through once for each parent that an attribute may have,
+        or more often if tables are large.
     constraints : Constraints
         What the network may look like.
     min_count : int
@@ -55,7 +59,7 @@ def predictive_search(
     children : collection of int
         The attributes whose parents are tried in groups.
     engine : Engine, optional
-        Says how many threads to use; the local one, with one thread, by default.
+        What counts, and with how many threads; that of the source, with one thread, by default.
 
     Returns
     -------
@@ -89,17 +93,20 @@ def predictive_search(
     >>> predictive_search(table, rules).parents
     ((), (), (0,))
     """
-    views = _Views.of(coded, groups or {}, children)
-    search = _Search(views, constraints, max(min_count, 1), (engine or LocalEngine()).threads)
+    engine, views = engine or engine_for(source), _Views(groups or {}, children, len(constraints))
+    least = max(min_count, 1)
+    search: _Search
+    if isinstance(source, Coded):
+        search = _SearchInMemory(source, views, constraints, least, engine.threads)
+    else:
+        search = _SearchInBatches(source, views, constraints, least, engine)
     gains = search.pairs()
     placed: list[int] = []
-    chosen: dict[int, list[int]] = {}
-    for _ in track(range(len(constraints)), "Placing attributes"):
+    for _ in range(len(constraints)):
         # In groups or not, the order is the same: attributes that tell most as they are come first.
         told = gains[:, placed].max(axis=1, initial=0)
-        newest = next_attribute(constraints, placed, (-told).tolist(), search.root)
-        chosen[newest] = search.views_for(newest, placed, gains[newest])
-        placed.append(newest)
+        placed.append(next_attribute(constraints, placed, (-told).tolist(), search.root))
+    chosen = search.chosen(placed, gains)
     attributes = range(len(constraints))
     parents = tuple(
         tuple(dict.fromkeys(views.attributes[view] for view in chosen[child]))
@@ -114,41 +121,35 @@ def predictive_search(
     return Structure(tuple(placed), parents, levels)
 
 
-@dataclass(frozen=True, eq=False)
 class _Views:
     """The attributes, and after them those that can be used in groups, in groups.
 
     Parameters
     ----------
-    coded : Coded
-        The columns of all of them.
-    attributes : list of int
-        The attribute that each of them is.
-    grouped : list of bool
-        Whether it is in groups.
+    groups : mapping from int to ndarray
+        The group of each code of the attributes that can be used so.
     children : collection of int
         The attributes whose parents are tried in groups.
+    count : int
+        How many attributes there are.
     """
 
-    coded: Coded
-    attributes: list[int]
-    grouped: list[bool]
-    children: Collection[int]
+    def __init__(self, groups: Mapping[int, Codes], children: Collection[int], count: int) -> None:
+        self.groups = groups
+        self.children = children
+        self.attributes = [*range(count), *groups]
+        self.grouped = [False] * count + [True] * len(groups)
 
-    @classmethod
-    def of(cls, coded: Coded, groups: Mapping[int, Codes], children: Collection[int]) -> _Views:
-        attributes, grouped = list(range(len(coded.names))), [False] * len(coded.names)
+    def code(self, coded: Coded) -> Coded:
+        """Return the columns of all of them."""
         names, columns = list(coded.names), list(coded.columns)
         sizes = list(coded.cardinalities)
-        for place, own in groups.items():
-            attributes.append(place)
-            grouped.append(True)
+        for place, own in self.groups.items():
             # Longer than all names together, so no column is called so.
             names.append(f"{coded.names} {len(names)}")
             columns.append(own[coded.columns[place]])
             sizes.append(int(own.max()) + 1)
-        everything = Coded(tuple(names), tuple(columns), tuple(sizes))
-        return cls(everything, attributes, grouped, children)
+        return Coded(tuple(names), tuple(columns), tuple(sizes))
 
     def of_attributes(self, attributes: Collection[int]) -> list[int]:
         """Return how some attributes can be used."""
@@ -169,17 +170,39 @@ class _Views:
         return [view for view in self.tried(child, left) if view not in chosen]
 
 
-class _Search:
-    """The table, and what a further parent of an attribute tells."""
+class _Question(NamedTuple):
+    """What each of some candidates would add to the parents that an attribute has so far."""
 
-    def __init__(self, views: _Views, constraints: Constraints, least: int, threads: int) -> None:
+    child: int
+    parents: tuple[int, ...]
+    candidates: Sequence[int]
+
+
+Choice: TypeAlias = Generator[_Question, NDArray[np.int64], list[int]]
+"""Asks what candidates tell, and returns the parents of an attribute."""
+
+
+class _Search(ABC):
+    """What a further parent of an attribute tells, from a table in memory or in batches."""
+
+    rows: int
+
+    def __init__(self, views: _Views, constraints: Constraints, least: int) -> None:
         self.views = views
-        self.coded = views.coded
         self.constraints = constraints
         self.least = least
-        self.threads = threads if len(self.coded) >= _THREADS_PAY else 1
-        # One type for all, so that the kernels are compiled once.
-        self.columns = [np.ascontiguousarray(column, np.uint32) for column in self.coded.columns]
+
+    @abstractmethod
+    def counts(self, place: int) -> NDArray[np.int64]:
+        """Return how many records have each code of an attribute."""
+
+    @abstractmethod
+    def pairs(self) -> NDArray[np.int64]:
+        """Return what each view of an attribute (column) alone tells of each attribute (row)."""
+
+    @abstractmethod
+    def chosen(self, placed: Sequence[int], gains: NDArray[np.int64]) -> dict[int, list[int]]:
+        """Return the parents of each attribute, given in which order these are placed."""
 
     def root(self, candidates: Sequence[int]) -> int:
         """Return the candidate with the largest entropy, the first of several."""
@@ -187,22 +210,17 @@ class _Search:
 
     def _certainty(self, place: int) -> int:
         """Return what an attribute's entropy lacks of the logarithm of the records, in steps."""
-        counts = np.bincount(self.columns[place])
+        counts = self.counts(place)
         seen = np.sort(counts[counts > 0])
-        return round(float(seen @ np.log(seen)) / (_STEP * max(len(self.coded), 1)))
+        return round(float(seen @ np.log(seen)) / (_STEP * max(self.rows, 1)))
 
-    def pairs(self) -> NDArray[np.int64]:
-        """Return what each view of an attribute (column) alone tells of each attribute (row)."""
-        found = np.zeros((len(self.constraints), len(self.views.attributes)), np.int64)
-        for child in track(range(len(self.constraints)), "Comparing attributes"):
-            allowed = np.flatnonzero(self.constraints.allowed[child]).tolist()
-            candidates = self.views.tried(child, allowed)
-            if self.constraints.most[child] and candidates:
-                found[child, candidates] = self.gains(child, (), candidates)
-        return found
+    def candidates(self, child: int) -> list[int]:
+        """Return how all attributes can be used that an attribute may depend on."""
+        allowed = np.flatnonzero(self.constraints.allowed[child]).tolist()
+        return self.views.tried(child, allowed) if self.constraints.most[child] else []
 
-    def views_for(self, child: int, placed: Sequence[int], alone: NDArray[np.int64]) -> list[int]:
-        """Return the parents of an attribute among those placed, of which `alone` are the gains.
+    def choice(self, child: int, placed: Sequence[int], alone: NDArray[np.int64]) -> Choice:
+        """Choose the parents of an attribute among those placed, of which `alone` are the gains.
 
         Parents that are required are taken whatever they tell.
         """
@@ -217,7 +235,10 @@ class _Search:
             candidates = self.views.further(child, usable, chosen)
             if not candidates:
                 break
-            gains = self.gains(child, chosen, candidates) if chosen else alone[candidates]
+            if chosen:
+                gains = yield _Question(child, tuple(chosen), candidates)
+            else:
+                gains = alone[candidates]
             told = dict(zip(candidates, gains.tolist(), strict=True))
             if max(gains) <= self.by_chance(len(candidates)):
                 candidates = [one for one in candidates if self.views.attributes[one] in missing]
@@ -236,19 +257,204 @@ class _Search:
         and then, and the best of many does so often; so it must gain as much as makes up for the
         choice among them, and a nat more.
         """
-        return (1 + math.log(candidates)) / (_STEP * len(self.coded))
+        return (1 + math.log(candidates)) / (_STEP * self.rows)
 
-    def gains(
-        self, child: int, parents: Sequence[int], candidates: Sequence[int]
-    ) -> NDArray[np.int64]:
-        """Return what each candidate adds to some parents of an attribute.
+    def in_steps(self, gains: Sequence[float] | NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return gains in log likelihood as whole numbers of small steps, so that ties are ties."""
+        return np.rint(np.asarray(gains, np.float64) / (_STEP * self.rows)).astype(np.int64)
 
-        Gains in log likelihood are whole numbers of small steps, so that ties are ties.
+
+class _SearchInMemory(_Search):
+    """The search among records that are in memory."""
+
+    def __init__(
+        self, coded: Coded, views: _Views, constraints: Constraints, least: int, threads: int
+    ) -> None:
+        super().__init__(views, constraints, least)
+        self.coded = views.code(coded)
+        self.rows = len(coded)
+        self.threads = threads if self.rows >= _THREADS_PAY else 1
+        # One type for all, so that the kernels are compiled once.
+        self.columns = [np.ascontiguousarray(column, np.uint32) for column in self.coded.columns]
+
+    def counts(self, place: int) -> NDArray[np.int64]:
+        return np.bincount(self.columns[place])
+
+    def pairs(self) -> NDArray[np.int64]:
+        found = np.zeros((len(self.constraints), len(self.views.attributes)), np.int64)
+        for child in track(range(len(self.constraints)), "Comparing attributes"):
+            candidates = self.candidates(child)
+            if candidates:
+                found[child, candidates] = self.gains(_Question(child, (), candidates))
+        return found
+
+    def chosen(self, placed: Sequence[int], gains: NDArray[np.int64]) -> dict[int, list[int]]:
+        found = {}
+        for place, child in enumerate(track(placed, "Placing attributes")):
+            choice = self.choice(child, placed[:place], gains[child])
+            found[child] = _answered(choice, self.gains)
+        return found
+
+    def gains(self, question: _Question) -> NDArray[np.int64]:
+        """Return what each candidate adds."""
+        state = _State.of(self, question.child, question.parents)
+        with closing(in_order(state.gain, question.candidates, self.threads)) as found:
+            return self.in_steps(np.fromiter(found, np.float64, len(question.candidates)))
+
+
+def _answered(choice: Choice, answer: Callable[[_Question], NDArray[np.int64]]) -> list[int]:
+    """Return what is chosen if all that is asked is answered at once."""
+    try:
+        question = next(choice)
+        while True:
+            question = choice.send(answer(question))
+    except StopIteration as end:
+        chosen: list[int] = end.value
+        return chosen
+
+
+class _SearchInBatches(_Search):
+    """The search among records that come in batches, by tables of all of them.
+
+    The order of the attributes is known after one pass. So all of them ask for one more parent
+    together, and each pass answers all.
+    """
+
+    def __init__(
+        self,
+        source: BatchSource,
+        views: _Views,
+        constraints: Constraints,
+        least: int,
+        engine: Engine,
+    ) -> None:
+        super().__init__(views, constraints, least)
+        self.source, self.engine = source, engine
+        self.margins = engine.sum_over(source, TableSet.of_columns).tables
+        names = tuple(table.names[0] for table in self.margins)
+        sizes = tuple(table.cardinalities[0] for table in self.margins)
+        nobody = tuple(np.empty(0, code_dtype(size)) for size in sizes)
+        self.empty = views.code(Coded(names, nobody, sizes))
+        self.rows = self.margins[0].total
+
+    def counts(self, place: int) -> NDArray[np.int64]:
+        return self.margins[place].counts
+
+    def pairs(self) -> NDArray[np.int64]:
+        wanted = range(len(self.constraints))
+        questions = [_Question(child, (), self.candidates(child)) for child in wanted]
+        found = np.zeros((len(self.constraints), len(self.views.attributes)), np.int64)
+        for (child, _, candidates), gains in zip(questions, self.answers(questions), strict=True):
+            found[child, candidates] = gains
+        return found
+
+    def chosen(self, placed: Sequence[int], gains: NDArray[np.int64]) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        choices = {
+            child: self.choice(child, placed[:place], gains[child])
+            for place, child in enumerate(placed)
+        }
+        asked: dict[int, _Question] = {}
+        answers: dict[int, NDArray[np.int64]] = {}
+        while len(found) < len(placed):
+            for child in [child for child in placed if child not in found]:
+                choice = choices[child]
+                try:
+                    told = answers.get(child)
+                    asked[child] = next(choice) if told is None else choice.send(told)
+                except StopIteration as end:
+                    found[child] = end.value
+                    asked.pop(child, None)
+            questions = list(asked.values())
+            answers = dict(zip(asked, self.answers(questions), strict=True))
+        return found
+
+    def answers(self, questions: Sequence[_Question]) -> Iterator[NDArray[np.int64]]:
+        """Yield what candidates add, for each question; tables are counted for many together."""
+        names, sizes = self.empty.names, self.empty.cardinalities
+        sets, cells = [], []
+        for child, parents, candidates in questions:
+            for attribute in self._attributes(candidates):
+                places = (*parents, child, attribute)
+                sets.append([names[place] for place in places])
+                cells.append(min(math.prod(sizes[place] for place in places), self.rows))
+        tables = counts_of_sets(self.source, sets, cells, view=self.views.code, engine=self.engine)
+        for _, parents, candidates in questions:
+            found = {one: next(tables).to_sparse() for one in self._attributes(candidates)}
+            state = None
+            gains = []
+            for view in candidates:
+                table = found[self.views.attributes[view]]
+                state = state or _CountedState.of(table, len(parents) + 1, self.least)
+                gains.append(state.gain(table, self.groups_of(view)))
+            yield self.in_steps(gains)
+
+    def _attributes(self, candidates: Sequence[int]) -> list[int]:
+        return list(dict.fromkeys(self.views.attributes[view] for view in candidates))
+
+    def groups_of(self, view: int) -> Codes | None:
+        """Return the group of each code of an attribute that is used in groups."""
+        return self.views.groups[self.views.attributes[view]] if self.views.grouped[view] else None
+
+
+@dataclass(frozen=True, eq=False)
+class _CountedState:
+    """An attribute with the parents that it has so far, from a table of all records.
+
+    The first columns of the table are the parents, and then the attribute: so many `columns`.
+
+    Parameters
+    ----------
+    shares, logs : ndarray of float64
+        The probability of each cell's value for a left-out record, and its logarithm.
+    columns : int
+        The parents and the attribute.
+    least : int
+        The fewest records of a row that is used.
+    """
+
+    shares: NDArray[np.float64]
+    logs: NDArray[np.float64]
+    columns: int
+    least: int
+
+    @classmethod
+    def of(cls, table: ContingencyTable, columns: int, least: int) -> _CountedState:
+        known = ConditionalTable.from_counts(table.marginal(table.names[:columns]))
+        base = np.full(known.cardinality, 1 / known.cardinality)
+        left_out = LeftOut(known.nested, known.held, base, least)
+        for _ in range(known.nested.levels):
+            left_out.add_level()
+        return cls(left_out.shares, np.log(left_out.shares), columns, least)
+
+    def gain(self, table: ContingencyTable, groups: Codes | None) -> float:
+        """Return what one more parent adds, the last column of a table; see `_State.gain`.
+
+        With `groups`, it is used in these.
         """
-        state = _State.of(self, child, parents)
-        with closing(in_order(state.gain, candidates, self.threads)) as found:
-            gains = np.fromiter(found, np.float64, len(candidates))
-        return np.rint(gains / (_STEP * len(self.coded))).astype(np.int64)
+        if table.combinations is None:
+            raise TypeError("a sparse table has combinations")
+        # Combinations are in order, so rows and cells are numbered as they come.
+        row_of = np.cumsum(is_new(table.combinations[:, : self.columns - 1])) - 1
+        cell_of = np.cumsum(is_new(table.combinations[:, : self.columns])) - 1
+        codes = table.combinations[:, -1]
+        codes = (codes if groups is None else groups[codes]).astype(np.int64)
+        size = int(codes.max(initial=0)) + 1
+        rows = np.zeros(int(cell_of[-1]) + 1, np.int64)
+        rows[cell_of] = row_of
+        keys, joint = tally(cell_of * size + codes, table.counts)
+        cells, codes = np.divmod(keys, size)
+        parts, place = np.unique(rows[cells] * size + codes, return_inverse=True)
+        whole = np.bincount(place, joint).astype(np.int64)[place]
+        enough = np.bincount(row_of, table.counts) - 1 >= self.least
+        if not (np.bincount(parts // size)[enough] > 1).any():
+            return 0.0  # no row is split
+        used = enough[rows[cells]] & (whole - 1 >= self.least)
+        if not used.any():
+            return 0.0
+        joint, whole, cells = joint[used], whole[used], cells[used]
+        _, total = best_strength((joint, whole), self.shares[cells], self.least)
+        return total - float((joint * self.logs[cells]).sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +466,7 @@ class _State:
     the cells' values for a left-out record, and `logs` their logarithms.
     """
 
-    search: _Search
+    search: _SearchInMemory
     order: NDArray[np.int64]
     starts: NDArray[np.int64]
     begins: NDArray[np.int64]
@@ -268,12 +474,12 @@ class _State:
     logs: NDArray[np.float64]
 
     @classmethod
-    def of(cls, search: _Search, child: int, parents: Sequence[int]) -> _State:
+    def of(cls, search: _SearchInMemory, child: int, parents: Sequence[int]) -> _State:
         coded = search.coded
         names = [coded.names[place] for place in parents]
         table = ConditionalTable.of(coded, coded.names[child], names)
         base = np.full(table.cardinality, 1 / table.cardinality)
-        left_out = LeftOut(table.nested, table.donors, base, search.least)
+        left_out = LeftOut(table.nested, table.held, base, search.least)
         for _ in range(table.nested.levels):
             left_out.add_level()
         groups = group_ids(coded, names)

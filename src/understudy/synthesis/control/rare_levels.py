@@ -10,7 +10,7 @@ from functools import cached_property
 from understudy.arguments import check_whole
 from understudy.data import FileStream, Schema
 from understudy.data.frames import Frame, to_narwhals
-from understudy.data.stream import columns_of
+from understudy.data.source import source_of
 from understudy.errors import ParameterError
 from understudy.synthesis.control.grouping import as_texts, common_values, group_rare
 from understudy.wording import counted, listed
@@ -111,12 +111,13 @@ def group_rare_levels(
     schema = schema or Schema.infer(original)
     found = {column.name: column for column in schema}
     other, joined = {}, {}
-    for name, array in columns_of(original):
+    source = source_of(original)
+    for name in source.layout.types:
         column = found.get(name)
         if column is None or column.kind != "categorical":
             continue
         try:
-            texts = as_texts(array, name)
+            texts = as_texts(source.table([name])[name].combine_chunks(), name)
         except ParameterError:
             continue  # numbers that are labels
         seen = set(texts.unique().drop_null().to_pylist())

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.counting import LocalEngine, Source
+from understudy.counting import Source, engine_for
 from understudy.data import Coded
 from understudy.data.coders import Coder, LevelCoder
 from understudy.data.value_coder import ValueCoder
@@ -165,7 +165,7 @@ def telling_orders(
         place: (own, own**2, latents[place].known.astype(np.float64))
         for place, own in scores.items()
     }
-    sums = LocalEngine().sum_over(source, lambda batch: _sums_by_level(batch, sizes, weights))
+    sums = engine_for(source).sum_over(source, lambda batch: _sums_by_level(batch, sizes, weights))
     found = list(orders)
     first = 0
     for place, size in sizes.items():
@@ -228,7 +228,7 @@ def pair_correlations(source: Source, latents: Sequence[Latent]) -> Floats:
     """
     tables = [(latent.column, latent.scores(), latent.known) for latent in latents]
     whole = all(latent.known.all() for latent in latents)
-    total = LocalEngine().sum_over(source, lambda batch: _products(batch, tables, whole=whole))
+    total = engine_for(source).sum_over(source, lambda batch: _products(batch, tables, whole=whole))
     products, sums, squares, records = total.astype(np.float64)
     many = records >= min(_FEWEST_KNOWN, records.max())
     over = np.maximum(records, 1)

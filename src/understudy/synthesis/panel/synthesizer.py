@@ -12,11 +12,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from understudy.arguments import check_flag
-from understudy.data import Codec, Coded, FileStream, Schema
+from understudy.data import Codec, Coded, Schema
 from understudy.data.bins import Decoding
 from understudy.data.coded import Codes
 from understudy.data.frames import Frame, to_arrow
-from understudy.data.stream import columns_of
+from understudy.data.source import TableSource
 from understudy.errors import NoDensityError, SchemaError
 from understudy.synthesis.base import Synthesizer
 from understudy.synthesis.blocks import Block
@@ -83,19 +83,19 @@ class PanelSynthesizer(Synthesizer):
         if not schema.units and self.panel:
             super()._tell_of_panel(schema, columns)
 
-    def _learn_from(self, data: Frame | FileStream, codec: Codec) -> None:
+    def _learn_from(self, source: TableSource, codec: Codec) -> None:
         if not self._draws_panel(codec.schema):
             self.panel_ = None
-            super()._learn_from(data, codec)
+            super()._learn_from(source, codec)
             return
         codec = codec.without_positions()  # those of a record follow the one before
-        coded = codec.encode(data)
+        coded = codec.encode(source)
         for name in [name for name in self.__dict__ if name.endswith("_")]:
             del self.__dict__[name]  # of a model of single records, if it was one
         self._start(codec, len(coded))
         rng = np.random.default_rng(self._fit_seed)
         self._prepare_panel(coded)
-        table, _ = codec.reduced(pa.table(dict(columns_of(data))))
+        table, _ = codec.reduced(source.table())
         self.panel_ = Panel.fit(self, _columns_of(table), coded, rng)
 
     @property

@@ -1,0 +1,279 @@
+"""A column as the values that occur and how many records have each: a sum over batches of rows.
+
+All that describing and coding a column take is in here, so that no column need be held whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from typing import Any, Self, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from understudy.data.units import without_gaps
+from understudy.data.values import numbers, to_numpy
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The different values of a column, each with the number of records that have it.
+
+    Parameters
+    ----------
+    values : Array
+        The different values, in the order in which they first occur. Missing is one of them, and
+        so is NaN.
+    counts : ndarray of int64
+        How many records have each.
+    standing : Order or Array, optional
+        How the values stand in the column, or the column itself, to be looked at when that is
+        asked for; None if its records have no order, as on a cluster.
+
+    Examples
+    --------
+    >>> found = Counted.of(pa.array([7, None, 7])) + Counted.of(pa.array([7, 5]))
+    >>> found.values.to_pylist(), found.counts.tolist(), found.rows, found.gaps
+    ([7, None, 5], [3, 1, 1], 5, 1)
+    """
+
+    values: pa.Array
+    counts: Counts
+    standing: Order | pa.Array | None = None
+
+    @classmethod
+    def of(cls, array: pa.Array | Counted) -> Counted:
+        """Count the values of a column, or of a part of it."""
+        if isinstance(array, Counted):
+            return array
+        # Arrow takes missing views for empty texts here.
+        view = pa.types.is_string_view(array.type)
+        found = (array.cast(pa.large_string()) if view else array).value_counts()
+        values = found.field("values").cast(array.type) if view else found.field("values")
+        return cls(values, to_numpy(found.field("counts")), array)
+
+    @cached_property
+    def order(self) -> Order | None:
+        """How the values stand in the column; None if its records have no order."""
+        held = self.standing
+        return Order.of(held) if isinstance(held, pa.Array) else held
+
+    @property
+    def type(self) -> pa.DataType:
+        """How the values are stored."""
+        return self.values.type
+
+    @cached_property
+    def rows(self) -> int:
+        """How many records there are."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def gaps(self) -> int:
+        """How many records have no value, or NaN."""
+        return self.records(to_numpy(pc.is_null(self.values, nan_is_null=True)))
+
+    @cached_property
+    def present(self) -> int:
+        """How many records have a value, if only NaN."""
+        return self.rows - self.records(to_numpy(pc.is_null(self.values)))
+
+    def records(self, which: NDArray[np.bool_]) -> int:
+        """Return how many records have one of some of the values."""
+        return int(self.counts[which].sum())
+
+    def numbers_of(
+        self, name: str, *, whole: bool = False, dtype: np.dtype[Any] | None = None
+    ) -> tuple[NDArray[Any], Counts]:
+        """Return the different numbers of the column, increasing, and how many records have each.
+
+        If they are to be `whole`, those that are not are left out.
+        """
+        found = numbers(self.values, name)
+        found = found.as_whole() if whole else found
+        present = found.present if dtype is None else found.present.astype(dtype, copy=False)
+        return tally(present, self.counts[~found.missing])
+
+    def without_gaps(self) -> Counted:
+        """Return the values that are not missing, as they are and not as a dictionary."""
+        plain = self.values
+        if pa.types.is_dictionary(plain.type):
+            plain = plain.dictionary_decode()
+        gaps = to_numpy(pc.is_null(plain, nan_is_null=True))
+        return replace(self, values=without_gaps(plain), counts=self.counts[~gaps])
+
+    def __add__(self, other: Counted) -> Counted:
+        return total([self, other])
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """How the values stand in a column, or in a part of it.
+
+    Parameters
+    ----------
+    runs : int
+        Runs of equal values, without those that are missing.
+    rising : bool
+        Whether no value is smaller than the one before.
+    ends : Array
+        The first and the last value; none if all are missing.
+    """
+
+    runs: int
+    rising: bool
+    ends: pa.Array
+
+    @classmethod
+    def of(cls, array: pa.Array) -> Self:
+        """Look at the values of a column in their order."""
+        held = without_gaps(array)
+        if not len(held) or pa.types.is_null(held.type):
+            return cls(0, rising=True, ends=held[:0])
+        before, after = held[:-1], held[1:]
+        runs = 1 + (pc.sum(pc.not_equal(before, after)).as_py() or 0)
+        rising = len(held) == 1 or bool(pc.all(pc.greater_equal(after, before)).as_py())
+        return cls(runs, rising, held.take(pa.array([0, len(held) - 1])))
+
+    def __add__(self, other: Order) -> Order:
+        if not self.runs or not other.runs:
+            return self if self.runs else other
+        (first, last), (following, end) = self.ends, other.ends
+        runs = self.runs + other.runs - (last == following)
+        rising = self.rising and other.rising and last.as_py() <= following.as_py()
+        return Order(runs, rising, pa.array([first.as_py(), end.as_py()], self.ends.type))
+
+
+def total(parts: Sequence[Counted]) -> Counted:
+    """Return the sum of what was counted in parts of a column, which are in order."""
+    if len(parts) == 1:
+        return parts[0]
+    stacked = pa.chunked_array([part.values for part in parts]).unify_dictionaries()
+    values = cast("pa.Array", stacked.combine_chunks())
+    coded = values if pa.types.is_dictionary(values.type) else values.dictionary_encode("encode")
+    gap = len(coded.dictionary)
+    places = to_numpy(coded.indices.cast(pa.int64()), missing=gap)
+    kept, firsts, which = np.unique(places, return_index=True, return_inverse=True)
+    sums = np.bincount(which, np.concatenate([part.counts for part in parts]), len(kept))
+    ranked = np.argsort(firsts)
+    orders = [part.order for part in parts if part.order is not None]
+    order = reduce(add, orders) if len(orders) == len(parts) else None
+    return Counted(values.take(pa.array(firsts[ranked])), sums[ranked].astype(np.int64), order)
+
+
+MOST_DISTINCT = 2**18
+"""Different values of a column that are counted beside all other columns, in one pass."""
+
+
+class Tallies:
+    """Counts the values of several columns batch by batch, as long as they are not too many.
+
+    Examples
+    --------
+    >>> tallies = Tallies(["x"])
+    >>> tallies.add(pa.table({"x": [7, 5]}))
+    >>> tallies.add(pa.table({"x": [7, 7]}))
+    >>> tallies.counted("x").counts.tolist()
+    [3, 1]
+    """
+
+    def __init__(self, names: Iterable[str], *, ordered: bool = True) -> None:
+        self._ordered = ordered
+        self._parts: dict[str, list[Counted] | None] = {name: [] for name in names}
+
+    def add(self, batch: pa.Table) -> None:
+        """Count one more batch."""
+        for name, parts in self._parts.items():
+            if parts is not None:
+                found = Counted.of(batch[name].combine_chunks())
+                self._take(name, parts, found if self._ordered else replace(found, standing=None))
+
+    def _take(self, name: str, parts: list[Counted], found: Counted) -> None:
+        """Add what was counted; small parts are added up when they outgrow the sum so far."""
+        parts.append(replace(found, standing=found.order))
+        if len(parts) > 1 and sum(len(one.values) for one in parts[1:]) >= len(parts[0].values):
+            parts[:] = [total(parts)]
+        if len(parts[0].values) > MOST_DISTINCT:
+            self._parts[name] = None
+
+    def counted(self, name: str) -> Counted | None:
+        """Return what was counted of a column; None if it has too many different values."""
+        parts = self._parts[name]
+        return total(parts) if parts else None
+
+    def __add__(self, other: Tallies) -> Tallies:
+        for name, parts in other._parts.items():  # of this class
+            mine = self._parts[name]
+            if parts is None or mine is None:
+                self._parts[name] = None
+            elif parts:
+                self._take(name, mine, total(parts))
+        return self
+
+
+def tally(values: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
+    """Return the different values, increasing, with the sums of their counts.
+
+    Examples
+    --------
+    >>> tally(np.array([5, 1, 5]), np.array([1, 2, 3]))
+    (array([1, 5]), array([2, 4]))
+    """
+    found, firsts = np.unique(values, return_inverse=True)
+    if len(found) == len(values):  # as is usual: they were different before
+        summed = np.empty(len(values), np.int64)
+        summed[firsts] = counts
+        return found, summed
+    summed = np.zeros(len(found), np.int64)
+    np.add.at(summed, firsts, counts)
+    return found, summed
+
+
+@dataclass(frozen=True, eq=False)
+class Ranked:
+    """Sorted numbers that may repeat, by the different ones and how often each occurs.
+
+    It can be asked what a sorted array of all of them can: how many there are, which number has a
+    rank, and where others would stand.
+
+    Examples
+    --------
+    >>> held = Ranked(np.array([1, 5]), np.array([2, 3]))  # 1 1 5 5 5
+    >>> len(held), held[np.array([1, 2])], held.searchsorted(5, side="left")
+    (5, array([1, 5]), np.int64(2))
+    """
+
+    values: NDArray[Any]
+    counts: Counts
+
+    @cached_property
+    def _before(self) -> Counts:
+        """How many numbers are smaller than each, and how many there are."""
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts)])
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers."""
+        return self.values.dtype
+
+    def __len__(self) -> int:
+        return int(self._before[-1])
+
+    def __getitem__(self, ranks: Any) -> Any:  # noqa: ANN401  # a rank or several, as of an array
+        wanted = np.where(np.less(ranks, 0), np.add(ranks, len(self)), ranks)
+        return self.values[np.searchsorted(self._before, wanted, side="right") - 1]
+
+    def searchsorted(self, wanted: Any, side: Any = "left") -> Any:  # noqa: ANN401  # as of an array
+        """Return how many numbers are below some (with side "right", not above)."""
+        return self._before[np.searchsorted(self.values, wanted, side=side)]
+
+    def only(self, which: NDArray[np.bool_]) -> Ranked:
+        """Return those with some of the different numbers."""
+        return Ranked(self.values[which], self.counts[which])

@@ -1,0 +1,192 @@
+"""Where tables come from: a frame in memory, a file that is read in batches, or a cluster.
+
+Whatever learns from a table asks its source: for what is in each column, for its rows as codes, and
+now and then for a few columns whole. A new kind of source needs no more than this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from understudy.data.counted import Counted
+from understudy.data.declared import declared
+from understudy.data.frames import Frame, Layout, to_arrow, to_narwhals
+
+if TYPE_CHECKING:
+    from understudy.data.codec import Codec
+    from understudy.data.coded import Coded
+    from understudy.data.dialect import Dialect
+
+
+Joined: TypeAlias = tuple[str, frozenset[str], str]
+"""A column, the texts of it that stay, and what the others become."""
+
+
+class Combinations(NamedTuple):
+    """The different rows of some columns of a table, and how many records are like each."""
+
+    rows: pl.DataFrame
+    counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame | pl.LazyFrame) -> Combinations:
+        """Count the rows of a frame; -0.0 is the same as 0.0, and NaN as NaN."""
+        lazy, times = frame.lazy(), "times"
+        names = lazy.collect_schema().names()
+        while times in names:
+            times += "_"
+        found = lazy.group_by(names).agg(pl.len().cast(pl.Int64).alias(times)).collect()
+        return cls(found.drop(times), found[times].to_numpy())
+
+
+class TableSource(Protocol):
+    """A table, wherever it lives; `source_of` makes one of whatever a user gives."""
+
+    @property
+    def rows(self) -> int:
+        """How many records there are."""
+        ...
+
+    @property
+    def layout(self) -> Layout:
+        """How the table is stored."""
+        ...
+
+    @property
+    def empty(self) -> Frame:
+        """A frame of the same columns and types without rows."""
+        ...
+
+    @property
+    def dialect(self) -> Dialect | None:
+        """How the table's CSV file is written, if that is known."""
+        ...
+
+    @property
+    def special(self) -> Mapping[str, Sequence[float]]:
+        """Numbers that the table itself declares to be no amounts, by column."""
+        ...
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the records are in memory, so that they can be gone through again and again."""
+        ...
+
+    def describe(self, names: Collection[str] | None = None) -> Iterator[tuple[str, Counted]]:
+        """Yield the columns, or some of them, with the values that occur and their counts."""
+        ...
+
+    def combinations(self, names: Sequence[str]) -> Combinations:
+        """Return the different rows of some columns, and how many records are like each."""
+        ...
+
+    def table(self, names: Sequence[str] | None = None) -> pa.Table:
+        """Return all columns, or some, whole."""
+        ...
+
+    def every(self, step: int) -> pa.Table:
+        """Return one row of every so many."""
+        ...
+
+    def arrow_batches(self) -> Iterator[pa.Table]:
+        """Yield all rows, some at a time."""
+        ...
+
+    def with_joined(self, joined: Sequence[Joined]) -> TableSource:
+        """Return the table with all but some texts of columns as one."""
+        ...
+
+    def coded(self, codec: Codec) -> Coded | Any:  # noqa: ANN401  # any `counting.Source`
+        """Return the codes of the table, in memory or as a source of batches with an engine."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class FrameSource:
+    """A frame in memory, of any library."""
+
+    frame: Frame
+
+    dialect: Dialect | None = None
+    in_memory: bool = True
+
+    @cached_property
+    def rows(self) -> int:
+        """How many records there are."""
+        return len(to_narwhals(self.frame))
+
+    @cached_property
+    def layout(self) -> Layout:
+        """How the frame is stored."""
+        return Layout.of(self.frame)
+
+    @property
+    def empty(self) -> Frame:
+        """A frame of the same columns and types without rows."""
+        return to_narwhals(self.frame).head(0).to_native()
+
+    @property
+    def special(self) -> Mapping[str, Sequence[float]]:
+        """Numbers that are declared to be no amounts, by column."""
+        return declared(self.frame)
+
+    @cached_property
+    def _whole(self) -> pa.Table:
+        return to_arrow(self.frame)
+
+    def describe(self, names: Collection[str] | None = None) -> Iterator[tuple[str, Counted]]:
+        """Yield the columns, or some of them, with the values that occur and their counts."""
+        for name in self._whole.column_names:
+            if names is None or name in names:
+                yield name, Counted.of(self._whole[name].combine_chunks())
+
+    def combinations(self, names: Sequence[str]) -> Combinations:
+        """Return the different rows of some columns, and how many records are like each."""
+        return Combinations.of(pl.DataFrame(pl.from_arrow(self.table(names))))
+
+    def table(self, names: Sequence[str] | None = None) -> pa.Table:
+        """Return all columns, or some, whole."""
+        return self._whole if names is None else self._whole.select(list(names))
+
+    def every(self, step: int) -> pa.Table:
+        """Return one row of every so many."""
+        return self._whole.take(pa.array(np.arange(0, self.rows, step)))
+
+    def arrow_batches(self) -> Iterator[pa.Table]:
+        """Yield all rows at once."""
+        yield self._whole
+
+    def with_joined(self, joined: Sequence[Joined]) -> FrameSource:
+        """Return the table with all but some texts of columns as one."""
+        texts = {name: nw.col(name).cast(nw.String) for name, _, _ in joined}
+        changed = to_narwhals(self.frame).with_columns(
+            nw.when(texts[name].is_in(list(kept)) | nw.col(name).is_null())
+            .then(texts[name])
+            .otherwise(nw.lit(label))
+            .alias(name)
+            for name, kept, label in joined
+        )
+        return FrameSource(changed.to_native())
+
+    def coded(self, codec: Codec) -> Coded:
+        """Return the codes of the table."""
+        return codec.encode(self)
+
+
+def source_of(data: Frame | TableSource) -> TableSource:
+    """Return the source of a table: a frame, a file from `scan`, or a DataFrame of Spark."""
+    from understudy.data.spark_table import SparkTable, is_spark_frame
+    from understudy.data.stream import FileStream
+
+    if isinstance(data, FrameSource | FileStream | SparkTable):
+        return data
+    return SparkTable(data) if is_spark_frame(data) else FrameSource(data)
