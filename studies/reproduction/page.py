@@ -242,7 +242,6 @@ def costs_markdown(folder: Path) -> str:
             ", ".join(one.tables),
             _seconds_text(content.get("cpu")),
             _seconds_text(content["seconds"]),
-            str(content["syntheses"]),
         ]
         for one, content in made.items()
     ]
@@ -252,8 +251,8 @@ def costs_markdown(folder: Path) -> str:
         sum(float(content.get(name) or 0) for content in made.values())
         for name in ("cpu", "seconds")
     ]
-    lines.append(["**all**", "", *map(_seconds_text, totals), ""])
-    table = markdown_table(["run", "tables", "CPU", "clock", "syntheses"], lines)
+    lines.append(["**all**", "", *map(_seconds_text, totals)])
+    table = markdown_table(["run", "tables", "CPU", "clock"], lines)
     machines = ", and ".join(dict.fromkeys(str(content["machine"]) for content in made.values()))
     return (
         f"{table}\n\nMachine: {machines}. CPU counts all processes. The clock also counts what the "
