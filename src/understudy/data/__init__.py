@@ -1,7 +1,7 @@
 """Tables at the edge of the package: frames and files, schemas, codes, and bundled examples."""
 
 from understudy.data.bundled import load, load_syntheses, simulate
-from understudy.data.codec import Codec, CodedStream
+from understudy.data.codec import Codec
 from understudy.data.coded import Coded
 from understudy.data.decisions import Decisions, decisions
 from understudy.data.dependencies import (
@@ -20,6 +20,7 @@ from understudy.data.formats import ColumnFormat
 from understudy.data.holdout import Parts, hold_out
 from understudy.data.public_tables import fetch
 from understudy.data.schema import Column, Schema
+from understudy.data.source import CodedStream, TableSource
 from understudy.data.stream import FileStream, scan
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Ordered",
     "Parts",
     "Schema",
+    "TableSource",
     "decisions",
     "detect",
     "fetch",

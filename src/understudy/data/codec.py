@@ -35,7 +35,7 @@ from understudy.data.inspection import (
 from understudy.data.made_up_identifiers import Pattern
 from understudy.data.schema import NUMERIC, Column, Schema
 from understudy.data.schema_file import column_from_plain, column_to_plain
-from understudy.data.source import TableSource, source_of
+from understudy.data.source import CodedStream, TableSource, source_of
 from understudy.data.value_coder import ValueCoder, build_value_coder, restore_value_coder
 from understudy.errors import DataError, ParameterError, SchemaError
 from understudy.progress import track
@@ -473,28 +473,6 @@ class Codec:
         layout = Layout(plain["backend"], dict(zip(names, plain["stored"], strict=True)))
         made_up = {name: Pattern.from_plain(one) for name, one in plain.get("made_up", {}).items()}
         return cls(schema, layout, types, coders, made_up, plan)
-
-
-@dataclass(frozen=True)
-class CodedStream:
-    """A table that is coded batch by batch, for everything that is a sum over rows."""
-
-    codec: Codec
-    source: TableSource
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The coded columns, in order."""
-        return self.codec.names
-
-    @property
-    def cardinalities(self) -> tuple[int, ...]:
-        """The number of codes of each column."""
-        return self.codec.cardinalities
-
-    def coded_batches(self) -> Iterator[Coded]:
-        """Yield the rows as codes, in order."""
-        yield from map(self.codec.encode_batch, self.source.arrow_batches())
 
 
 def _plan_of(source: TableSource, schema: Schema, stay: Collection[str], ends: int) -> Plan:

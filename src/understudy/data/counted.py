@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from understudy.data.units import without_gaps
-from understudy.data.values import numbers, to_numpy
+from understudy.data.values import from_numpy, numbers, to_numpy
 
 Counts = NDArray[np.int64]
 
@@ -140,15 +140,15 @@ class Order:
         before, after = held[:-1], held[1:]
         runs = 1 + (pc.sum(pc.not_equal(before, after)).as_py() or 0)
         rising = len(held) == 1 or bool(pc.all(pc.greater_equal(after, before)).as_py())
-        return cls(runs, rising, held.take(pa.array([0, len(held) - 1])))
+        return cls(runs, rising, pa.concat_arrays([held[:1], held[-1:]]))
 
     def __add__(self, other: Order) -> Order:
         if not self.runs or not other.runs:
             return self if self.runs else other
-        (first, last), (following, end) = self.ends, other.ends
+        last, following = self.ends[1].as_py(), other.ends[0].as_py()
         runs = self.runs + other.runs - (last == following)
-        rising = self.rising and other.rising and last.as_py() <= following.as_py()
-        return Order(runs, rising, pa.array([first.as_py(), end.as_py()], self.ends.type))
+        rising = self.rising and other.rising and last <= following
+        return Order(runs, rising, pa.concat_arrays([self.ends[:1], other.ends[1:]]))
 
 
 def total(parts: Sequence[Counted]) -> Counted:
@@ -165,7 +165,8 @@ def total(parts: Sequence[Counted]) -> Counted:
     ranked = np.argsort(firsts)
     orders = [part.order for part in parts if part.order is not None]
     order = reduce(add, orders) if len(orders) == len(parts) else None
-    return Counted(values.take(pa.array(firsts[ranked])), sums[ranked].astype(np.int64), order)
+    kept_values = values.take(from_numpy(firsts[ranked], np.zeros(len(ranked), bool)))
+    return Counted(kept_values, sums[ranked].astype(np.int64), order)
 
 
 MOST_DISTINCT = 2**18

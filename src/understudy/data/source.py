@@ -22,13 +22,34 @@ from understudy.data.declared import declared
 from understudy.data.frames import Frame, Layout, to_arrow, to_narwhals
 
 if TYPE_CHECKING:
-    from understudy.data.codec import Codec
     from understudy.data.coded import Coded
     from understudy.data.dialect import Dialect
 
 
 Joined: TypeAlias = tuple[str, frozenset[str], str]
 """A column, the texts of it that stay, and what the others become."""
+
+
+class Encoder(Protocol):
+    """Turns records into codes: a `Codec`, or what else knows the values of a table."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The coded columns, in order."""
+        ...
+
+    @property
+    def cardinalities(self) -> tuple[int, ...]:
+        """The number of codes of each column."""
+        ...
+
+    def encode(self, source: Any, /) -> Coded:  # noqa: ANN401  # a table of any kind
+        """Return the codes of a table, all in memory."""
+        ...
+
+    def encode_batch(self, table: pa.Table) -> Coded:
+        """Return the codes of some records."""
+        ...
 
 
 class Combinations(NamedTuple):
@@ -105,7 +126,7 @@ class TableSource(Protocol):
         """Return the table with all but some texts of columns as one."""
         ...
 
-    def coded(self, codec: Codec) -> Coded | Any:  # noqa: ANN401  # any `counting.Source`
+    def coded(self, codec: Encoder) -> Coded | Any:  # noqa: ANN401  # any `counting.Source`
         """Return the codes of the table, in memory or as a source of batches with an engine."""
         ...
 
@@ -177,9 +198,31 @@ class FrameSource:
         )
         return FrameSource(changed.to_native())
 
-    def coded(self, codec: Codec) -> Coded:
+    def coded(self, codec: Encoder) -> Coded:
         """Return the codes of the table."""
         return codec.encode(self)
+
+
+@dataclass(frozen=True)
+class CodedStream:
+    """A table that is coded batch by batch, for everything that is a sum over rows."""
+
+    codec: Encoder
+    source: TableSource
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The coded columns, in order."""
+        return self.codec.names
+
+    @property
+    def cardinalities(self) -> tuple[int, ...]:
+        """The number of codes of each column."""
+        return self.codec.cardinalities
+
+    def coded_batches(self) -> Iterator[Coded]:
+        """Yield the rows as codes, in order."""
+        yield from map(self.codec.encode_batch, self.source.arrow_batches())
 
 
 def source_of(data: Frame | TableSource) -> TableSource:

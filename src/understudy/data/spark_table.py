@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -13,11 +13,8 @@ import pyarrow as pa
 from understudy.data.coded import Coded
 from understudy.data.counted import Counted, Tallies
 from understudy.data.frames import Layout, check_names
-from understudy.data.source import Combinations, Joined
+from understudy.data.source import Combinations, Encoder, Joined
 from understudy.errors import DataError
-
-if TYPE_CHECKING:
-    from understudy.data.codec import Codec
 
 ROWS_AT_ONCE = 2**18
 """Rows that a worker gives to a kernel at a time; Spark's own batches are smaller."""
@@ -120,7 +117,7 @@ class SparkTable:
             changed[name] = spark.when(stays, text).otherwise(spark.lit(label))
         return SparkTable(self.frame.withColumns(changed))
 
-    def coded(self, codec: Codec) -> SparkCoded:
+    def coded(self, codec: Encoder) -> SparkCoded:
         """Return the codes of the table, which the machines of the cluster find batch by batch."""
         return SparkCoded(codec, self)
 
@@ -130,8 +127,10 @@ class SparkTable:
         Kernels and results are sent by Spark's own means, between machines that trust each other.
         """
         wanted = self.frame.columns if names is None else names
-        chosen = self.frame.select(*map(_quoted, wanted))
-        found = chosen.mapInArrow(partial(_partition_sum, kernel), "result binary")
+        # PySpark takes a dot in a name for a field of a column here.
+        plain = [f"column{place}" for place in range(len(wanted))]
+        chosen = self.frame.select(*map(_quoted, wanted)).toDF(*plain)
+        found = chosen.mapInArrow(partial(_partition_sum, kernel, list(wanted)), "result binary")
         for row in found.toLocalIterator(prefetchPartitions=True):
             yield _received(row[0])
 
@@ -140,7 +139,7 @@ class SparkTable:
 class SparkCoded:
     """A table of Spark as codes, for everything that is a sum over rows."""
 
-    codec: Codec
+    codec: Encoder
     table: SparkTable
 
     @property
@@ -191,15 +190,19 @@ def _tallied(names: Sequence[str], batch: pa.Table) -> Tallies:
     return found
 
 
-def _of_codes(codec: Codec, kernel: Any, batch: pa.Table) -> Any:  # noqa: ANN401  # any result
+def _of_codes(codec: Encoder, kernel: Any, batch: pa.Table) -> Any:  # noqa: ANN401  # any result
     return kernel(codec.encode_batch(batch))
 
 
-def _partition_sum(kernel: Any, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:  # noqa: ANN401
+def _partition_sum(
+    kernel: Any,  # noqa: ANN401  # of any result
+    names: list[str],
+    batches: Iterable[pa.RecordBatch],
+) -> Iterator[pa.RecordBatch]:
     """Return the sum over a partition, on a worker; nothing for one without rows."""
     total = None
     for table in _joined(batches):
-        found = kernel(table)
+        found = kernel(table.rename_columns(names))
         total = found if total is None else total + found
     if total is not None:
         yield pa.record_batch([pa.array([_sent(total)], pa.binary())], names=["result"])

@@ -25,12 +25,11 @@ from understudy.data.kinds import ARROW, CSV, ReadOptions
 from understudy.data.kinds.database import is_address
 from understudy.data.kinds.opening import Opened, open_table
 from understudy.data.number_format import NumberFormat
-from understudy.data.source import Combinations, Joined
+from understudy.data.source import CodedStream, Combinations, Encoder, Joined
 from understudy.errors import DataError, unknown_columns
 from understudy.showing import reason
 
 if TYPE_CHECKING:
-    from understudy.data.codec import Codec, CodedStream
     from understudy.data.coded import Coded
 
 MEMORY_FOR_COLUMNS = 2**29
@@ -179,9 +178,9 @@ class FileStream:
         """Return the file with all but some texts of columns read as one."""
         return replace(self, joined=(*self.joined, *joined))
 
-    def coded(self, codec: Codec) -> Coded | CodedStream:
+    def coded(self, codec: Encoder) -> Coded | CodedStream:
         """Return the codes of the file, batch by batch or in memory."""
-        return codec.encode(self) if self.codes_in_memory else codec.stream(self)
+        return codec.encode(self) if self.codes_in_memory else CodedStream(codec, self)
 
     def parts(self) -> Iterator[pl.DataFrame]:
         """Yield the whole file, as many columns at a time as fit the memory set aside."""

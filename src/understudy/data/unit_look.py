@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from understudy.data.counted import Counted, Order
+from understudy.data.counted import Counted
 from understudy.data.identifier_look import (
     FEWEST,
     looks_like_epoch,
@@ -81,18 +81,18 @@ class Repeats:
     ----------
     counts : ndarray of int64
         How many records have each value.
-    order : Order or None
-        How the values stand in the column; None if that is not known.
+    column : Counted
+        The column.
     """
 
     counts: NDArray[np.int64]
-    order: Order | None
+    column: Counted
 
     @classmethod
     def of(cls, values: pa.Array | Counted) -> Repeats:
         """Count the values of a column."""
         found = Counted.of(values)
-        return cls(found.without_gaps().counts, found.order)
+        return cls(found.without_gaps().counts, found)
 
     @property
     def values(self) -> int:
@@ -112,12 +112,14 @@ class Repeats:
     @property
     def together(self) -> bool:
         """Whether the records of each value follow each other."""
-        return self.order is not None and self.order.runs <= TOGETHER * self.values
+        order = self.column.order
+        return order is not None and order.runs <= TOGETHER * self.values
 
     @property
     def rising(self) -> bool:
         """Whether no value is smaller than the one before."""
-        return self.order is not None and self.order.rising
+        order = self.column.order
+        return order is not None and order.rising
 
     @property
     def alike(self) -> bool:

@@ -304,6 +304,36 @@ class Synthesizer(Parametrized, ABC):
         self.generation_seconds_ = time.perf_counter() - start
         return written
 
+    def sample_spark(
+        self,
+        spark: Any,  # noqa: ANN401  # PySpark need not be installed
+        n: int | None = None,
+        *,
+        copy: int = 0,
+        random_state: RandomState = None,
+    ) -> Any:  # noqa: ANN401
+        """Draw a synthetic table on a Spark cluster.
+
+        The rows are those that `sample` gives for the same seed, in the same order; `copy` counts
+        the tables of ``sample(copies=...)`` from 0. The machines of the cluster need `understudy`.
+
+        Parameters
+        ----------
+        spark : SparkSession
+            The session.
+        n, copy, random_state
+            As in `sample_to`.
+
+        Returns
+        -------
+        pyspark.sql.DataFrame
+            It is drawn when it is used, and each time anew: write it, or cache it.
+        """
+        from understudy.synthesis.spark import draw_on_spark
+
+        blocks = self._blocks(n, self._draw_seed(random_state), copy)
+        return draw_on_spark(self._draw_frame, blocks, spark)
+
     def _draw_seed(self, random_state: RandomState) -> np.random.SeedSequence:
         self._require_fit()
         return seed_of(self.random_state if random_state is None else random_state)

@@ -13,13 +13,15 @@ import polars as pl
 
 from understudy.arguments import check_whole, is_whole
 from understudy.data.frames import Backend, Frame
-from understudy.data.groups import Grouped, Groups, code_in_groups
+from understudy.data.groups import Groups, code_in_groups
 from understudy.data.joint_coding import CodedTables
+from understudy.data.source import FrameSource, TableSource, source_of
 from understudy.errors import ParameterError, unknown_columns
 from understudy.progress import track
 from understudy.results import Line, Result, to_plain
-from understudy.utility.distances import expected_distance, paired_counts, total_variation
-from understudy.utility.tables import compared, tables_of
+from understudy.utility.compared_shares import SharesInMemory, SharesOfSources
+from understudy.utility.distances import expected_distance, total_variation
+from understudy.utility.tables import COMPARED, compared, tables_of
 from understudy.wording import percent, quoted, times
 
 MOST_TABLES = 2_000
@@ -140,7 +142,7 @@ class Marginals(Result):
     ways: tuple[WayDistances, ...]
     reasons: dict[str, str]
     _tables: tuple[TableDistance, ...] = field(repr=False)
-    _grouped: Grouped = field(repr=False)
+    _shares: SharesInMemory | SharesOfSources = field(repr=False)
 
     def __getitem__(self, way: int) -> WayDistances:
         for found in self.ways:
@@ -172,14 +174,9 @@ class Marginals(Result):
         """
         if problems := unknown_columns([column], self.columns):
             raise ParameterError(problems[0])
-        labels = self._grouped.labels(column)
-        found = {
-            name: np.bincount(table[column], minlength=len(labels)) / len(table)
-            for name, table in (
-                ("original", self._grouped.original),
-                ("synthetic", self._grouped.synthetic),
-            )
-        }
+        labels = self._shares.labels.labels(column)
+        tables = zip(COMPARED, self._shares.margins(column), strict=True)
+        found = {name: counts / counts.sum() for name, counts in tables}
         frame = pl.DataFrame({"level": pl.Series(labels, dtype=pl.String), **found})
         return self._framed(frame, backend)
 
@@ -275,8 +272,8 @@ def distance_line(way: int, tables: int, mean: float, expected: float, ratio: fl
 
 
 def marginals(  # noqa: PLR0913  # all but the tables have defaults
-    original: Frame | CodedTables,
-    synthetic: Frame | None = None,
+    original: Frame | TableSource | CodedTables,
+    synthetic: Frame | TableSource | None = None,
     *,
     ways: int | Collection[int] = (1, 2, 3),
     columns: str | Sequence[str] | None = None,
@@ -289,9 +286,9 @@ def marginals(  # noqa: PLR0913  # all but the tables have defaults
 
     Parameters
     ----------
-    original, synthetic : frame
-        The tables, of pandas, polars or pyarrow; they may differ in their number of rows. Tables
-        that are coded already stand for both, as `CodedTables` in place of the original.
+    original, synthetic : frame, FileStream or DataFrame of Spark
+        The tables; they may differ in their number of rows. Tables that are coded already stand
+        for both, as `CodedTables` in place of the original.
     ways : int or collection of int
         Of how many columns tables are made: 1 for each column by itself, 2 for pairs, and so on.
     columns : str or sequence of str, optional
@@ -342,9 +339,8 @@ def marginals(  # noqa: PLR0913  # all but the tables have defaults
     chosen = _checked_ways(ways)
     check_whole("most_tables", most_tables, 1)
     check_whole("random_state", random_state, 0)
-    tables = compared(tables_of(original, synthetic), columns)
-    both = code_in_groups(tables, groups=groups, special=special)
-    names = both.original.names
+    both = _coded_alike(original, synthetic, columns, groups, special)
+    names = both.names
     rng = np.random.default_rng(random_state)
     reasons = {}
     found: list[WayDistances] = []
@@ -370,21 +366,39 @@ def marginals(  # noqa: PLR0913  # all but the tables have defaults
             reasons[f"{way}-way ratio"] = "chance moves nothing, because every table has one cell"
     return Marginals(
         names,
-        len(both.original),
-        len(both.synthetic),
-        both.groups,
+        *both.records,
+        both.labels.groups,
         tuple(found),
         reasons,
         tuple(distances),
         both,
-        _backend=tables.backend,
+        _backend=both.backend,
     )
 
 
-def _compare(both: Grouped, sets: Sequence[tuple[str, ...]]) -> list[TableDistance]:
+def _coded_alike(
+    original: Frame | TableSource | CodedTables,
+    synthetic: Frame | TableSource | None,
+    columns: str | Sequence[str] | None,
+    groups: Groups,
+    special: Mapping[str, Sequence[float]] | None,
+) -> SharesInMemory | SharesOfSources:
+    """Return the tables coded alike: all of their codes, or how sources are coded."""
+    if not isinstance(original, CodedTables) and synthetic is not None:
+        sources = source_of(original), source_of(synthetic)
+        if not all(isinstance(one, FrameSource) for one in sources):
+            return SharesOfSources.of(*sources, columns, groups, special)
+    tables = compared(tables_of(original, synthetic), columns)
+    both = code_in_groups(tables, groups=groups, special=special)
+    return SharesInMemory(both, tables.backend)
+
+
+def _compare(
+    both: SharesInMemory | SharesOfSources, sets: Sequence[tuple[str, ...]]
+) -> list[TableDistance]:
     """Compare the tables of some sets of columns."""
-    size = len(both.synthetic)
-    counts = paired_counts(both.original, both.synthetic, sets)
+    size = both.records[1]
+    counts = both.paired_counts(sets)
     return [
         TableDistance(
             names,
