@@ -191,7 +191,10 @@ def print_gallery(
     measures: Annotated[MeasuresName, typer.Option(help="How much is measured.")] = "quick",
     seeds: Annotated[int, typer.Option(min=1, help="Releases of each kind and table.")] = 1,
     tables: Annotated[str, typer.Option(help="Tables, separated by commas; all if empty.")] = "",
-    kinds: Annotated[str, typer.Option(help="Kinds, separated by semicolons; all if empty.")] = "",
+    kinds: Annotated[
+        str,
+        typer.Option(help="Kinds, separated by semicolons, or leaks, or harmless; all if empty."),
+    ] = "",
     seed: Seed = 0,
     processes: Processes = 1,
     keep: Annotated[

@@ -30,7 +30,12 @@ def gallery_markdown(
     processes: int = 1,
     keep: Path | None = None,
 ) -> str:
-    """Return the table of verdicts, and the mistakes; what `keep` holds is not made again."""
+    """Return the table of verdicts, and the mistakes; what `keep` holds is not made again.
+
+    "leaks" and "harmless" stand for all kinds that are so.
+    """
+    if kinds is not None and len(kinds) == 1 and kinds[0] in ("leaks", "harmless"):
+        kinds = [kind.name for kind in KINDS if kind.leaks == (kinds[0] == "leaks")]
     if keep is None:
         found = run_gallery(
             measures, seeds, tables=tables, kinds=kinds, random_state=seed, processes=processes

@@ -53,3 +53,16 @@ def test_a_run_that_was_interrupted_goes_on(monkeypatch, tmp_path):
     for _ in range(2):
         assert study.gallery_markdown(seeds=2, **asked) == whole
     assert runs == [0, 1, 1]
+
+
+@pytest.mark.parametrize("name", ["leaks", "harmless"])
+def test_a_word_stands_for_all_that_leak_or_do_not(name, monkeypatch):
+    asked = []
+
+    def remembered(*_, kinds, **__):
+        asked.extend(kinds)
+        return GalleryTest("quick", ())
+
+    monkeypatch.setattr(study, "run_gallery", remembered)
+    study.gallery_markdown(kinds=[name])
+    assert asked == [kind.name for kind in KINDS if kind.leaks == (name == "leaks")]
