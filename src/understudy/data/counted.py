@@ -53,6 +53,8 @@ class Counted:
         """Count the values of a column, or of a part of it."""
         if isinstance(array, Counted):
             return array
+        if pa.types.is_nested(array.type):  # which no table can hold; Arrow cannot count it
+            return cls(array, np.ones(len(array), np.int64), array)
         # Arrow takes missing views for empty texts here.
         view = pa.types.is_string_view(array.type)
         found = (array.cast(pa.large_string()) if view else array).value_counts()
