@@ -665,6 +665,10 @@ class TestBadInput:
     def test_an_attack(self, fails, options, says):
         fails("attack", "survey.csv", "survey.csv", *options, says=says)
 
+    def test_a_cluster_without_its_engine(self, fails):
+        words = ("--master", "spark://host:7077")
+        fails("synth", "survey.csv", "-o", "o.csv", *words, says="--master is for --engine spark")
+
     def test_an_unknown_method_or_command(self, fails):
         fails("synth", "survey.csv", "-o", "o.csv", "--method", "magic", says="Invalid value for")
         fails("synthesize", says="No such command")

@@ -10,11 +10,14 @@ import shutil
 import sys
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from understudy import BayesNet, Independent, Schema, load
 from understudy.data import Codec, counted
 from understudy.data.source import source_of
+from understudy.data.spark_table import read_on_spark
+from understudy.errors import DataError
 from understudy.risk import attribution, disclosure
 from understudy.synthesis import GaussianCopula
 from understudy.utility import marginals
@@ -104,6 +107,16 @@ def test_models_and_rows_are_those_of_a_frame(spark, table, frame, model):
     }
     drawn = fitted.sample_spark(spark, 70_000, random_state=3).toArrow()  # two blocks
     assert drawn.equals(whole.sample(70_000, random_state=3))
+
+
+def test_files_are_read_on_the_cluster(spark, table, frame, tmp_path):
+    (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"Spark cannot read .*x\.csv as Parquet"):
+        read_on_spark(tmp_path / "x.csv")
+    pq.write_table(frame, tmp_path / "x.parquet")
+    assert read_on_spark(tmp_path / "x.parquet", ["age"]).columns == frame.column_names[1:]
+    with pytest.raises(DataError, match="'agee'"):
+        read_on_spark(tmp_path / "x.parquet", ["agee"])
 
 
 def test_figures_are_those_of_frames(spark, table, frame):

@@ -164,6 +164,8 @@ def synth(
         Path | None, option("Also write the fitted model, which is confidential.")
     ] = None,
     stream: options.Stream = False,
+    engine: options.EngineName = "local",
+    master: options.Master = None,
     force: options.Force = False,
     show_records: options.ShowRecords = False,  # noqa: ARG001  # `grouped` reads it
     csv: options.Csv,
@@ -173,20 +175,27 @@ def synth(
     Example: `understudy synth survey.csv -o synthetic.csv --seed 1`
     """
     from understudy.data.files import check_target
+    from understudy.data.spark_table import read_on_spark
 
     outputs = options.numbered(output, how.copies)
     for path in outputs:
         check_target(path, overwrite=force)
     session.check_outputs([*outputs, save_model], [data, *how.inputs], force)
     described, model = how.described(), how.synthesizer()
+    if master is not None and engine != "spark":
+        raise ParameterError("--master is for --engine spark.")
+
+    def opened(drop: str = "") -> tuple[Any, Any]:
+        if engine == "spark":
+            return read_on_spark(data, options.split_names(drop), master), None
+        return csv.open(data, drop, stream=stream)
+
     with session.progress(ctx):
-        table, dialect = csv.open(data, how.drop, stream=stream)
+        table, dialect = opened(how.drop)
         ready = how.prepare(table, described, model, options.split_names(unit_id))
         ready.show(ctx, dialect)
         # What was dropped is of the same people: the ledger knows the table by all of it.
-        how.privacy.keep_account(
-            ctx, [model], lambda: csv.open(data, stream=stream)[0] if how.drop else table
-        )
+        how.privacy.keep_account(ctx, [model], lambda: opened()[0] if how.drop else table)
         model.fit(ready.frame, ready.schema, dialect=dialect)
         how.draw(model, outputs, overwrite=force)
         if save_model is not None:

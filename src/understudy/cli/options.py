@@ -93,6 +93,16 @@ Drop = Annotated[str, option("Columns to leave out, separated by commas.")]
 Stream = Annotated[
     bool, option("Read the data in batches, for a file larger than memory.", "--stream")
 ]
+EngineName = Annotated[
+    Literal["local", "spark"],
+    option("Where the data is counted: on this machine, or on a Spark cluster (Parquet only)."),
+]
+Master = Annotated[
+    str | None,
+    option(
+        "The Spark cluster, such as spark://host:7077 or local[4]; that of the job if not given."
+    ),
+]
 SafeCells = Annotated[
     bool,
     option(

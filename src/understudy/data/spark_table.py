@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -14,7 +15,7 @@ from understudy.data.coded import Coded
 from understudy.data.counted import Counted, Tallies
 from understudy.data.frames import Layout, check_names
 from understudy.data.source import Combinations, Encoder, Joined
-from understudy.errors import DataError
+from understudy.errors import DataError, unknown_columns
 
 ROWS_AT_ONCE = 2**18
 """Rows that a worker gives to a kernel at a time; Spark's own batches are smaller."""
@@ -177,6 +178,46 @@ def require_spark() -> None:
             "PySpark is not installed. Install it with: pip install 'understudy[spark]'. It needs "
             "Java 17 or later."
         ) from error
+
+
+def read_on_spark(path: object, drop: Sequence[str] = (), master: str | None = None) -> Any:  # noqa: ANN401  # of Spark
+    """Return a Parquet file, or a folder of them, as a DataFrame of a Spark session.
+
+    Parameters
+    ----------
+    path : path
+        A place that the machines of the cluster can read.
+    drop : sequence of str
+        Columns to leave out.
+    master : str, optional
+        The cluster; that of the session, or of the job, if not given.
+
+    Raises
+    ------
+    DataError
+        If PySpark is not installed, or the file is of another kind.
+    """
+    require_spark()
+    import sys
+
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("understudy").config("spark.sql.session.timeZone", "UTC")
+    session = (builder if master is None else builder.master(master)).getOrCreate()
+    try:
+        frame = session.read.parquet(str(path))
+    except (PySparkException, Py4JError) as error:
+        raise DataError(
+            f"Spark cannot read {path} as Parquet. Convert the table to Parquet, and give a place "
+            "that all machines of the cluster can read."
+        ) from error
+    problems = unknown_columns(drop, frame.columns)
+    if problems:
+        raise DataError(f"Columns to drop: {' '.join(problems)}")
+    return frame.drop(*drop)
 
 
 def _quoted(name: str) -> str:
