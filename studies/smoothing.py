@@ -61,7 +61,10 @@ def _network(parents: int, structure: Search, smoothing: Smoothing) -> Callable[
 
     Numbers are coded alike by all of them, ends and all, so that likelihoods can be compared.
     """
-    return lambda seed: BayesNet(parents, structure, smoothing=smoothing, ends=1, random_state=seed)
+    # Without halves, which are another matter: the study of numbers is about them.
+    return lambda seed: BayesNet(
+        parents, structure, smoothing=smoothing, ends=1, halves=False, random_state=seed
+    )
 
 
 MODELS: dict[str, Callable[[int], Synthesizer]] = {
@@ -106,7 +109,7 @@ def judge(table: Table, split: int) -> dict[str, Figures]:
     schema = Schema.infer(drawn, dependencies=False)  # so that all columns are modelled
     found = {FRESH: _use(table, original, fresh, fresh, split) | _lookalikes(original, fresh)}
     with quietly():
-        shares = BayesNet(0, smoothing="auto", ends=1).fit(original, schema)
+        shares = BayesNet(0, smoothing="auto", ends=1, halves=False).fit(original, schema)
         for name, make in MODELS.items():
             begun = time.process_time()
             model = make(split).fit(original, schema)
