@@ -62,6 +62,7 @@ EVERYTHING = {
     "panels.md": "panels --processes 2",
     "private-risk.md": "private-risk",
     "gallery.md": "gallery --tables clinic,ballot,cmc --seeds 3 --processes 2",
+    "gallery-harmless.md": "gallery --kinds harmless --tables clinic,ballot,cmc --seeds 20",
     "smoothing.md": "smoothing --splits 10 --tables cmc,fertility --processes 2",
     "smoothing-large.md": "smoothing --splits 2 --tables 'Adult,SD2011,credit card' --processes 2",
     "numbers.md": "numbers --releases 3",
