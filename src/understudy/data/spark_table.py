@@ -14,7 +14,7 @@ import pyarrow as pa
 from understudy.data.coded import Coded
 from understudy.data.counted import Counted, Tallies
 from understudy.data.frames import Layout, check_names
-from understudy.data.source import Combinations, Encoder, Joined
+from understudy.data.source import CodedStream, Combinations, Encoder, Joined
 from understudy.errors import DataError, unknown_columns
 
 ROWS_AT_ONCE = 2**18
@@ -137,21 +137,10 @@ class SparkTable:
 
 
 @dataclass(frozen=True, eq=False)
-class SparkCoded:
+class SparkCoded(CodedStream):
     """A table of Spark as codes, for everything that is a sum over rows."""
 
-    codec: Encoder
-    table: SparkTable
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The coded columns, in order."""
-        return self.codec.names
-
-    @property
-    def cardinalities(self) -> tuple[int, ...]:
-        """The number of codes of each column."""
-        return self.codec.cardinalities
+    source: SparkTable
 
     def coded_batches(self) -> Iterator[Coded]:
         """Yield all rows as codes, which travel to this machine, a partition's at a time."""
@@ -160,7 +149,7 @@ class SparkCoded:
 
     def summed(self, kernel: Any) -> Iterator[Any]:  # noqa: ANN401  # any result
         """Yield the sum of `kernel(codes)` over each partition, in any order."""
-        return self.table.summed(partial(_of_codes, self.codec, kernel))
+        return self.source.summed(partial(_of_codes, self.codec, kernel))
 
 
 def require_spark() -> None:

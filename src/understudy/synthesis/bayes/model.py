@@ -429,7 +429,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
     def _learn_positions(self, source: TableSource, coded: Source) -> None:
         columns = self._number_columns()
         if isinstance(coded, SparkCoded):
-            parts = coded.table.summed(partial(columns.sums_in, self.codec_))
+            parts = coded.source.summed(partial(columns.sums_in, self.codec_))
         else:
             known = coded if isinstance(coded, Coded) else None
             tables = self.codec_.with_positions(source, columns.binned, known)
