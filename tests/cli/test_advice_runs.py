@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from understudy import load, read, write
+from understudy import Schema, load, read, write
 from understudy.audit import Audit
 
 ROWS = 300
@@ -166,6 +166,23 @@ def test_advice_repeats_control_records_policy_and_seed(table, call, execute):
         assert all(words in one for one in audits)
     assert all("--seed 7" in one for one in commands if "understudy synth" in one)
     assert execute(commands) >= {"synth", "audit"}
+
+
+@pytest.mark.parametrize("table", ["cmc"], indirect=True)
+def test_advice_about_a_private_release_takes_its_schema_from_the_model(table, call, execute):
+    path, asked = table
+    Schema.infer(read(path)).save("public.toml")
+    code, _, err = call(
+        *("synth", path, "-o", "s.csv", "--method", "marginals", "--epsilon", "4"),
+        *("--public-schema", "public.toml", "--save-model", "s.us"),
+    )
+    assert code == 0, err
+    code, out, err = call("audit", path, "s.csv", "--model", "s.us", *asked, *CHEAP)
+    assert code == 0, err
+    assert "mode=" not in out  # the command line does not speak of arguments
+    (more_noise,) = [one for one in printed(out) if "-o smaller-epsilon.csv" in one]
+    assert "--epsilon 2 --public-schema s.us" in more_noise
+    assert execute([more_noise]) == {"synth"}
 
 
 @pytest.mark.parametrize("table", ["cmc"], indirect=True)

@@ -76,6 +76,9 @@ class AdviceCommands:
         parameters = {**advice.parameters, **given}
         more = [*unsaid(parameters), *(name for name in advice.unsaid if name not in given)]
         words = ["--schema", f"{self._named(advice.uses, advice)}.toml"] if advice.uses else []
+        if not words and self.rerun is None and source.model is not None:
+            option = "--schema" if parameters.get("epsilon") is None else "--public-schema"
+            words = [option, _path(source.model)]
         if source.settings is not None and source.method == advice.method:
             words, more = [*words, *_settings(source)], []
         also = f"  # and --settings FILE with {', '.join(more)}" if more else ""

@@ -62,7 +62,11 @@ Keys = Annotated[
 Sensitive = Annotated[str, attacker_option("The column that the attacker wants to learn.")]
 Target = Annotated[str, audit_option("The column that the data will be used to predict.")]
 SchemaFile = Annotated[
-    Path | None, option("What the columns are, from `understudy schema`.", default="inferred")
+    Path | None,
+    option(
+        "What the columns are, from `understudy schema`; or a saved model, for those of its table.",
+        default="inferred",
+    ),
 ]
 UnitName = Annotated[
     str,

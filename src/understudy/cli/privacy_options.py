@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
+from zipfile import is_zipfile
 
 import typer
 
@@ -35,6 +36,17 @@ def no_epsilon(cls: type[Synthesizer]) -> str:
         f"--epsilon cannot be used with --method {cls.method}. {cls.why_not_private} Choose "
         f"--method {_PRIVATE_METHODS}."
     )
+
+
+def read_schema(path: Path) -> Schema:
+    """Return the schema of a file: a schema file, or a saved model."""
+    from understudy.data import Schema
+
+    if not is_zipfile(path):
+        return Schema.load(path)
+    from understudy.synthesis import Synthesizer
+
+    return Synthesizer.load(path).schema_
 
 
 def is_private(model: Synthesizer) -> bool:
@@ -99,8 +111,8 @@ class PrivacyFiles:
     public_schema: Annotated[
         Path | None,
         _privacy(
-            "A schema file of which all is public knowledge: levels, ranges and cut points. In "
-            "place of --schema."
+            "A schema file of which all is public knowledge: levels, ranges and cut points; or the "
+            "model that was fitted with one. In place of --schema."
         ),
     ] = None
     ledger: Annotated[
@@ -113,15 +125,13 @@ class PrivacyFiles:
 
     def schema(self, schema: Path | None) -> Schema | None:
         """Return the schema that was given, if one was, or `schema`."""
-        from understudy.data import Schema
-
         if self.public_schema is None:
-            return None if schema is None else Schema.load(schema)
+            return None if schema is None else read_schema(schema)
         if schema is not None:
             raise ParameterError(
                 "--public-schema is the schema: give it in place of --schema, not beside it."
             )
-        return Schema.load(self.public_schema).as_public()
+        return read_schema(self.public_schema).as_public()
 
     def words(self) -> list[str]:
         """Return these options as they are typed."""

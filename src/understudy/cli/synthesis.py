@@ -513,8 +513,9 @@ class Synthesis:
         Method,
         option(
             "bayes: each column given a few others. cart: each column from trees on the columns "
-            "before it. copula: all columns from one correlation matrix. independent: each column "
-            "on its own. random: any value, equally often.",
+            "before it. copula: all columns from one correlation matrix. marginals: from noisy "
+            "tables of a few columns, with --epsilon. independent: each column on its own. random: "
+            "any value, equally often.",
             default=True,
         ),
     ] = "bayes"

@@ -33,9 +33,11 @@ def against_risk(case: Case, evidence: Evidence) -> Iterator[Advice]:
     made, findings = case.made, case.findings
     if made is not None and _can_protect(made):
         yield from _smooth(case, made)
+        yield from _less_epsilon(case, made)
         if not case.protected and findings.sensitive:
             yield _protect(case, made)
-        yield from (_network if made.method == "bayes" else _trees)(case)
+        yield from _network(case)
+        yield from _trees(case)
     elif made is not None and made.method in {"independent", "random"}:
         yield Advice(
             "Put numbers into fewer groups, and join rare values in the schema.",
@@ -66,8 +68,8 @@ def against_risk(case: Case, evidence: Evidence) -> Iterator[Advice]:
 
 def _smooth(case: Case, made: MadeBy) -> Iterator[Advice]:
     """Propose to smooth a network or trees that are known to be drawn from as they are."""
-    name = SMOOTHED_BY[made.method]
-    if name in made.unsaid or is_smoothed(made.parameters.get(name, AUTO)):
+    name = SMOOTHED_BY.get(made.method)
+    if name is None or name in made.unsaid or is_smoothed(made.parameters.get(name, AUTO)):
         return
     changes: dict[str, Any] = {name: AUTO}
     text = "Smooth the trees: each leaf borrows from the node above it."
@@ -85,6 +87,19 @@ def _smooth(case: Case, made: MadeBy) -> Iterator[Advice]:
         made,
         **changes,
     )
+
+
+def _less_epsilon(case: Case, made: MadeBy) -> Iterator[Advice]:
+    """Propose more noise for a method that learnt with noise."""
+    epsilon = case.number("epsilon")
+    if epsilon is not None:
+        yield case.synthesize(
+            f"Learn with more noise: epsilon {epsilon / 2:g} instead of {epsilon:g}.",
+            "Then one record can change less. Relations that rest on few records are lost.",
+            "smaller-epsilon",
+            made,
+            epsilon=epsilon / 2,
+        )
 
 
 def _protect(case: Case, made: MadeBy, also: str = "") -> Advice:

@@ -60,12 +60,12 @@ class Case:
         return target if target and target not in known else None
 
     def number(self, name: str) -> Any:  # noqa: ANN401  # a number, or None
-        """Return a parameter that is one number; None if it is set in another form."""
+        """Return a parameter that is one number; None if the method has none, or another form."""
         assert self.made is not None  # noqa: S101  # the callers looked
-        if name in self.made.unsaid:
+        known = inspect.signature(METHODS[self.made.method]).parameters
+        if name not in known or name in self.made.unsaid:
             return None
-        default = inspect.signature(METHODS[self.made.method]).parameters[name].default
-        value = self.made.parameters.get(name, default)
+        value = self.made.parameters.get(name, known[name].default)
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
     def synthesize(

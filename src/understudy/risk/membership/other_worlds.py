@@ -119,9 +119,9 @@ class CountedWorlds:
         try:
             tables = model.sampling_tables()
         except NoDensityError as error:
-            raise NoDensityError(
-                f"{error} Use mode='refit' if the model has a density, or membership_by_shadows."
-            ) from None
+            # In a traceback, and not in the words of an audit, which calls no function.
+            error.add_note("Use mode='refit' if the model has a density, or membership_by_shadows.")
+            raise
         return cls(model, FixedLikelihood.of(tables, releases, model.codec_.names))
 
     @property

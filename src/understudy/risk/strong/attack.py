@@ -274,9 +274,8 @@ def _tables_of(model: Synthesizer, *, needed: bool) -> list[SamplingTable] | Non
     except NoDensityError as error:
         if not needed:
             return None
-        raise NoDensityError(
-            f"{error} Use mode='refit' if the model has a density, or black_box_attacker."
-        ) from None
+        error.add_note("Use mode='refit' if the model has a density, or black_box_attacker.")
+        raise
 
 
 def _budget(refits: int | None, records: int) -> int:
