@@ -1,4 +1,4 @@
-"""Compile the kernels that commands need, for any processor of this kind, into the package.
+"""Compile the kernels that commands need, for most processors of this kind, into the package.
 
 ``make wheel`` runs it before it builds the wheel, and removes what it made afterwards. A command on
 a small table asks for the same types of arguments as one on a large table, so that small ones do.
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from numba.core.caching import UserProvidedCacheLocator
 
-from understudy.counting.compiling import ANY_PROCESSOR, READY, SOURCES, folder_of
+from understudy.counting.compiling import COMMON_PROCESSOR, READY, SOURCES, folder_of
 from understudy.data import load, simulate, write
 
 TABLES = {"survey": lambda: load("cmc"), "payments": lambda: simulate("credit_card", 2_000)}
@@ -57,12 +57,11 @@ def commands() -> list[str]:
 
 
 def main() -> int:
-    processor, features = ANY_PROCESSOR
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         environment = os.environ | {
-            "NUMBA_CPU_NAME": processor,
-            "NUMBA_CPU_FEATURES": features,
+            "NUMBA_CPU_NAME": COMMON_PROCESSOR,
+            "NUMBA_CPU_FEATURES": "",
             "NUMBA_CACHE_DIR": str(work / "compiled"),
         }
         for table, make in TABLES.items():
