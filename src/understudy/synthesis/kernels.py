@@ -19,6 +19,43 @@ Held: TypeAlias = tuple[NDArray[np.unsignedinteger], NDArray[np.int64], NDArray[
 in each block of places or before, and how many bits of a place its block leaves out."""
 
 
+Index: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Numbers in places that follow from them, and at each place which number it is; -1 where none is.
+There is a power of two of places, more than twice as many as numbers."""
+
+
+@kernel
+def _scattered(number: np.uint64) -> np.uint64:
+    """Return a number that looks random for a number (Steele, Lea and Flood 2014)."""
+    mixed = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+@kernel
+def index_numbers(numbers: NDArray[np.int64], index: Index) -> None:
+    """Fill an index, whose places are all -1, with different numbers."""
+    held, which = index
+    last = np.uint64(len(which) - 1)
+    for i in range(len(numbers)):
+        place = _scattered(np.uint64(numbers[i])) & last
+        while which[place] >= 0:
+            place = (place + np.uint64(1)) & last
+        held[place] = numbers[i]
+        which[place] = i
+
+
+@kernel
+def look_up(wanted: NDArray[np.int64], index: Index, found: NDArray[np.int64]) -> None:
+    """Find out which of the numbers of an index each wanted one is; -1 if it is none."""
+    held, which = index
+    last = np.uint64(len(which) - 1)
+    for i in range(len(wanted)):
+        place = _scattered(np.uint64(wanted[i])) & last
+        while which[place] >= 0 and held[place] != wanted[i]:
+            place = (place + np.uint64(1)) & last
+        found[i] = which[place]
+
+
 @kernel
 def sort_donors(
     groups: NDArray[np.uint32],
