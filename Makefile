@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Modules that are compiled anew in every process make short commands twice as long.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-all lint format bench reproduce studies docs clean help
+.PHONY: demo test test-slow test-all lint format wheel bench reproduce studies docs clean help
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 12
@@ -47,6 +47,11 @@ lint: .venv/.installed-dev  ## check style, format, types and who imports whom
 format: .venv/.installed-dev  ## fix style and format where a tool can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+wheel: .venv/.installed  ## build a wheel with kernels that are compiled already, in dist/
+	$(BIN)/python packaging/compile_kernels.py
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	rm -r src/understudy/compiled
 
 bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
 	$(BIN)/python benchmarks/counting.py

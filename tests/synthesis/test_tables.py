@@ -17,6 +17,7 @@ from understudy.synthesis.kernels import draw_donors, sort_donors
 from understudy.synthesis.tables import (
     ConditionalTable,
     DenseRanges,
+    Keys,
     SparseRanges,
     build_ranges,
 )
@@ -251,3 +252,15 @@ def test_a_table_of_a_former_version_is_read():
     former["donors"] = table.donors
     again = ConditionalTable.from_arrays(former, 2, (2,), 5)
     assert all(np.array_equal(again.to_arrays()[k], v) for k, v in table.to_arrays().items())
+
+
+@pytest.mark.parametrize("step", [1, 3, 2**20, 2**44])
+def test_numbers_are_looked_up_by_a_hash_as_by_a_search(step, monkeypatch):
+    rng = np.random.default_rng(1)
+    numbers = np.unique(rng.integers(0, 3000, 1000)) * step
+    wanted = np.concatenate([numbers, rng.integers(0, 3001, 5000) * step, numbers + 1])
+    searched = Keys(numbers).places(wanted)
+    monkeypatch.setattr(tables, "_MANY_KEYS", 0)
+    assert np.array_equal(Keys(numbers).places(wanted), searched)
+    assert (searched[: len(numbers)] == np.arange(len(numbers))).all()
+    assert (searched == -1).any()

@@ -101,7 +101,7 @@ def rank_releases(task: Task, wanted: str | Sequence[str] | None, limits: Limits
     ]
     if problems := unknown_columns(keys or (), shared):
         raise ParameterError(f"keys: {' '.join(problems)} They must be columns of all tables.")
-    left_out = columns_of_own_values(original) | _constant(real["original"], shared)
+    left_out = columns_of_own_values(task.columns) | _constant(real["original"], shared)
     columns = [name for name in shared if name not in left_out or name in (keys or ())]
     tried = [name for name in columns if name not in (keys or ())]
     if not tried or len(columns) < 2:
@@ -146,7 +146,7 @@ def keys_beside(task: Task, original: EncodedTable, sensitive: str) -> tuple[str
         for name in original.names
         if all(name in task.shared_columns(table) for one in task.releases for table in one.tables)
     ]
-    left_out = columns_of_own_values(task.original) | _constant(original, shared)
+    left_out = columns_of_own_values(task.columns) | _constant(original, shared)
     columns = [name for name in shared if name not in left_out or name == sensitive]
     if len([name for name in columns if name != sensitive]) < 1:
         raise ParameterError(

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from understudy.audit.findings import Findings
-from understudy.audit.task import Task, columns_of_own_values
+from understudy.audit.task import Task, columns_of, columns_of_own_values
 from understudy.data.frames import to_narwhals
 from understudy.data.joint_coding import CodedTables, EncodedTable
 from understudy.errors import UnderstudyError
@@ -50,7 +50,7 @@ def notices(task: Task, real: dict[str, EncodedTable]) -> Iterator[str]:
             "to learn about it, and no attack on it can succeed. Name another sensitive column."
         )
     if scenario.sensitive and columns_of_own_values(
-        to_narwhals(task.original).select(scenario.sensitive).to_native()
+        columns_of(to_narwhals(task.original).select(scenario.sensitive).to_native())
     ):
         yield (
             f"Nearly every original record has its own value of {scenario.sensitive!r}. Guesses of "

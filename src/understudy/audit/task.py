@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 import narwhals as nw
 
 from understudy.arguments import check_choice
+from understudy.data.dependencies.finding import find_dependencies
 from understudy.data.frames import Frame, to_narwhals
 from understudy.data.matched_names import match_names
 from understudy.data.matched_types import match_types
@@ -100,13 +101,19 @@ class Task:
     unit_id: tuple[str, ...] = ()
 
     @cached_property
+    def columns(self) -> Schema | None:
+        """What the columns of the original are; None if they cannot be described."""
+        return columns_of(self.original)
+
+    @cached_property
     def described(self) -> Schema:
         """What the columns of the original are, and what holds between them.
 
         The dependencies are those that are found, and those that a model was told of.
         """
         with reporting(None):  # the audit has a bar of its own
-            schema = Schema.infer(self.original)
+            columns = self.columns or Schema.infer(self.original, dependencies=False)
+            schema = Schema(columns.columns, find_dependencies(self.original, columns))
         models = [one.model for one in self.releases if hasattr(one.model, "schema_")]
         declared = [
             one
@@ -318,14 +325,18 @@ def personal_columns(task: Task) -> frozenset[str]:
     """
     named = {*task.scenario.keys, task.scenario.sensitive, task.target}
     units = () if task.units is None else task.units.names
-    return frozenset({*units, *columns_of_own_values(task.original)} - named)
+    return frozenset({*units, *columns_of_own_values(task.columns)} - named)
 
 
-def columns_of_own_values(original: Frame) -> set[str]:
-    """Return the columns of identifiers and of free text."""
+def columns_of(original: Frame) -> Schema | None:
+    """Return what the columns of a table are; None if they cannot be described."""
     try:
         with reporting(None):  # the audit has a bar of its own
-            schema = Schema.infer(original, dependencies=False)
+            return Schema.infer(original, dependencies=False)
     except UnderstudyError:
-        return set()
-    return {column.name for column in schema if column.kind in OWN}
+        return None
+
+
+def columns_of_own_values(columns: Schema | None) -> set[str]:
+    """Return the columns of identifiers and of free text."""
+    return {column.name for column in columns or () if column.kind in OWN}

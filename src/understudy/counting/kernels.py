@@ -10,13 +10,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 from understudy.counting.information import ATANH_SERIES, LOG2_FACTOR, SQRT_HALF
-
-announce_compilation()
 
 # Rows whose cell numbers are computed in one vectorized sweep; the buffer stays in the L1 cache.
 _BLOCK = 2048
@@ -25,7 +22,7 @@ _BLOCK = 2048
 _SPAN = 127 * _BLOCK
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _fill(
     histograms: NDArray[np.uint16],
     places: NDArray[np.uint16],
@@ -56,7 +53,7 @@ def _fill(
             zeroth[np.uint64(places[i])] += one
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _empty_into_pairs(
     histograms: NDArray[np.uint16],
     sizes: tuple[int, int, int],
@@ -87,7 +84,7 @@ def _empty_into_pairs(
     histograms[:, : high * middle * low] = 0
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def count_triples(
     stack: NDArray[np.uint8],
     triples: NDArray[np.int64],
@@ -132,7 +129,7 @@ def count_triples(
             _empty_into_pairs(histograms, sizes, offsets[t], cells)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def count_pairs(
     stack: NDArray[np.uint32],
     pairs: NDArray[np.int64],
@@ -162,7 +159,7 @@ def count_pairs(
                 table[np.uint64(places[i])] += 1
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def scaled_c_log2_c(count: int, shift: int) -> np.int64:
     """Return c log2(c) in units of 2**-shift: `Information.terms` for use inside kernels.
 

@@ -32,6 +32,7 @@ from understudy.data.identifier_look import (
     word_set,
     words_of,
 )
+from understudy.data.units import without_gaps
 from understudy.data.values import to_numpy
 
 FEWEST_NAMED = 10
@@ -177,6 +178,9 @@ def why_unit(name: str, array: pa.Array | Counted) -> str:
     >>> why_unit("x", pa.array([1, 2, 3] * 40))
     ''
     """
+    plain = array.values if isinstance(array, Counted) else array
+    if pa.types.is_floating(plain.type) and not _is_whole(without_gaps(plain)):
+        return ""  # before they are counted, for there may be as many as records
     counted = Counted.of(array)
     values = counted.without_gaps().values
     text = _is_text(values.type)

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import inlined_kernel, kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
         NDArray[np.int64],
     ]
 
-announce_compilation()
 
 # Odd numbers without pattern (the golden ratio's, and one of splitmix64's): a product with them
 # spreads the bits of a key upwards, a shift to the right spreads them downwards.
@@ -38,7 +36,7 @@ COUNTED = 16
 """One of so many codes must be there for counting all of them to be quicker than sorting."""
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def hash_block(
     words: NDArray[np.uint64],
     mask: NDArray[np.uint64],
@@ -60,7 +58,7 @@ def hash_block(
     return length
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def power_of_two(least: int) -> int:
     """Return the first power of two from 16 that is not below `least`."""
     size = 16
@@ -69,7 +67,7 @@ def power_of_two(least: int) -> int:
     return size
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def number_rows(
     words: NDArray[np.uint64], mask: NDArray[np.uint64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -109,7 +107,7 @@ def number_rows(
     return ids, firsts[:count].copy()
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def sort_by_group(
     ids: NDArray[np.int32], groups: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -144,7 +142,7 @@ def new_store(lines: int, levels: int, entries: int) -> Store:
 
 
 # Inlined, for a call for each count would take most of the time.
-@njit(cache=True, nogil=True, inline="always")  # pragma: no cover
+@inlined_kernel
 def add_count(store: Store, line: int, value: int, count: int) -> None:
     """Add to the count of a value; in a store without room, only note that there was none."""
     cells, heads, (values, counts, following), state = store
@@ -165,7 +163,7 @@ def add_count(store: Store, line: int, value: int, count: int) -> None:
     heads[line] = entry
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def clear_counts(store: Store, line: int) -> None:
     """Set all counts of a line to 0."""
     cells, heads, (_, _, following), state = store
@@ -181,7 +179,7 @@ def clear_counts(store: Store, line: int) -> None:
     heads[line] = -1
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def stored_entries(
     store: Store,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
@@ -219,7 +217,7 @@ def stored_entries(
     return starts, told, weights
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def score_matches(
     reference: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
     queries: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]],
@@ -256,7 +254,7 @@ def score_matches(
             counts[values[entry]] = 0
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _sorted_codes(
     entries: tuple[NDArray[np.int32], NDArray[np.int64]], codes: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -276,7 +274,7 @@ def _sorted_codes(
     return own, before
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _count_codes(
     entries: tuple[NDArray[np.int32], NDArray[np.int64]],
     codes: NDArray[np.int32],
@@ -291,7 +289,7 @@ def _count_codes(
         before[code + 1] += before[code]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def score_between(
     reference: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]],
     codes: NDArray[np.int32],
@@ -331,7 +329,7 @@ def score_between(
             guess[row] = own[middle]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def match_keys(
     words: NDArray[np.uint64],
     mask: NDArray[np.uint64],

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     Measure = tuple[int, NDArray[np.int32], NDArray[np.int16], int]
     Best = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-announce_compilation()
 
 BLOCK = 512
 """Records of the reference that are compared at a time: their coarse values stay in the cache."""
@@ -30,7 +28,7 @@ _STEP = np.int16(1)
 """Coarse values are rounded down, so that their difference may be so much too large."""
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _insert(best: Best, query: int, distance: int, row: int, groups: NDArray[np.int64]) -> None:
     """Put a record among the nearest ones of a query; of equally near ones, the first stays.
 
@@ -56,7 +54,7 @@ def _insert(best: Best, query: int, distance: int, row: int, groups: NDArray[np.
     rows[query, place] = row
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _bound(
     query: NDArray[np.int16],
     others: NDArray[np.int16],
@@ -86,7 +84,7 @@ def _bound(
                 top[place] = max(top[place], apart)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _distance(
     query: NDArray[np.int32], others: NDArray[np.int32], row: int, measure: Measure
 ) -> tuple[int, int]:
@@ -102,13 +100,13 @@ def _distance(
     return distance, largest
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _coarse(distance: int, measure: Measure) -> int:
     """Return the least coarse sum that no record below this distance has."""
     return (distance >> measure[3]) + 1
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _limit(best: Best, query: int, measure: Measure) -> int:
     """Return the coarse sum from which on a record cannot be nearer; 0 if none is to be found."""
     if best[0].shape[1] == 0 or best[0][query, -1] == 0:
@@ -116,7 +114,7 @@ def _limit(best: Best, query: int, measure: Measure) -> int:
     return int(_coarse(int(best[0][query, -1]), measure))
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def find_nearest(
     queries: Table,
     own: NDArray[np.int64],
@@ -154,7 +152,7 @@ def find_nearest(
                 trimmed_limit = _limit(trimmed, query, measure)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _bound_of_best(
     query: NDArray[np.int16],
     others: NDArray[np.int16],
@@ -193,7 +191,7 @@ def _bound_of_best(
             apart[place] = np.int16(apart[place] + row[place])
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _distance_by_best(
     query: NDArray[np.int32],
     others: NDArray[np.int32],
@@ -223,7 +221,7 @@ def _distance_by_best(
     return total
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def find_nearest_by_best(
     queries: Table,
     own: NDArray[np.int64],
@@ -255,7 +253,7 @@ def find_nearest_by_best(
                     limit = _limit(best, query, measure)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def count_within(
     queries: Table,
     reference: Table,

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 from understudy.learning.matching_kernels import (
     BLOCK,
     add_count,
@@ -26,19 +25,18 @@ if TYPE_CHECKING:
 
     from understudy.learning.matching_kernels import Store
 
-announce_compilation()
 
 # A table of few slots looks at other bits of a hash than the bitmap that let the row pass.
 _SPENT = np.uint32(7)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _bits(rows: int) -> int:
     """Return the size of a bitmap in which few bits are set, unless it would leave the cache."""
     return power_of_two(min(max(32 * rows, 1024), 2**23))
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _set_bits(bitmap: NDArray[np.uint64], hashes: NDArray[np.uint32]) -> None:
     last = np.uint32(64 * len(bitmap) - 1)
     for number in hashes:
@@ -46,7 +44,7 @@ def _set_bits(bitmap: NDArray[np.uint64], hashes: NDArray[np.uint32]) -> None:
         bitmap[place >> np.uint32(6)] |= np.uint64(1) << np.uint64(place & np.uint32(63))
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _choose_rows(
     bitmap: NDArray[np.uint64],
     words: NDArray[np.uint64],
@@ -69,7 +67,7 @@ def _choose_rows(
     return int(found)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _group_rows(
     words: NDArray[np.uint64],
     mask: NDArray[np.uint64],
@@ -110,7 +108,7 @@ def _group_rows(
     return groups
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _join_groups(
     words: tuple[NDArray[np.uint64], NDArray[np.uint64]],
     mask: NDArray[np.uint64],
@@ -140,7 +138,7 @@ def _join_groups(
             slot = np.uint32(slot + np.uint32(1)) & last
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _add_groups(
     chains: tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]],
     lines: NDArray[np.int32],
@@ -172,7 +170,7 @@ def _add_groups(
             tally[touched[place]] = 0
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def add_agreeing(
     masks: NDArray[np.uint64],
     mine: tuple[NDArray[np.uint64], NDArray[np.int32], NDArray[np.int64]],
@@ -231,7 +229,7 @@ def add_agreeing(
             _add_groups(chains, lines, names, reference, store, tally, touched)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _differences(
     key: NDArray[np.uint8],
     columns: NDArray[np.uint8],
@@ -259,7 +257,7 @@ def _differences(
         starts = ends[place]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _least(numbers: NDArray[np.unsignedinteger]) -> int:
     least = numbers[0]
     for number in numbers:
@@ -267,7 +265,7 @@ def _least(numbers: NDArray[np.unsignedinteger]) -> int:
     return least  # type: ignore[no-any-return]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def compare_all(
     keys: NDArray[np.uint8],
     lines: NDArray[np.int32],

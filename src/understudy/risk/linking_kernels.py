@@ -8,19 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Side = tuple[NDArray[np.int32], NDArray[np.int32], int, NDArray[np.int32]]
 
-announce_compilation()
 
-
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _measure(side: Side, person: int, distances: NDArray[np.signedinteger]) -> None:
     """Fill in how far each record is from a person."""
     people, records, numeric, caps = side
@@ -35,7 +32,7 @@ def _measure(side: Side, person: int, distances: NDArray[np.signedinteger]) -> N
                 distances[row] += cap if held[row] != value else 0
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _last_near(distances: NDArray[np.signedinteger], nearest: NDArray[np.signedinteger]) -> int:
     """Return the distance of the last of the nearest records; `nearest` has a place for each."""
     if len(nearest) == 1:
@@ -53,7 +50,7 @@ def _last_near(distances: NDArray[np.signedinteger], nearest: NDArray[np.signedi
     return int(nearest[-1])
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def count_links(
     first: Side,
     second: Side,
@@ -89,7 +86,7 @@ def count_links(
             own[4 + 2 * tied + tied_too] += 1
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def exchange_sums(
     values: NDArray[np.float64], groups: tuple[int, int], draws: NDArray[np.float32]
 ) -> NDArray[np.float64]:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,10 +19,8 @@ if TYPE_CHECKING:
     Index = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]
     Conditions = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.bool_]]
 
-announce_compilation()
 
-
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def sort_records(
     codes: NDArray[np.int32], offsets: NDArray[np.int64], order: NDArray[np.int32]
 ) -> NDArray[np.int32]:
@@ -46,7 +43,7 @@ def sort_records(
     return starts
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _span(conditions: Conditions, index: Index, at: int, place: int) -> tuple[int, int, int]:
     """Return where a condition's range starts and ends in its column, and how many it fits."""
     columns, lows, highs, negated = conditions
@@ -57,7 +54,7 @@ def _span(conditions: Conditions, index: Index, at: int, place: int) -> tuple[in
     return begin, end, fits
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _fits(conditions: Conditions, codes: NDArray[np.int32], at: int, but: int, row: int) -> bool:
     """Tell whether a record meets all conditions of a predicate but one."""
     columns, lows, highs, negated = conditions
@@ -70,7 +67,7 @@ def _fits(conditions: Conditions, codes: NDArray[np.int32], at: int, but: int, r
     return True
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def find_people(
     conditions: Conditions,
     index: Index,
@@ -126,7 +123,7 @@ def find_people(
         counts[at, 0], counts[at, 1] = own, other
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def exchange_labels(
     people: NDArray[np.int64],
     starts: NDArray[np.int64],

@@ -6,11 +6,12 @@ Coverage is not measured here, for it cannot see into compiled code: the test ha
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from understudy.counting.compiling import kernel
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+
+@kernel
 def hypergeometric_tails(
     least: NDArray[np.int64],
     total: NDArray[np.int64],

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from understudy.counting.compiling import announce_compilation
-
-announce_compilation()
+from understudy.counting.compiling import kernel
 
 Rows: TypeAlias = tuple[
     NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]
@@ -22,7 +19,44 @@ Held: TypeAlias = tuple[NDArray[np.unsignedinteger], NDArray[np.int64], NDArray[
 in each block of places or before, and how many bits of a place its block leaves out."""
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+Index: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Numbers in places that follow from them, and at each place which number it is; -1 where none is.
+There is a power of two of places, more than twice as many as numbers."""
+
+
+@kernel
+def _scattered(number: np.uint64) -> np.uint64:
+    """Return a number that looks random for a number (Steele, Lea and Flood 2014)."""
+    mixed = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+@kernel
+def index_numbers(numbers: NDArray[np.int64], index: Index) -> None:
+    """Fill an index, whose places are all -1, with different numbers."""
+    held, which = index
+    last = np.uint64(len(which) - 1)
+    for i in range(len(numbers)):
+        place = _scattered(np.uint64(numbers[i])) & last
+        while which[place] >= 0:
+            place = (place + np.uint64(1)) & last
+        held[place] = numbers[i]
+        which[place] = i
+
+
+@kernel
+def look_up(wanted: NDArray[np.int64], index: Index, found: NDArray[np.int64]) -> None:
+    """Find out which of the numbers of an index each wanted one is; -1 if it is none."""
+    held, which = index
+    last = np.uint64(len(which) - 1)
+    for i in range(len(wanted)):
+        place = _scattered(np.uint64(wanted[i])) & last
+        while which[place] >= 0 and held[place] != wanted[i]:
+            place = (place + np.uint64(1)) & last
+        found[i] = which[place]
+
+
+@kernel
 def sort_donors(
     groups: NDArray[np.uint32],
     child: NDArray[np.unsignedinteger],
@@ -63,7 +97,7 @@ def sort_donors(
             end[group] += one
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _donor(place: np.uint64, held: Held) -> np.unsignedinteger:
     """Return the value of the donor at a place, from an array of all or from runs of equal ones."""
     values, begins, guide, shift = held
@@ -82,7 +116,7 @@ def _donor(place: np.uint64, held: Held) -> np.unsignedinteger:
     return one
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def draw_donors(
     codes: NDArray[np.uint32],
     ranges: tuple[NDArray[np.uint32], NDArray[np.uint32]],
@@ -102,7 +136,7 @@ def draw_donors(
         drawn[i] = _donor(place, held)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def draw_shrunk(
     numbers: NDArray[np.int64],
     rows: Rows,
@@ -146,7 +180,7 @@ def draw_shrunk(
             drawn[i] = low
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _first_from(begins: NDArray[np.int64], low: int, high: int, wanted: int) -> int:
     """Return the first place from `low`, below `high`, that is not before `wanted`, or `high`."""
     while low < high:
@@ -158,7 +192,7 @@ def _first_from(begins: NDArray[np.int64], low: int, high: int, wanted: int) -> 
     return low
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def shrunk_probability(
     numbers: NDArray[np.int64],
     values: NDArray[np.int64],
@@ -190,7 +224,7 @@ def shrunk_probability(
         found[i] = share + left * base[value]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def merge_cells(
     cells: tuple[NDArray[np.int64], NDArray[np.unsignedinteger], NDArray[np.int64]],
     rows: NDArray[np.int64],
@@ -239,7 +273,7 @@ for each cell of the larger rows, its records and the row's size; counts, increa
 cells of several records; and how many cells have one record."""
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _sum_of_logs(values: NDArray[np.float64]) -> float:
     """Return the sum of the logarithms, with one logarithm for many values."""
     total, product = 0.0, 1.0
@@ -255,7 +289,7 @@ def _sum_of_logs(values: NDArray[np.float64]) -> float:
     return float(total + np.log(product))
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _condense(
     counts: tuple[NDArray[np.int64], NDArray[np.int64]], shares: NDArray[np.float64], least: int
 ) -> tuple[Condensed, float]:
@@ -289,7 +323,7 @@ def _condense(
     return (sizes[: largest + 1], rows, cells, single), fixed
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _left_out_total(strength: float, condensed: Condensed) -> float:
     """Return what depends on the strength in the log likelihood of left-out records."""
     sizes, large, several, single = condensed
@@ -310,7 +344,7 @@ def _left_out_total(strength: float, condensed: Condensed) -> float:
     return float(total)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _largest_of_best(
     strengths: NDArray[np.float64], totals: NDArray[np.float64], same: float
 ) -> int:
@@ -323,7 +357,7 @@ def _largest_of_best(
     return best
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def search_strength(
     counts: tuple[NDArray[np.int64], NDArray[np.int64]],
     shares: NDArray[np.float64],
@@ -369,7 +403,7 @@ def search_strength(
     return strengths[best], totals[best]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def left_out_shares(
     counts: tuple[NDArray[np.int64], NDArray[np.int64]],
     strength: float,
@@ -384,7 +418,7 @@ def left_out_shares(
             shares[cell] = (joint[cell] - 1 + strength * shares[cell]) / (rest + strength)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def prune(
     left: NDArray[np.int64],
     right: NDArray[np.int64],
@@ -415,7 +449,7 @@ def prune(
             ends[right[node]] = ends[node] if stop else right[node]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def find_leaves(
     places: NDArray[np.int32],
     feature: NDArray[np.int32],

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _ALWAYS_DENSE = 2**18
 _DENSE_PER_RECORD = 4
 _MOST_DENSE = 2**22
+# From so many on, numbers are looked up by a hash: a binary search would wait for memory each time.
+_MANY_KEYS = 2**14
 
 
 def is_dense(sizes: Sequence[int], records: int) -> bool:
@@ -128,6 +130,42 @@ class DenseRanges:
 
 
 @dataclass(frozen=True, eq=False)
+class Keys:
+    """Different numbers, in increasing order, among which others are looked up.
+
+    Examples
+    --------
+    >>> Keys(np.array([3, 5, 8])).places(np.array([5, 4, 8, 9]))
+    array([ 1, -1,  2, -1])
+    """
+
+    numbers: Positions
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @cached_property
+    def _index(self) -> tuple[Positions, Positions]:
+        from understudy.synthesis.kernels import index_numbers
+
+        size = 2 ** (2 * len(self)).bit_length()
+        index = np.empty(size, np.int64), np.full(size, -1)
+        index_numbers(self.numbers, index)
+        return index
+
+    def places(self, wanted: Positions) -> Positions:
+        """Return which of the numbers each wanted one is; -1 if it is none."""
+        if len(self) < _MANY_KEYS:
+            found = np.minimum(np.searchsorted(self.numbers, wanted), len(self) - 1)
+            return np.where(self.numbers[found] == wanted, found, -1)
+        from understudy.synthesis.kernels import look_up
+
+        found = np.empty(len(wanted), np.int64)
+        look_up(wanted, self._index, found)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
 class SparseRanges:
     """Ranges looked up parent by parent among the combinations that occur.
 
@@ -146,8 +184,8 @@ class SparseRanges:
         return self.configurations, self.begins
 
     @cached_property
-    def _levels(self) -> list[tuple[Positions, Positions, Positions]]:
-        """For each number of parents: sorted keys, starts and lengths.
+    def _levels(self) -> list[tuple[Keys, Positions, Positions]]:
+        """For each number of parents: keys, starts and lengths.
 
         A key is the place of the shorter combination times the parent's cardinality plus its code,
         so that it fits 64 bits however many parents there are.
@@ -158,7 +196,7 @@ class SparseRanges:
             keys = shorter * size + self.configurations[:, place]
             firsts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
             starts = self.begins[firsts]
-            levels.append((keys[firsts], starts, np.diff(np.append(starts, self.records))))
+            levels.append((Keys(keys[firsts]), starts, np.diff(np.append(starts, self.records))))
             shorter = np.repeat(np.arange(len(firsts)), np.diff(np.append(firsts, len(keys))))
         return levels
 
@@ -171,9 +209,8 @@ class SparseRanges:
         for (keys, starts, lengths), size, codes in zip(
             self._levels, self.sizes, parents, strict=True
         ):
-            wanted = place[live] * size + codes[live]
-            found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            hit = keys[found] == wanted
+            found = keys.places(place[live] * size + codes[live])
+            hit = found >= 0
             live, found = live[hit], found[hit]
             start[live], length[live], place[live] = starts[found], lengths[found], found
             used[live] += 1

@@ -20,6 +20,8 @@ FEWEST = 10
 SPREAD_RECORDS = 20_000
 """Records that decide how far chance moves a correlation, at most."""
 _BLOCK = 4_096
+_SAFE = 1000
+"""Up to this exponent, a power of two is a number, by which one multiplies sooner."""
 _DIGITS = 10
 _FLAT = 1e-8
 """A column whose variance is this share of its own where another is known: summed up anew."""
@@ -80,7 +82,7 @@ def correlation_matrix(
     whole = not any(_has_gaps(own, lookup) for own, lookup in zip(codes, scaled, strict=True))
     count, both = np.zeros((2, size, size))
     first, squares = np.zeros((2, size, size))
-    for block in _blocks(codes, scaled, np.arange(rows)):
+    for block in _blocks(codes, scaled):
         known = ~np.isnan(block)
         block[~known] = 0.0
         both += block.T @ block
@@ -105,7 +107,7 @@ def correlation_matrix(
         pair = np.array([numbers[place][codes[place]] for place in (one, other)])
         values[one, other] = values[other, one] = pearson(pair)[0, 1]
     values = np.clip(values, -1.0, 1.0).round(_DIGITS)  # a constant formula gives 1, not nearly 1
-    drawn = np.arange(rows)
+    drawn = None
     if rows > SPREAD_RECORDS:
         drawn = np.sort(rng.choice(rows, SPREAD_RECORDS, replace=False))
     spread = _spread(values, _blocks(codes, scaled, drawn))
@@ -142,8 +144,8 @@ def _standardised(codes: Codes, numbers: Floats) -> Floats:
     weights, held = counts[known], numbers[known]
     # A power of two, and less the smallest: both keep every digit of large, close numbers.
     exponent = int(np.frexp(np.abs(held).max())[1])
-    low = float(np.ldexp(held, -exponent).min())
-    held = np.ldexp(held, -exponent) - low
+    held = np.ldexp(held, -exponent) if abs(exponent) > _SAFE else held * 2.0**-exponent
+    held -= held.min()
     mean = float(weights @ held / weights.sum())
     deviation = float(np.sqrt(weights @ (held - mean) ** 2 / weights.sum()))
     found = np.full(len(numbers), np.nan)
@@ -152,14 +154,15 @@ def _standardised(codes: Codes, numbers: Floats) -> Floats:
 
 
 def _blocks(
-    codes: Sequence[Codes], scaled: Sequence[Floats], rows: NDArray[np.int64]
+    codes: Sequence[Codes], scaled: Sequence[Floats], rows: NDArray[np.int64] | None = None
 ) -> Iterator[Floats]:
-    """Yield the numbers of some records at a time, a row for each."""
-    for start in range(0, len(rows), _BLOCK):
-        chosen = rows[start : start + _BLOCK]
-        block = np.empty((len(chosen), len(codes)))
+    """Yield the numbers of some records at a time, a row for each; of all, if not told of which."""
+    if rows is not None:
+        codes = [own[rows] for own in codes]
+    for start in range(0, len(codes[0]) if codes else 0, _BLOCK):
+        block = np.empty((min(_BLOCK, len(codes[0]) - start), len(codes)))
         for place, (own, lookup) in enumerate(zip(codes, scaled, strict=True)):
-            block[:, place] = lookup[own[chosen]]
+            block[:, place] = lookup[own[start : start + _BLOCK]]
         yield block
 
 

@@ -294,6 +294,17 @@ def test_the_root_is_any_if_none_may_be_a_parent():
     assert found.structure.parents == ((), (), ())
 
 
+def test_a_long_search_is_announced_with_its_time(caplog):
+    rules = build_constraints([f"c{number}" for number in range(300)], parents=3)
+    greedy._warn_of_time(rules, 1000)
+    # 300 choose 4 is 330,791,175, at 30 microseconds each: 9,924 s
+    assert "up to 330,791,175 sets of parents" in caplog.text
+    assert "about 166 minutes" in caplog.text
+    caplog.clear()
+    greedy._warn_of_time(build_constraints("abcdefghijklmnopqrst", parents=3), 100_000)
+    assert not caplog.text
+
+
 def test_constraints_must_be_for_the_same_columns():
     coded = random_table(2, 3)
     with pytest.raises(ParameterError, match=r"for the columns \['a', 'b'\].*has \['x0'"):

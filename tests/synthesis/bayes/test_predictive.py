@@ -223,3 +223,34 @@ def test_a_parent_that_splits_nothing_tells_nothing():
     filled = tuple(np.empty(6, np.int64) for _ in range(3))
     codes = np.array([1, 1, 1, 0, 0, 0], np.uint32)
     assert split_cells(starts, begins, codes, 2, 1, filled) == 0
+
+
+def test_columns_of_a_wide_table_try_what_tells_most_of_them_alone(survey, monkeypatch):
+    monkeypatch.setattr(predictive, "WIDE", 5)
+    rules = build_constraints(survey.names, parents=3, required=[("religion", "children")])
+    information = pairwise_information(survey)
+    every = predictive_search(survey, rules)
+    monkeypatch.setattr(predictive, "SHORTLIST", len(survey.names) - 1)
+    assert predictive_search(survey, rules, information=information) == every
+
+    monkeypatch.setattr(predictive, "SHORTLIST", 2)
+    found = predictive_search(survey, rules, information=information)
+    assert found == predictive_search(Batches(survey), rules, information=information)
+    assert found != every
+    free = np.array([len(np.unique(column)) - 1 for column in survey.columns])
+    told = information - np.outer(free, free) / (2 * np.log(2) * len(survey))
+    np.fill_diagonal(told, -np.inf)
+    children, religion = survey.names.index("children"), survey.names.index("religion")
+    for child, parents in enumerate(found.parents):
+        best = {*np.argsort(-told[child])[:2].tolist(), *([religion] * (child == children))}
+        assert set(parents) <= best
+    assert religion in found.parents[children]
+
+
+class Batches:
+    def __init__(self, coded):
+        self.coded = coded
+
+    def coded_batches(self):
+        yield self.coded.take(slice(0, 700))
+        yield self.coded.take(slice(700, None))

@@ -36,10 +36,10 @@ from understudy.risk.lookalikes.near import Near
 from understudy.risk.lookalikes.neighbours import (
     MOST_PEOPLE,
     SAMPLED_PEOPLE,
-    SAMPLED_RECORDS,
     Comparison,
     near_to,
     rank_step,
+    sampled_records,
 )
 from understudy.risk.lookalikes.result import Closeness, Look, Lookalikes
 from understudy.risk.lookalikes.whole_units import NearUnits, UnitsOf, drawn_units
@@ -527,7 +527,7 @@ def _closeness(
     synthetic: PlacedTable, original: PlacedTable, rng: np.random.Generator
 ) -> Closeness:
     """Return how close synthetic records are to people, of a sample if they are many."""
-    rows = drawn_rows(synthetic.rows, SAMPLED_RECORDS, rng)
+    rows = drawn_rows(synthetic.rows, sampled_records(original.rows), rng)
     distances, _ = nearest_records(synthetic.take(rows), original, count=2)
     return Closeness.of(distances[:, 0], distances[:, 1])
 
@@ -565,10 +565,9 @@ def _notes(columns: Sequence[str], told: _Way, released: int) -> list[str]:
             f"{len(comparison.rows):,} of the {comparison.original.rows:,} records, as many of "
             "each person as there can be, were compared with all records."
         )
-    if comparison.synthetic.rows > SAMPLED_RECORDS:
-        notes.append(
-            f"DCR and NNDR are those of {SAMPLED_RECORDS:,} synthetic records, drawn at random."
-        )
+    looked_up = sampled_records(comparison.original.rows)
+    if comparison.synthetic.rows > looked_up:
+        notes.append(f"DCR and NNDR are those of {looked_up:,} synthetic records, drawn at random.")
     return notes
 
 

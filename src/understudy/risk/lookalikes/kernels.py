@@ -10,19 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-announce_compilation()
 
 _EMPTY = np.int64(0)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _mixed(value: int, column: int) -> np.uint64:
     """Return a number that looks random for a value of a column."""
     number = np.uint64(value) + np.uint64(column + 1) * np.uint64(0x9E3779B97F4A7C15)
@@ -33,7 +31,7 @@ def _mixed(value: int, column: int) -> np.uint64:
     return number ^ (number >> np.uint64(32))
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def hash_records(values: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
     """Add up the numbers of each record's values; a row of `values` is a column of the table."""
     for column in range(values.shape[0]):
@@ -41,7 +39,7 @@ def hash_records(values: NDArray[np.int32], hashes: NDArray[np.uint64]) -> None:
             hashes[record] += _mixed(values[column, record], column)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def leave_out(
     values: NDArray[np.int32], column: int, hashes: NDArray[np.uint64], left: NDArray[np.uint64]
 ) -> None:
@@ -50,7 +48,7 @@ def leave_out(
         left[record] = hashes[record] - _mixed(values[record], column)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def count_equal(
     reference: NDArray[np.uint64],
     queries: NDArray[np.uint64],

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,13 +189,14 @@ def smallest_share_seen(families: Sequence[Family], random_state: int = 0) -> fl
     for people in {len(family.found) for family in families} - {0}:
         same = [family for family in families if len(family.found) == people]
         limits = [_limit(family, level) for family in same]
+        kinds = _Kinds.of(same)
         steps = np.unique(np.ceil(people * np.geomspace(1 / people, 1, 60)).astype(np.int64))
         low, high = -1, len(steps)  # too few, and enough
         while high - low > 1:
             middle = (low + high) // 2
             copies = int(steps[middle])
             rng = np.random.default_rng([random_state, copies])
-            enough = _seen(same, limits, copies, rng) >= SEEN
+            enough = _seen(same, kinds, limits, copies, rng) >= SEEN
             low, high = (low, middle) if enough else (middle, high)
         if high < len(steps):
             smallest = float(np.fmin(smallest, steps[high] / people))
@@ -210,27 +212,49 @@ def _limit(family: Family, level: float) -> float:
     return low
 
 
+class _Kinds(NamedTuple):
+    """What matters of a person is the same for many: so many of each kind are drawn, not people.
+
+    Parameters
+    ----------
+    shells : ndarray of int, shape (kinds, families)
+        The shell of each kind in each family; -1 where nobody can be found.
+    of_people : ndarray of int
+        The kind of each person.
+    sizes : ndarray of int
+        How many people there are of each kind.
+    """
+
+    shells: NDArray[np.int64]
+    of_people: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, families: Sequence[Family]) -> _Kinds:
+        shells = np.stack([np.where(f.open, f.shell, -1) for f in families], axis=1)
+        kinds, where, sizes = np.unique(shells, axis=0, return_inverse=True, return_counts=True)
+        return cls(kinds, where.ravel(), sizes)
+
+
 def _seen(
-    families: Sequence[Family], limits: Sequence[float], copies: int, rng: np.random.Generator
+    families: Sequence[Family],
+    kinds: _Kinds,
+    limits: Sequence[float],
+    copies: int,
+    rng: np.random.Generator,
 ) -> float:
     """Return how often so many copies are seen."""
     people = len(families[0].found)
-    # What matters of a person is the same for many: so many of each kind are drawn, not people.
-    kinds, kind_of, sizes = np.unique(
-        np.stack([np.where(f.open, f.shell, -1) for f in families], axis=1),
-        axis=0,
-        return_inverse=True,
-        return_counts=True,
-    )
+    shells_of, kind_of, sizes = kinds
     drawn = rng.multivariate_hypergeometric(sizes, copies, _PLANTINGS, method="marginals")
     seen = np.zeros(_PLANTINGS, bool)
     for number, (family, limit) in enumerate(zip(families, limits, strict=True)):
-        found = np.bincount(kind_of.ravel(), family.unsuspicious, len(kinds)) / sizes
+        found = np.bincount(kind_of, family.unsuspicious, len(sizes)) / sizes
         # Of those found anyway, the ones whose copies are planted are not found once more.
         others = rng.poisson(np.maximum((sizes - drawn) * found * (1 - copies / people), 0.0))
         shells = len(family.cuts)
         planted = np.zeros((_PLANTINGS, shells))
-        for kind, shell in enumerate(kinds[:, number].tolist()):
+        for kind, shell in enumerate(shells_of[:, number].tolist()):
             if shell >= 0:
                 planted[:, shell] += rng.binomial(drawn[:, kind], family.planted)
                 planted[:, shell] += others[:, kind]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +31,26 @@ MOST_PEOPLE = 20_000
 """People up to whom everybody is compared with all records."""
 SAMPLED_PEOPLE = 10_000
 """How many are, drawn at random, where there are more."""
-SAMPLED_RECORDS = 5_000
-"""Synthetic records, drawn at random, whose nearest people are looked up."""
+MOST_RECORDS, FEWEST_RECORDS, MOST_PAIRS = 5_000, 1_000, 3 * 10**8
+"""Synthetic records, drawn at random, whose nearest people are looked up: so many at most, and
+fewer where so many pairs of a record and a person are exceeded, but so many at least."""
 
 EXACT = {"equal": "entirely", "all but one": "but_one"}
 """Rules that need no distance, and what they count."""
 FEWEST_TRIMMED = 3
 """With fewer columns, what is left without one is a single column: any release that repeats single
 values, as independent draws do, would hold lookalikes by it."""
+
+
+def sampled_records(people: int) -> int:
+    """Return the number of synthetic records whose nearest people are looked up, at most.
+
+    Examples
+    --------
+    >>> sampled_records(1_000), sampled_records(100_000), sampled_records(10_000_000)
+    (5000, 3000, 1000)
+    """
+    return min(MOST_RECORDS, max(FEWEST_RECORDS, MOST_PAIRS // people))
 
 
 def rank_step(original: PlacedTable, columns: Collection[str]) -> float:
@@ -120,9 +133,6 @@ class Comparison:
         How much nearer a lookalike must be than the next person.
     near : mapping
         What is near to them.
-    equals, equal_people : Equals
-        How many synthetic records equal each person of the original, and how many people do, they
-        themselves included.
     units : UnitsOf or None
         The units that are compared in place of people, if there are such.
     """
@@ -132,8 +142,6 @@ class Comparison:
     rows: NDArray[np.int64]
     ratio: float
     near: Mapping[Kind, Near]
-    equals: Equals
-    equal_people: Equals
     units: UnitsOf | None = None
 
     @classmethod
@@ -159,10 +167,18 @@ class Comparison:
             rows,
             ratio,
             near,
-            equal_records(original, synthetic),
-            equal_records(original, original),
             units,
         )
+
+    @cached_property
+    def equals(self) -> Equals:
+        """How many synthetic records equal each person of the original."""
+        return equal_records(self.original, self.synthetic)
+
+    @cached_property
+    def equal_people(self) -> Equals:
+        """How many people equal each person of the original, they themselves included."""
+        return equal_records(self.original, self.original)
 
     @property
     def everybody(self) -> int:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-announce_compilation()
 
-
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def count_agreeing(
     targets: NDArray[np.int32],
     records: NDArray[np.int32],

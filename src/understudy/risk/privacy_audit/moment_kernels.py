@@ -6,20 +6,18 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-announce_compilation()
 
 _NEGLIGIBLE = 50.0
 """A term that is so many nats below the largest cannot be seen in a sum of float64."""
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def log_sums(
     logs: NDArray[np.float64], first: float, rates: NDArray[np.float64]
 ) -> NDArray[np.float64]:

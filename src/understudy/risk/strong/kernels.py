@@ -10,16 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 from understudy.risk.strong.beliefs import HALF_RECORD
 from understudy.synthesis.sampler import ENDED, IMPOSSIBLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-announce_compilation()
 
 RECORDS, RELEASED, DRAWN = 0, 1, 2
 """Columns of counts: original records, synthetic records, and those drawn from the very node."""
@@ -71,7 +69,7 @@ class Standing(NamedTuple):
     cells: NDArray[np.int32]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def locate(  # noqa: C901  # calls with arrays would take much longer
     tally: Tally,
     values: NDArray[np.int64],
@@ -117,7 +115,7 @@ def locate(  # noqa: C901  # calls with arrays would take much longer
             cells[level, row] = place
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _change(after: int, log_of: float, before: int, log_out_of: float) -> float:
     """Return after * log_of - before * log_out_of, in the way that loses the fewest digits.
 
@@ -129,7 +127,7 @@ def _change(after: int, log_of: float, before: int, log_out_of: float) -> float:
     return total - before * log_out_of if before else total
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def add_shifts(  # noqa: C901, PLR0912, PLR0915  # calls with arrays would take much longer
     tally: Tally,
     own: Standing,
@@ -232,7 +230,7 @@ def add_shifts(  # noqa: C901, PLR0912, PLR0915  # calls with arrays would take 
         total[pair] += change
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def add_predictions(
     tally: Tally,
     own: Standing,

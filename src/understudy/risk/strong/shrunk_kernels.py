@@ -14,9 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 from understudy.risk.strong.beliefs import HALF_RECORD
 from understudy.risk.strong.kernels import RECORDS
 from understudy.synthesis.sampler import IMPOSSIBLE
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 
     from understudy.risk.strong.kernels import Standing, Tally
 
-announce_compilation()
 
 LOST, GAINED = 0, 1
 SAME_LEAVES, OWN_LEAVES, NEW_BESIDE = 2, 3, 4
@@ -137,7 +135,7 @@ class ShrunkTally(NamedTuple):
     known: NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _cell_move(shrunk: ShrunkTally, cell: int, fork: int, kind: int) -> tuple[float, int]:
     """Return what the change of a cell's own row does to all entries below the cell.
 
@@ -196,7 +194,7 @@ def _cell_move(shrunk: ShrunkTally, cell: int, fork: int, kind: int) -> tuple[fl
     return log, impossible
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _move(shrunk: ShrunkTally, part: int, fork: int, kind: int) -> tuple[float, int]:
     """Return the same for any part; what the rest of its row has counted is taken back."""
     cells = len(shrunk.shares)
@@ -214,7 +212,7 @@ def _move(shrunk: ShrunkTally, part: int, fork: int, kind: int) -> tuple[float, 
     return log, impossible
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _offset(fork: int, kind: int, strides: tuple[int, int]) -> int:
     """Return how far from the first slot of a part a move is kept."""
     if kind < SHARED_KINDS:
@@ -224,7 +222,7 @@ def _offset(fork: int, kind: int, strides: tuple[int, int]) -> int:
     return ((fork + 1) * NODE_KINDS + kind - SHARED_KINDS - CELL_KINDS) * strides[1]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _along(
     shrunk: ShrunkTally, part: int, fork: int, kind: int, path: NDArray[np.int64]
 ) -> tuple[float, int]:
@@ -258,7 +256,7 @@ def _along(
     return log + kept, impossible + kept_impossible
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def add_shrunk_shifts(  # noqa: C901, PLR0912, PLR0915  # calls with arrays would take much longer
     tally: Tally,
     shrunk: ShrunkTally,
@@ -346,7 +344,7 @@ def add_shrunk_shifts(  # noqa: C901, PLR0912, PLR0915  # calls with arrays woul
         total[pair] = -np.inf if impossible > 0 else total[pair] + log
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def add_shrunk_predictions(
     tally: Tally,
     shrunk: ShrunkTally,

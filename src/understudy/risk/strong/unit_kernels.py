@@ -10,17 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 from understudy.synthesis.sampler import IMPOSSIBLE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from understudy.risk.strong.kernels import Standing
-
-announce_compilation()
 
 
 class Draws(NamedTuple):
@@ -45,7 +42,7 @@ class Draws(NamedTuple):
     fewest: int
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _share(draws: Draws, entry: int, nodes: NDArray[np.int64], cells: NDArray[np.int64]) -> float:
     """Return with which probability a value is drawn, given the records in each row and cell."""
     values, own_nodes, own_cells = draws.standing
@@ -65,7 +62,7 @@ def _share(draws: Draws, entry: int, nodes: NDArray[np.int64], cells: NDArray[np
     return share
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def shares_of(
     draws: Draws,
     nodes: NDArray[np.int64],
@@ -77,7 +74,7 @@ def shares_of(
         shares[entry] = _share(draws, entry, nodes, cells)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _count(
     standing: Standing,
     place: int,
@@ -97,14 +94,14 @@ def _count(
             cells[cell] += by
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _is_impossible(standing: Standing, start: int, stop: int) -> bool:
     """Whether the structure has no place for one of some records."""
     values = standing[0][start:stop]
     return bool((values == IMPOSSIBLE).any())
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _moved(
     draws: Draws,
     nodes: NDArray[np.int64],
@@ -122,7 +119,7 @@ def _moved(
     return moved
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def add_world_logs(
     draws: Draws,
     counts: tuple[NDArray[np.int64], NDArray[np.int64]],

@@ -176,6 +176,8 @@ def build_constraints(  # noqa: PLR0913  # the constraining arguments of BayesNe
 
 def _parents_first(given: Sequence[int], must: Mapping[int, list[int]]) -> list[int]:
     """Return attributes in the order given, but each behind its required parents."""
+    if not any(must.values()):
+        return list(dict.fromkeys(given))
     import networkx as nx
 
     ranks = {place: rank for rank, place in enumerate(dict.fromkeys(given))}
@@ -239,14 +241,16 @@ def _check_known(names: Sequence[str], used: Sequence[str], argument: str) -> No
 def _check_required(
     names: Sequence[str], must: Mapping[int, list[int]], most: NDArray[np.int64]
 ) -> None:
-    import networkx as nx
-
     for child, parents in must.items():
         if len(parents) > most[child]:
             raise ParameterError(
                 f"required: {names[child]!r} must have {len(parents)} parents, but may have only "
                 f"{most[child]}."
             )
+    if not any(must.values()):
+        return
+    import networkx as nx
+
     graph = nx.DiGraph((parent, child) for child, found in must.items() for parent in found)
     if not nx.is_directed_acyclic_graph(graph):
         cycle = [names[parent] for parent, _ in nx.find_cycle(graph)]

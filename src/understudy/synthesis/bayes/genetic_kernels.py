@@ -11,12 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from understudy.counting.compiling import announce_compilation
-
-announce_compilation()
+from understudy.counting.compiling import kernel
 
 Ints: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -73,7 +70,7 @@ class Individual(NamedTuple):
     candidates: Ints
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def random_word(state: State) -> np.uint64:
     """Return 64 random bits: one step of SplitMix64 (Steele et al. 2014)."""
     state[0] += _STEP
@@ -83,19 +80,19 @@ def random_word(state: State) -> np.uint64:
     return np.uint64(word ^ (word >> _SHIFT[2]))
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def random_below(state: State, bound: Whole) -> np.int64:
     """Return a whole number from 0 to `bound` - 1, each as likely up to `bound` / 2**32."""
     return np.int64(((random_word(state) >> _HALF_WORD) * np.uint64(bound)) >> _HALF_WORD)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def random_unit(state: State) -> np.float64:
     """Return a number that is at least 0 and below 1."""
     return np.float64(random_word(state) >> _BELOW_MANTISSA) * 2.0**-53
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def ranks(order: Ints) -> Ints:
     """Return the place of each attribute in the order."""
     places = np.empty_like(order)
@@ -104,7 +101,7 @@ def ranks(order: Ints) -> Ints:
     return places
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def fitness(individual: Individual, weights: Ints) -> np.int64:
     """Return the sum of the weights of all edges from a candidate to an attribute after it.
 
@@ -120,7 +117,7 @@ def fitness(individual: Individual, weights: Ints) -> np.int64:
     return total
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def shuffle(order: Ints, rules: Rules, state: State) -> None:
     """Put the attributes that may move into a random order, required parents before children.
 
@@ -144,7 +141,7 @@ def shuffle(order: Ints, rules: Rules, state: State) -> None:
             waiting[rules.required[edge, 0]] -= rules.required[edge, 1] == order[place]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def unused(child: Whole, members: Ints, rules: Rules, order: Ints, found: Ints) -> int:
     """Write the attributes of `order` that `child` could have as further candidates to `found`.
 
@@ -165,7 +162,7 @@ def unused(child: Whole, members: Ints, rules: Rules, order: Ints, found: Ints) 
     return count
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def initialize(population: Individual, rules: Rules, state: State) -> None:
     """Fill the first generation: the listing Initialization.
 
@@ -187,7 +184,7 @@ def initialize(population: Individual, rules: Rules, state: State) -> None:
                 members[slot] = found[random_below(state, count)]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def combine(first: Individual, second: Individual, point: Whole, child: Individual) -> None:
     """Give `child` the order of `first`, its candidates before attribute `point`, and `second`'s.
 
@@ -200,7 +197,7 @@ def combine(first: Individual, second: Individual, point: Whole, child: Individu
             child.candidates[place, slot] = source[place, slot]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def crossover(first: Individual, second: Individual, child: Individual, state: State) -> None:
     """Mix two individuals: the listing Crossover.
 
@@ -210,7 +207,7 @@ def crossover(first: Individual, second: Individual, child: Individual, state: S
     combine(first, second, random_below(state, len(first.order) + 1), child)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def order_flip(individual: Individual, rules: Rules, rate: float, state: State) -> None:
     """Change the order a little: the listing Order Flip.
 
@@ -230,7 +227,7 @@ def order_flip(individual: Individual, rules: Rules, rate: float, state: State) 
                         break
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def swap(individual: Individual, rules: Rules, rate: float, state: State) -> None:
     """Repair candidates that stand behind their attribute, and mutate some: the listing Swap.
 
@@ -254,20 +251,20 @@ def swap(individual: Individual, rules: Rules, rate: float, state: State) -> Non
                         members[slot] = found[random_below(state, count)]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def member(population: Individual, number: Whole) -> Individual:
     """Return one individual of a population, as a view."""
     return Individual(population.order[number], population.candidates[number])
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def measure(population: Individual, weights: Ints, scores: Ints) -> None:
     """Write the fitness of each individual of the population to `scores`."""
     for number in range(len(scores)):
         scores[number] = fitness(member(population, number), weights)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def next_generation(
     old: Individual, new: Individual, fittest: Ints, rules: Rules, rate: float, state: State
 ) -> None:

@@ -7,6 +7,7 @@ parents that many sets have in common, so that histograms fit the fastest cache.
 
 from __future__ import annotations
 
+import logging
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -43,6 +44,11 @@ _COUNTED = 2
 _SCORE_BITS = 40
 # Rows times histograms of one kernel call: about a tenth of a second, so that Ctrl-C is heard.
 _CALL_WORK = 2**27
+# What a pair of a child and parents takes at least, and for each record, on the machine of
+# benchmarks/growth.py; an expected time is said if it is this long.
+_SECONDS_A_SCORING = 3e-5
+_SECONDS_A_RECORD = 7e-10
+_LONG = 60
 # Below this much work, starting threads costs more than it saves.
 _THREADS_PAY = 2**22
 
@@ -119,6 +125,8 @@ def greedy_search(
     placed: list[int] = []
     scorings = 0
 
+    _warn_of_time(constraints, len(source) if isinstance(source, Coded) else 0)
+
     def drawn(candidates: Sequence[int]) -> int:
         return candidates[int(rng.integers(len(candidates)))]
 
@@ -130,6 +138,21 @@ def greedy_search(
             scorings += 1
     structure = Structure(tuple(placed), tuple(parents for _, _, parents in best))
     return GreedyResult(structure, scorings)
+
+
+def _warn_of_time(constraints: Constraints, rows: int) -> None:
+    """Say how long the search may take if it is long: pairs grow with a power of the columns."""
+    columns, most = len(constraints), int(constraints.most.max(initial=0))
+    scorings = math.comb(columns, most + 1)
+    expected = scorings * max(_SECONDS_A_SCORING, rows * _SECONDS_A_RECORD)
+    if expected > _LONG:
+        logging.getLogger("understudy").warning(
+            "The greedy search compares up to %s sets of parents with a column each, which may "
+            "take about %s minutes. The predictive search, which is the default, takes far less "
+            "for so many columns; fewer parents take less, too.",
+            f"{scorings:,}",
+            f"{math.ceil(expected / 60):,}",
+        )
 
 
 def _check_columns(names: Sequence[str], constraints: Constraints) -> None:

@@ -11,13 +11,10 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 from understudy.counting.kernels import scaled_c_log2_c
-
-announce_compilation()
 
 Ints: TypeAlias = NDArray[np.int64]
 UInts8: TypeAlias = NDArray[np.uint8]
@@ -41,7 +38,7 @@ _LISTED_SETS = 8
 _LISTED_ROWS = 2**19
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _term(count: int, table: Ints, shift: int) -> np.int64:
     """Return the entropy term of a count, from the table if it is there."""
     if count < len(table):
@@ -49,14 +46,14 @@ def _term(count: int, table: Ints, shift: int) -> np.int64:
     return scaled_c_log2_c(count, shift)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _place(places: UInts16, high: NDArray[np.unsignedinteger], low: UInts8, width: int) -> None:
     """Give each row the number of its cell (high, low)."""
     for i in range(len(high)):
         places[i] = np.uint16(high[i]) * np.uint16(width) + np.uint16(low[i])
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _number(codes: UInts16, bound: int, counts: UInts32, numbers: UInts16, members: UInts32) -> int:
     """Renumber the codes that occur from 0 without gaps, in place, and return how many there are.
 
@@ -88,7 +85,7 @@ def _number(codes: UInts16, bound: int, counts: UInts32, numbers: UInts16, membe
     return found
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _full_total(
     codes: UInts16,
     column: UInts8,
@@ -127,7 +124,7 @@ def _full_total(
     return total
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _list_rare(column: UInts8, rows: UInts32, values: UInts8) -> int:
     """List the rows whose value is not the most common one, and return how many these are.
 
@@ -154,7 +151,7 @@ def _list_rare(column: UInts8, rows: UInts32, values: UInts8) -> int:
     return found
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _rare_total(
     codes: UInts16,
     rows: UInts32,
@@ -184,7 +181,7 @@ def _rare_total(
     return total
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def group_rows(ids: UInts32, members: UInts32, order: UInts32, ends: Ints) -> int:
     """List the rows of each group, leaving out groups of a single row: their terms are 0.
 
@@ -209,7 +206,7 @@ def group_rows(ids: UInts32, members: UInts32, order: UInts32, ends: Ints) -> in
     return groups
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def grouped_total(
     order: UInts32, ends: Ints, column: UInts32, counts: UInts32, terms: Terms
 ) -> np.int64:
@@ -236,7 +233,7 @@ def grouped_total(
     return total
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _longest(bounds: Ints) -> np.int64:
     """Return the number of rows of the longest block."""
     longest = np.int64(0)
@@ -245,7 +242,7 @@ def _longest(bounds: Ints) -> np.int64:
     return longest
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _rank(children: Ints, ranks: Ints) -> int:
     """Give numbers to the columns that are somebody's child, and return how many these are.
 
@@ -259,7 +256,7 @@ def _rank(children: Ints, ranks: Ints) -> int:
     return different
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def score_families(
     stack: UInts8,
     bounds: Ints,
@@ -340,7 +337,7 @@ def score_families(
                     joint[c] += _full_total(codes, column, (groups, width), counts, places, terms)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def order_records(
     groups: UInts32, count: int, child: UInts32, cardinality: int, order: Ints
 ) -> None:
@@ -369,7 +366,7 @@ def order_records(
         starts[groups[record]] += 1
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def split_cells(
     starts: Ints,
     begins: Ints,

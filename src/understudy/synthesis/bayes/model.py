@@ -583,6 +583,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
                 min_count=self.min_count,
                 groups=self._groups(),
                 children=self._automatic(),
+                information=self.information_,
                 engine=engine_for(source, self.threads),
             )
         elif self.structure == "optimal":

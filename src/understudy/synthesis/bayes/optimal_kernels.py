@@ -12,10 +12,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from understudy.counting.compiling import announce_compilation
+from understudy.counting.compiling import kernel
 from understudy.synthesis.bayes.genetic_kernels import (
     Flags,
     Ints,
@@ -25,8 +24,6 @@ from understudy.synthesis.bayes.genetic_kernels import (
     random_unit,
     ranks,
 )
-
-announce_compilation()
 
 # Subsets of up to twice as many attributes are looked up in two tables.
 HALF = 10
@@ -88,13 +85,13 @@ class Subsets(NamedTuple):
     waits: Ints
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def lowest_bit(bits: np.uint64) -> np.int64:
     """Return the place of the lowest bit that is set; one must be."""
     return np.int64(_PLACES[((bits & (~bits + _ONE)) * _MULTIPLIER) >> _TOP])
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def subset_gain(subsets: Subsets, child: Whole, subset: Whole) -> np.int64:
     """Return what the best parents of `child` add if exactly `subset` stands before it.
 
@@ -110,7 +107,7 @@ def subset_gain(subsets: Subsets, child: Whole, subset: Whole) -> np.int64:
     return gain
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def best_completions(subsets: Subsets) -> Ints:
     """Return, for each subset, what the attributes outside add in the best order after it."""
     n = len(subsets.slots)
@@ -128,7 +125,7 @@ def best_completions(subsets: Subsets) -> Ints:
     return best
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def trace(subsets: Subsets, best: Ints) -> Ints:
     """Return, of all best orders, the first one in the order of the columns."""
     n = len(subsets.slots)
@@ -146,7 +143,7 @@ def trace(subsets: Subsets, best: Ints) -> Ints:
     return order
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def find_pebble(out: Ints, free: Ints, root: Whole, frozen: Whole, come_from: Ints) -> np.int64:
     """Return a vertex with a free pebble to which edges lead from `root`, or -1; not `frozen`."""
     stack = np.empty(len(free), np.int64)
@@ -167,7 +164,7 @@ def find_pebble(out: Ints, free: Ints, root: Whole, frozen: Whole, come_from: In
     return np.int64(-1)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def replace(row: Ints, old: Whole, new: Whole) -> None:
     """Replace the first `old` of a row."""
     for place in range(len(row)):
@@ -176,7 +173,7 @@ def replace(row: Ints, old: Whole, new: Whole) -> None:
             break
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def gather(out: Ints, free: Ints, root: Whole, frozen: Whole) -> bool:
     """Give `root` all its pebbles back, from wherever its edges lead, but not from `frozen`.
 
@@ -198,7 +195,7 @@ def gather(out: Ints, free: Ints, root: Whole, frozen: Whole) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def heaviest_sparse_graph(pairs: Ints, values: Ints, d: int, k: int) -> np.int64:
     """Return the largest weight of a sparse graph: at most ks - 2k + 1 edges among s vertices.
 
@@ -239,7 +236,7 @@ class Tour(NamedTuple):
     spare: Ints
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def append_greedily(problem: Problem, order: Ints, placed: int) -> None:
     """Complete an order: always append the attribute to which those before it add most.
 
@@ -272,7 +269,7 @@ def append_greedily(problem: Problem, order: Ints, placed: int) -> None:
                     held[child, number], value = value, held[child, number]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def own_gain(
     problem: Problem, places: Ints, child: Whole, end: Whole
 ) -> tuple[np.int64, np.int64, np.int64]:
@@ -298,7 +295,7 @@ def own_gain(
     return total, least, np.int64(0)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def order_gain(problem: Problem, order: Ints) -> np.int64:
     """Return what the best parents of all attributes add under an order."""
     places, total = ranks(order), np.int64(0)
@@ -307,7 +304,7 @@ def order_gain(problem: Problem, order: Ints) -> np.int64:
     return total
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def refresh(problem: Problem, tour: Tour, start: Whole, stop: Whole) -> None:
     """Compute anew what the parents of the attributes at the places `start` to `stop` - 1 add."""
     for place in range(start, stop):
@@ -318,7 +315,7 @@ def refresh(problem: Problem, tour: Tour, start: Whole, stop: Whole) -> None:
         tour.totals[child], tour.least[child], tour.spare[child] = total, least, spare
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def move_gain(problem: Problem, tour: Tour, source: Whole, target: Whole) -> tuple[bool, np.int64]:
     """Return whether the attribute at `source` may be moved to `target`, and what that adds.
 
@@ -344,7 +341,7 @@ def move_gain(problem: Problem, tour: Tour, source: Whole, target: Whole) -> tup
     return True, gain + total - tour.totals[moved]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def move(problem: Problem, tour: Tour, source: Whole, target: Whole) -> None:
     """Take the attribute at place `source` out of the order and insert it at `target`."""
     order, moved = tour.order, tour.order[source]
@@ -355,7 +352,7 @@ def move(problem: Problem, tour: Tour, source: Whole, target: Whole) -> None:
     refresh(problem, tour, min(source, target), max(source, target) + 1)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def anneal(
     problem: Problem, tour: Tour, temperature: float, moves: int, best: Ints, state: State
 ) -> None:
@@ -381,7 +378,7 @@ def anneal(
                     best[place] = tour.order[place]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def climb(problem: Problem, tour: Tour) -> None:
     """Make insertions that add something, place by place, until there is none."""
     d = len(tour.order)

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from understudy.counting.compiling import announce_compilation
-
-announce_compilation()
+from understudy.counting.compiling import kernel
 
 Nodes: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 """Start, length and row above of rows within rows."""
@@ -27,7 +24,7 @@ sums of the shares of codes above all rows.
 """
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _find_groups(
     codes: NDArray[np.int32], start: int, length: int, most: int, edges: NDArray[np.int64]
 ) -> int:
@@ -59,7 +56,7 @@ def _find_groups(
     return found
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def _expect_groups(
     parent: int,
     level: int,
@@ -101,7 +98,7 @@ def _expect_groups(
         low = high
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def count_groups(
     level: int,
     nodes: Nodes,
@@ -141,7 +138,7 @@ def count_groups(
     return found
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def sort_within(
     level: int,
     nodes: Nodes,

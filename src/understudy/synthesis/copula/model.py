@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, ParamSpec, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,23 @@ _FAR = 18.0
 _WHOLE = np.arange(-_FAR, _FAR + 1)
 _BENDS = np.array([-8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8.0])
 _ENDS = 2.0 ** np.arange(-6, 4)
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _on_one_thread(work: Callable[P, R]) -> Callable[P, R]:
+    """Multiply matrices on one thread: more wait for each other, and round otherwise."""
+
+    @functools.wraps(work)
+    def limited(*args: P.args, **kwargs: P.kwargs) -> R:
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1, "blas"):
+            return work(*args, **kwargs)
+
+    return limited
 
 
 class GaussianCopula(Synthesizer):
@@ -121,6 +139,7 @@ class GaussianCopula(Synthesizer):
         if self.smoothing is not None:
             check_choice("smoothing", self.smoothing, get_args(Smoothing), ", or None")
 
+    @_on_one_thread
     def _fit(self, source: Source, rng: np.random.Generator) -> None:  # noqa: ARG002  # nothing is drawn
         counts, coders = marginal_counts(source), list(self.codec_.coders.values())
         orders = self._natural_orders()
@@ -172,6 +191,7 @@ class GaussianCopula(Synthesizer):
         self.correlation_ = correlation
         self._root = np.linalg.cholesky(correlation)
 
+    @_on_one_thread
     def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
         from scipy.special import ndtr
 

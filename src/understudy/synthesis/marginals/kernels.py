@@ -7,12 +7,9 @@ another was worked out before, so that all loops are over cells, and none over c
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from understudy.counting.compiling import announce_compilation
-
-announce_compilation()
+from understudy.counting.compiling import kernel
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -31,7 +28,7 @@ SHORTEST = 1e-30
 """The length of a step below which it is taken, whatever it gains: rounding is all that is left."""
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def eliminate(  # noqa: C901, PLR0912  # a call in a loop would be slow
     links: NDArray[np.bool_], sizes: Floats, order: Places, most: float
 ) -> float:
@@ -80,7 +77,7 @@ def eliminate(  # noqa: C901, PLR0912  # a call in a loop would be slow
     return cells
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def cells_with(
     links: NDArray[np.bool_],
     sizes: Floats,
@@ -102,7 +99,7 @@ def cells_with(
     return found
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def calibrate(  # noqa: C901, PLR0912  # there and back, over the same tables
     tables: Floats, separators: Floats, tree: TreeArrays, total: float
 ) -> None:
@@ -156,7 +153,7 @@ def calibrate(  # noqa: C901, PLR0912  # there and back, over the same tables
             tables[i] *= ratio[own[i]]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def multiply_factors(tables: Floats, starts: Places, logs: Floats, layout: LayoutArrays) -> None:
     """Fill the tables of cliques with the products of their factors, given as logarithms."""
     log_starts, clique_of, cells, cell_starts = layout
@@ -175,7 +172,7 @@ def multiply_factors(tables: Floats, starts: Places, logs: Floats, layout: Layou
             tables[shift + i - cell_starts[number]] *= factor[cells[i]]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def take_marginals(tables: Floats, starts: Places, found: Floats, layout: LayoutArrays) -> None:
     """Fill `found` with the marginals of the factors' columns."""
     log_starts, clique_of, cells, cell_starts = layout
@@ -188,7 +185,7 @@ def take_marginals(tables: Floats, starts: Places, found: Floats, layout: Layout
             found[first + cells[i]] += tables[shift + i - cell_starts[number]]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def count_cells(
     codes: NDArray[np.unsignedinteger], columns: Places, sizes: Places, counts: Places
 ) -> None:
@@ -215,7 +212,7 @@ def count_cells(
             counts[cell] += 1
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def count_sets(  # noqa: PLR0913, PLR0917  # what is counted, and where it lies
     codes: NDArray[np.unsignedinteger],
     sizes: Places,
@@ -234,7 +231,7 @@ def count_sets(  # noqa: PLR0913, PLR0917  # what is counted, and where it lies
             counts[cell_starts[number] + place] = own[place]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def distances(  # noqa: PLR0913, PLR0917  # what is compared, and where it lies
     codes: NDArray[np.unsignedinteger],
     sizes: Places,
@@ -257,7 +254,7 @@ def distances(  # noqa: PLR0913, PLR0917  # what is compared, and where it lies
         found[number] = distance
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def shares_in_groups(values: Floats, groups: Cells, count: int) -> Floats:
     """Return what each value is of the sum of its group; equal shares where that is zero."""
     sums = np.zeros(count)
@@ -272,7 +269,7 @@ def shares_in_groups(values: Floats, groups: Cells, count: int) -> Floats:
     return found
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def draw_evenly(
     shares: Floats,
     cells: Cells,
@@ -328,7 +325,7 @@ def draw_evenly(
         drawn[row] = cells[place]
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def find_marginals(
     logs: Floats,
     total: float,
@@ -344,7 +341,7 @@ def find_marginals(
     take_marginals(tables, tree[0], found, layout)
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def misfit(found: Floats, wanted: Floats, weights: Floats, slope: Floats) -> float:
     """Return half the weighted squares between marginals and what is wanted; fill their slope."""
     loss = 0.0
@@ -355,7 +352,7 @@ def misfit(found: Floats, wanted: Floats, weights: Floats, slope: Floats) -> flo
     return loss
 
 
-@njit(cache=True, nogil=True)  # pragma: no cover
+@kernel
 def descend(  # noqa: PLR0913, PLR0917  # the model, the aim, and room to work in
     logs: Floats,
     wanted: Floats,
