@@ -298,8 +298,6 @@ class TestCommand:
             [SCRIPT, "attack", "o.csv", "s.csv", *arguments, *outputs],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            # Where it is ignored, as in a job in the background, it would be for the child too.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
         )
         kept = folder / "runs.txt"
         while running.poll() is None and not (kept.exists() and kept.read_bytes().count(b"\n") > 2):
