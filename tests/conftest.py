@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
+import signal
 from pathlib import Path
 
 import pandas as pd
@@ -23,14 +25,17 @@ settings.load_profile("quick")
 # What the user chose, read before a test hides it.
 CHOSEN = os.environ.get("UNDERSTUDY_DATA")
 BESIDE = Path(__file__).parents[2] / "shared" / "data"
-# The files that take longest, in `make test`. Each is for one process, so they are begun first:
-# otherwise one process would still have such a file to do when the others have finished.
-LONGEST = (
-    "tests/browser/",
+# In `make test`, each file is for one process. The documentation takes longest and needs nearly all
+# kernels. While one process compiles them, others do what needs none: otherwise, in a fresh clone,
+# each would compile the same ones. Then come the files that take long, so that no process still has
+# one to do when the others have finished.
+FIRST = (
     "tests/test_docs.py",
+    "tests/browser/",
+    "tests/report/",
+    "tests/data/",
     "tests/audit/",
     "tests/cli/",
-    "tests/report/",
     "tests/risk/",
     "tests/studies/",
 )
@@ -38,13 +43,28 @@ LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table
 
 
 def _turn(nodeid):
-    places = (place for place, start in enumerate(LONGEST) if nodeid.startswith(start))
-    return next(places, len(LONGEST))
+    places = (place for place, start in enumerate(FIRST) if nodeid.startswith(start))
+    return next(places, len(FIRST))
+
+
+def pytest_configure():
+    # Ctrl-C is ignored by a job in the background and all that it starts, so by these tests, too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish():
+    # Ten thousand tests stay to the end: not to look through them for garbage saves much time.
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure():
+    gc.unfreeze()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Begin with the files that take longest; the order within each part stays as it is."""
+    """Begin with what is to come first; the order within each part stays as it is."""
     items.sort(key=lambda item: _turn(item.nodeid))
 
 

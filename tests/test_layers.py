@@ -6,8 +6,6 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
-
 SOURCE = Path(__file__).parents[1] / "src" / "understudy"
 MODULES = [
     path
@@ -45,9 +43,12 @@ def words(code):
     ]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
-def test_only_the_command_line_speaks_of_options_and_commands(path):
-    assert words(path.read_text(encoding="utf-8")) == []
+def test_only_the_command_line_speaks_of_options_and_commands():
+    texts = {path: path.read_text(encoding="utf-8") for path in MODULES}
+    assert len(texts) > 300
+    # Docstrings may name them, so only modules that do are parsed.
+    found = {path: words(text) for path, text in texts.items() if WORDS.search(text)}
+    assert {path.relative_to(SOURCE).as_posix(): said for path, said in found.items() if said} == {}
 
 
 def test_options_and_commands_are_found_and_css_is_not():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 
 import numpy as np
@@ -36,14 +37,22 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-@pytest.fixture
-def people(folder):
-    """Write the original, a release, and the model that made it: a copy would be as telling."""
+@pytest.fixture(scope="session")
+def made_people(tmp_path_factory):
+    """Return a folder, to be copied, of the original, a release and the model that made it."""
+    folder = tmp_path_factory.mktemp("made")
     table = make_people()
     write(table, folder / "people.csv")
     model = BayesNet(3, random_state=1).fit(table)
     model.save(folder / "model.us")
     write(model.sample(), folder / "release.csv")
+    return folder
+
+
+@pytest.fixture
+def people(folder, made_people):
+    """Write the original, a release, and the model that made it: a copy would be as telling."""
+    shutil.copytree(made_people, folder, dirs_exist_ok=True)
     return folder
 
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -34,20 +35,24 @@ open(synthetic, "w").write("\\n".join([head, *drawn]) + "\\n")
 COMMAND = shlex.join([sys.executable, "bootstrap.py"]) + " {original} {synthetic} {seed}"
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """Return a folder with the simulated data, a release, its model, and a program."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("TERM", "dumb")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Return a folder, to be copied, with the simulated data, a release and its model."""
+    made = tmp_path_factory.mktemp("made")
     records = load("buyer_beware")
     model = Cart(smoothing_leaves=0, random_state=3).fit(records)
-    model.save(tmp_path / "m.us")
-    write(records, tmp_path / "o.csv")
-    write(model.sample(), tmp_path / "s.csv")
-    (tmp_path / "bootstrap.py").write_text(BOOTSTRAP)
-    return tmp_path
+    model.save(made / "m.us")
+    write(records, made / "o.csv")
+    write(model.sample(), made / "s.csv")
+    (made / "bootstrap.py").write_text(BOOTSTRAP)
+    return made
+
+
+@pytest.fixture
+def folder(folder, made):
+    """Return a folder with the simulated data, a release, its model, and a program."""
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+    return folder
 
 
 @pytest.fixture
@@ -293,8 +298,6 @@ class TestCommand:
             [SCRIPT, "attack", "o.csv", "s.csv", *arguments, *outputs],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            # Where it is ignored, as in a job in the background, it would be for the child too.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
         )
         kept = folder / "runs.txt"
         while running.poll() is None and not (kept.exists() and kept.read_bytes().count(b"\n") > 2):

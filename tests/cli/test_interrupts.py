@@ -73,8 +73,6 @@ def test_an_interrupt_is_heard_in_each_long_step(folder, step):
         stdout=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
-        # Where it is ignored, as in a job in the background, it would be for the child too.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
     )
     said = []
     for line in running.stderr:

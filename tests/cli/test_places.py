@@ -134,7 +134,7 @@ def test_nothing_in_a_pipe(folder, pipe, call):
 def test_a_pipe_that_is_closed_early_gets_one_sentence(people):
     command = [sys.executable, "-m", "understudy", "synth", "people.csv", "-o", "-"]
     with subprocess.Popen(
-        [*command, "--rows", "300000", "--seed", "1"],
+        [*command, "--rows", "30000", "--seed", "1"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=people,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import operator
+import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -29,6 +30,22 @@ def run(call, people):
         return call("run", data, "-o", "out", *QUICK, *options)
 
     return make
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    return tmp_path_factory.mktemp("kept") / "out"
+
+
+@pytest.fixture
+def released(run, people, kept):
+    """Put the release of default settings in its folder, which is made once for all tests."""
+    if not kept.exists():
+        assert run()[0] == 0
+        shutil.copytree(people / "out", kept)
+    else:
+        shutil.copytree(kept, people / "out")
+    return people / "out"
 
 
 def files(folder):
@@ -77,9 +94,8 @@ class TestFolder:
             ("not measured", "**should not leave before more is measured**"),
         ],
     )
-    def test_what_may_leave_depends_on_the_verdict(self, run, people, level, says):
-        run()
-        inside = people / "out" / "confidential"
+    def test_what_may_leave_depends_on_the_verdict(self, released, level, says):
+        inside = released / "confidential"
         found = Audit.from_json(inside / "audit.json")
         verdict = replace(found.verdict, level=level)
         judged = SimpleNamespace(findings=found.findings, verdict=verdict)
@@ -103,9 +119,8 @@ class TestFolder:
             ("not measured", "Whether records of that table are among them could not be told."),
         ],
     )
-    def test_where_the_records_come_from_depends_on_the_answer(self, run, people, level, says):
-        run()
-        inside = people / "out" / "confidential"
+    def test_where_the_records_come_from_depends_on_the_answer(self, released, level, says):
+        inside = released / "confidential"
         found = Audit.from_json(inside / "audit.json")
         (own,) = found.verdict.releases
         answers = {**own.answers, "records": replace(own.answers["records"], level=level)}
@@ -405,8 +420,8 @@ class TestMistakes:
     def test_one_message_and_nothing_written(self, refused, options, says):
         refused("run", "people.csv", "-o", "out", *QUICK, *options, says=says)
 
+    @pytest.mark.usefixtures("released")
     def test_a_folder_that_is_there_stays_unless_forced(self, run, people, content):
-        run("--seed", "1")
         before = content(people)
         code, _, err = run("--seed", "2")
         assert (code, "out already exists" in err) == (2, True)
@@ -425,16 +440,16 @@ class TestMistakes:
             "confidential/README.md",
         ],
     )
-    def test_a_folder_with_other_things_is_never_replaced(self, run, people, content, name):
-        run()
-        (people / "out" / name).write_text("precious")
+    def test_a_folder_with_other_things_is_never_replaced(
+        self, run, people, released, content, name
+    ):
+        (released / name).write_text("precious")
         before = content(people)
         code, _, err = run("--force")
         assert (code, f"out holds '{name}'" in err) == (2, True)
         assert content(people) == before
 
-    def test_a_folder_that_holds_the_data_is_never_replaced(self, call, run, people, content):
-        run()
+    def test_a_folder_that_holds_the_data_is_never_replaced(self, call, people, released, content):
         before = content(people)
         code, _, err = call("run", "out/synthetic.csv", "-o", "out", *QUICK, "--force")
         assert (code, "out/synthetic.csv is in out, which would be replaced" in err) == (2, True)
@@ -451,10 +466,10 @@ class TestMistakes:
     )
     @pytest.mark.parametrize("earlier", [False, True])
     def test_an_interrupt_leaves_all_as_it_was(
-        self, run, people, content, monkeypatch, place, earlier
+        self, request, run, people, content, monkeypatch, place, earlier
     ):
         if earlier:
-            run()
+            request.getfixturevalue("released")
         before = content(people)
 
         def interrupt(*_, **__):

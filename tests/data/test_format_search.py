@@ -18,9 +18,15 @@ def column(texts, **known):
     return Search(**known).column(pl.Series("x", texts, pl.String))
 
 
-@pytest.mark.parametrize("word", [*ALWAYS, *BESIDE_VALUES, ""])
+VALUES = [["1", "2"], ["1.50", "2.25"], ["$5", "$6"], ["31/01/2020"], ["TRUE", "FALSE"]]
+
+
 @pytest.mark.parametrize(
-    "texts", [["1", "2"], ["1.50", "2.25"], ["$5", "$6"], ["31/01/2020"], ["TRUE", "FALSE"]]
+    ("texts", "word"),
+    [
+        *((VALUES[0], word) for word in [*ALWAYS, *BESIDE_VALUES]),
+        *((texts, word) for texts in VALUES for word in [ALWAYS[0], BESIDE_VALUES[0], ""]),
+    ],
 )
 def test_words_beside_values_are_missing(word, texts):
     found = column([*texts, word])

@@ -97,11 +97,6 @@ class TableSource(Protocol):
         """Numbers that the table itself declares to be no amounts, by column."""
         ...
 
-    @property
-    def in_memory(self) -> bool:
-        """Whether the records are in memory, so that they can be gone through again and again."""
-        ...
-
     def describe(self, names: Collection[str] | None = None) -> Iterator[tuple[str, Counted]]:
         """Yield the columns, or some of them, with the values that occur and their counts."""
         ...
@@ -138,7 +133,6 @@ class FrameSource:
     frame: Frame
 
     dialect: Dialect | None = None
-    in_memory: bool = True
 
     @cached_property
     def rows(self) -> int:

@@ -37,7 +37,6 @@ class SparkTable:
     frame: Any
 
     dialect: None = None
-    in_memory: bool = False
 
     def __post_init__(self) -> None:
         check_names(self.frame.columns)

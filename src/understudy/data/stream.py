@@ -119,11 +119,6 @@ class FileStream:
         return int(_collect(self.lazy().select(pl.all_horizontal(pl.all().is_null()).sum())).item())
 
     @property
-    def in_memory(self) -> bool:
-        """Whether a synthesizer may hold the codes of all records."""
-        return self.codes_in_memory
-
-    @property
     def layout(self) -> Layout:
         """How the batches are stored."""
         return Layout.of(self.empty)
