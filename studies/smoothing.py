@@ -56,14 +56,15 @@ TABLES = (
 )
 
 
-def _network(parents: int, structure: Search, smoothing: Smoothing) -> Callable[[int], Synthesizer]:
+def _network(
+    parents: int, structure: Search, smoothing: Smoothing, *, halves: bool = False
+) -> Callable[[int], Synthesizer]:
     """Return what fits a network with a seed.
 
     Numbers are coded alike by all of them, ends and all, so that likelihoods can be compared.
     """
-    # Without halves, which are another matter: the study of numbers is about them.
     return lambda seed: BayesNet(
-        parents, structure, smoothing=smoothing, ends=1, halves=False, random_state=seed
+        parents, structure, smoothing=smoothing, ends=1, halves=halves, random_state=seed
     )
 
 
@@ -76,6 +77,7 @@ MODELS: dict[str, Callable[[int], Synthesizer]] = {
     "genetic, 3 parents, smoothed": _network(3, "genetic", "auto"),
     "predictive": _network(3, "predictive", 0),
     "predictive, smoothed": _network(3, "predictive", "auto"),
+    "predictive, smoothed, in halves": _network(3, "predictive", "auto", halves=True),
     "CART": lambda seed: Cart(smoothing_leaves=0, random_state=seed),
     "CART, smoothed": lambda seed: Cart(smoothing_leaves="auto", random_state=seed),
 }

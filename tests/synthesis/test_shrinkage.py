@@ -393,21 +393,26 @@ def test_probability_kernel_equals_its_twin():
 def test_merging_kernel_equals_its_twin():
     rng = np.random.default_rng(2)
     for _ in range(20):
-        values = rng.integers(0, 4, 30).astype(np.uint8)
-        counts, rows = rng.integers(1, 9, 30), rng.integers(-1, 5, 30)
-        merged, first = np.full(30, -1), np.empty(30, np.int64)
-        joint = np.zeros(30, np.int64)
-        order = np.argsort(values, kind="stable")
-        found = merge_cells((order, values, counts), rows, 5, merged, first, joint)
-        wanted = {pair for pair in zip(rows.tolist(), values.tolist(), strict=True) if pair[0] >= 0}
-        assert found == len(wanted)
-        for cell in range(30):
-            same = (rows == rows[cell]) & (values == values[cell])
-            if rows[cell] < 0:
-                assert merged[cell] == -1
-            else:
-                assert joint[merged[cell]] == counts[same].sum()
-                assert first[merged[cell]] == np.flatnonzero(same)[0]
+        values, counts = rng.integers(0, 4, 30).astype(np.uint8), rng.integers(1, 9, 30)
+        begins = np.cumsum(counts) - counts
+        # Some cells before, between and after the rows are in none.
+        edges = np.sort(rng.choice(30, 6, replace=False))
+        firsts, ends = edges[::2], edges[1::2]
+        starts = begins[firsts]
+        merged, found = np.full(30, -1), tuple(np.empty(30, np.int64) for _ in range(3))
+        rows = starts, begins[ends] - starts
+        count = merge_cells(rows, (begins, values, counts), 4, merged, found)
+        row_of = np.full(30, -1)
+        for row, (first, end) in enumerate(zip(firsts, ends, strict=True)):
+            row_of[first:end] = row
+        assert (merged[row_of < 0] == -1).all()
+        pairs = list(zip(row_of.tolist(), values.tolist(), strict=True))
+        assert count == len({pair for pair in pairs if pair[0] >= 0})
+        for cell in np.flatnonzero(row_of >= 0).tolist():
+            same = [one for one in range(30) if pairs[one] == pairs[cell]]
+            of_row = counts[row_of == row_of[cell]].sum()
+            got = [part[merged[cell]] for part in found]
+            assert got == [same[0], counts[same].sum(), of_row]
 
 
 def left_out_cells(rng, cells=5000, most=4):

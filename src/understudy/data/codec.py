@@ -261,11 +261,14 @@ class Codec:
     ) -> Iterator[tuple[Coded, dict[str, NDArray[np.float64]]]]:
         """Yield codes and positions of some records, as `with_positions` does."""
         binned = [name for name in names if isinstance(self.coders[name], BinCoder)]
+        # Without the other columns, dependencies of these are not gone through once more.
+        read = {one for name in binned for one in self.plan.reads(name)}
+        needed = table.select([name for name in table.column_names if name in read])
         for start in range(0, table.num_rows, _ROWS_AT_ONCE):
             part = table.slice(start, _ROWS_AT_ONCE)
             rows = slice(start, start + part.num_rows)
             own = self.encode_batch(part) if coded is None else coded.take(rows)
-            reduced, _ = self.reduced(part)
+            reduced, _ = self.reduced(needed.slice(start, _ROWS_AT_ONCE))
             yield own, {name: self._positions(reduced, own, name) for name in binned}
 
     def _positions(self, table: pa.Table, coded: Coded, name: str) -> NDArray[np.float64]:

@@ -226,37 +226,40 @@ def shrunk_probability(
 
 @kernel
 def merge_cells(
+    rows: tuple[NDArray[np.int64], NDArray[np.int64]],
     cells: tuple[NDArray[np.int64], NDArray[np.unsignedinteger], NDArray[np.int64]],
-    rows: NDArray[np.int64],
-    row_count: int,
+    cardinality: int,
     merged: NDArray[np.int64],
-    first: NDArray[np.int64],
-    joint: NDArray[np.int64],
+    found: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
 ) -> int:
-    """Merge cells of the same value and row, and return how many cells remain.
+    """Merge the cells of a row that have the same value, and return how many cells remain.
 
-    `cells` are their order by value, their values and counts; `rows` is the row of each, -1 for a
-    cell that is left out, and `merged` is filled with the number of the cell that it becomes.
-    `first` is filled with the first of the cells that become one, `joint` with their count, from
-    0 on.
+    `rows` are start and length of the rows of one level, increasing, and `cells` where each cell
+    begins, its value and count. `merged` is filled with the number of the cell that each becomes,
+    -1 if it is in no row; `found` with the first of the cells that become one, their count, and
+    that of their row.
     """
-    order, values, counts = cells
-    latest = np.full(row_count, -1, np.int64)
-    found = 0
-    for place in range(len(order)):
-        cell = order[place]
-        row = rows[cell]
-        if row < 0:
-            continue
-        number = latest[row]
-        if number < 0 or values[first[number]] != values[cell]:
-            number = found
-            latest[row] = number
-            first[number] = cell
-            found += 1
-        joint[number] += counts[cell]
-        merged[cell] = number
-    return found
+    starts, lengths = rows
+    begins, values, counts = cells
+    first, joint, whole = found
+    latest = np.full(cardinality, -1, np.int64)
+    count, cell = 0, 0
+    merged[:] = -1
+    for row in range(len(starts)):
+        end, of_row = starts[row] + lengths[row], count
+        while cell < len(begins) and begins[cell] < starts[row]:
+            cell += 1
+        while cell < len(begins) and begins[cell] < end:
+            number = latest[values[cell]]
+            if number < of_row:
+                number = count
+                latest[values[cell]] = number
+                first[number], joint[number], whole[number] = cell, 0, lengths[row]
+                count += 1
+            joint[number] += counts[cell]
+            merged[cell] = number
+            cell += 1
+    return count
 
 
 # Rows of fewer records than this are counted by their size.
@@ -290,6 +293,27 @@ def _sum_of_logs(values: NDArray[np.float64]) -> float:
 
 
 @kernel
+def _by_count(
+    counts: NDArray[np.int64], shares: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return counts, increasing, and their shares: a counting sort, since most are small."""
+    most = 0
+    for count in counts:
+        most = max(most, count)
+    ends = np.zeros(most + 2, np.int64)
+    for count in counts:
+        ends[count + 1] += 1
+    for count in range(most):
+        ends[count + 1] += ends[count]
+    in_order, along = np.empty_like(counts), np.empty_like(shares)
+    for cell in range(len(counts)):
+        place = ends[counts[cell]]
+        in_order[place], along[place] = counts[cell], shares[cell]
+        ends[counts[cell]] += 1
+    return in_order, along
+
+
+@kernel
 def _condense(
     counts: tuple[NDArray[np.int64], NDArray[np.int64]], shares: NDArray[np.float64], least: int
 ) -> tuple[Condensed, float]:
@@ -317,8 +341,7 @@ def _condense(
             several[0][more], several[1][more] = count, shares[cell]
             more += 1
     fixed += _sum_of_logs(ones[:single])
-    order = np.argsort(several[0][:more])
-    cells = several[0][order], several[1][order]
+    cells = _by_count(several[0][:more], several[1][:more])
     rows = large[0][:larger], large[1][:larger]
     return (sizes[: largest + 1], rows, cells, single), fixed
 
@@ -416,6 +439,44 @@ def left_out_shares(
         rest = whole[cell] - 1
         if rest >= least:
             shares[cell] = (joint[cell] - 1 + strength * shares[cell]) / (rest + strength)
+
+
+@kernel
+def add_level(
+    rows: tuple[NDArray[np.int64], NDArray[np.int64]],
+    cells: tuple[NDArray[np.int64], NDArray[np.unsignedinteger], NDArray[np.int64]],
+    cardinality: int,
+    strength: float,
+    tried: tuple[NDArray[np.float64], NDArray[np.float64]],
+    rules: tuple[int, float, float],
+    shares: NDArray[np.float64],
+) -> float:
+    """Turn the shares of left-out records above a level of rows into those in it; in place.
+
+    `rows` and `cells` are those of `merge_cells`. If `strength` is nan, the best one is taken, by
+    `search_strength`. The strength is returned. `rules` are the fewest records of a row that is
+    used, and how near likelihoods are that count as equally good: of all records, or of each.
+    """
+    least, slack, of_each = rules
+    size = len(shares)
+    merged, first = np.empty(size, np.int64), np.empty(size, np.int64)
+    joint, whole = np.empty(size, np.int64), np.empty(size, np.int64)
+    count = merge_cells(rows, cells, cardinality, merged, (first, joint, whole))
+    counts = joint[:count], whole[:count]
+    own = np.empty(count)
+    for number in range(count):
+        own[number] = shares[first[number]]
+    if np.isnan(strength):
+        records = 0
+        for number in range(count):
+            records += joint[number]
+        same = max(slack, of_each * records)
+        strength, _ = search_strength(counts, own, tried, least, same)
+    left_out_shares(counts, strength, least, own)
+    for cell in range(size):
+        if merged[cell] >= 0:
+            shares[cell] = own[merged[cell]]
+    return strength
 
 
 @kernel

@@ -30,11 +30,15 @@ LEAST_STRENGTH = 0.5
 So every value stays possible in every row, and one record never fills a row of its own.
 """
 
-# Strengths that are tried: first in coarse steps, then in finer ones around the best.
-_COARSE = np.array([LEAST_STRENGTH * 4.0**step for step in range(11)], np.float64)
-_FINER = np.array([2.0, 2.0**0.5], np.float64)
-# Likelihoods this near, in nats a record, differ by rounding alone.
-_SAME = 1e-9
+TRIED = (
+    np.array([LEAST_STRENGTH * 4.0**step for step in range(11)], np.float64),
+    np.array([2.0, 2.0**0.5], np.float64),
+)
+"""Strengths that are tried: first in coarse steps, then in finer ones around the best."""
+
+SAME = 1e-9
+"""Likelihoods this near, in nats a record, differ by rounding alone."""
+
 # Donors up to which all of them are held to draw from, which is quicker than to look runs up.
 _ONE_BY_ONE = 2**22
 # Runs are found by so many of the leading bits of a place.
@@ -298,6 +302,7 @@ class LeftOut:
     ) -> None:
         self.rows = rows
         self.cells = Cells.of(rows, donors)
+        self.base = base
         self.least = least
         self.strengths: list[float] = []
         self.shares: Probabilities = base[self.cells.values]
@@ -314,43 +319,21 @@ class LeftOut:
 
         `slack` is that of `best_strength`.
         """
-        from understudy.synthesis.kernels import left_out_shares
+        from understudy.synthesis.kernels import add_level
 
-        level = _Level.of(self, len(self.strengths))
-        chosen = strength
-        if chosen is None:
-            chosen, _ = best_strength(level.counts, level.shares, self.least, slack)
-        left_out_shares(level.counts, chosen, self.least, level.shares)
-        inside = level.cell_of >= 0
-        self.shares = np.where(inside, level.shares[level.cell_of], self.shares)
+        level, cells = len(self.strengths), self.cells
+        own = slice(self.rows.bounds[level], self.rows.bounds[level + 1])
+        chosen = add_level(
+            (self.rows.starts[own], self.rows.lengths[own]),
+            (cells.begins, cells.values, cells.counts),
+            len(self.base),
+            np.nan if strength is None else strength,
+            TRIED,
+            (self.least, slack, SAME),
+            self.shares,
+        )
         self.strengths.append(chosen)
         return chosen
-
-
-@dataclass(frozen=True, eq=False)
-class _Level:
-    """The cells of one level of rows: counts of the value and of the row, and shares above."""
-
-    cell_of: Positions
-    counts: tuple[Positions, Positions]
-    shares: Probabilities
-
-    @classmethod
-    def of(cls, left_out: LeftOut, level: int) -> _Level:
-        from understudy.synthesis.kernels import merge_cells
-
-        rows, cells = left_out.rows, left_out.cells
-        number = rows.at_level(level, cells.begins)
-        count = int(rows.bounds[level + 1] - rows.bounds[level])
-        cell_of = np.full(len(number), -1, np.int64)
-        first, joint = np.empty(len(number), np.int64), np.zeros(len(number), np.int64)
-        found = merge_cells(
-            (cells.by_value, cells.values, cells.counts), number, count, cell_of, first, joint
-        )
-        first = first[:found]
-        totals = rows.lengths[rows.bounds[level] + number[first]]
-        shares = left_out.shares[first]
-        return cls(cell_of, (joint[:found], totals), shares)
 
 
 def best_strength(
@@ -374,8 +357,8 @@ def best_strength(
     """
     from understudy.synthesis.kernels import search_strength
 
-    same = max(slack, _SAME * int(counts[0].sum()))
-    return search_strength(counts, shares, (_COARSE, _FINER), least, same)
+    same = max(slack, SAME * int(counts[0].sum()))
+    return search_strength(counts, shares, TRIED, least, same)
 
 
 def fit_strengths(

@@ -14,6 +14,7 @@ from understudy.risk.strong import strong_attacker
 from understudy.synthesis import BayesNet, Synthesizer
 from understudy.synthesis.bayes.halves import SteppedTable, steps_of
 from understudy.synthesis.sampler import ABSENT
+from understudy.synthesis.shrinkage import LEAST_STRENGTH
 from understudy.synthesis.tables import ConditionalTable
 
 
@@ -93,8 +94,60 @@ class TestTable:
     def test_strengths_of_other_steps_are_refused(self):
         steps = steps_of(_numbers(1, 2, 3, 4, 5), 5)
         table = ConditionalTable.of(Coded.from_arrays({"x": [0, 1]}, {"x": 5}), "x", [])
-        with pytest.raises(ValueError, match="other steps"):
-            SteppedTable.of(table, steps, strengths=np.ones((2, 3)))
+        for damage in (np.ones((2, 3)), np.full((1, 3), -1.0), np.full((1, 3), np.nan)):
+            with pytest.raises(ValueError, match="do not fit the steps"):
+                SteppedTable.of(table, steps, strengths=damage)
+
+    @pytest.mark.parametrize("others", [0, 2])
+    @pytest.mark.parametrize("least", [1, 3])
+    @pytest.mark.parametrize("given", [False, True])
+    def test_each_step_is_a_table_of_its_own(self, others, least, given):
+        """The part that was drawn so far is a parent before the others."""
+        rng = np.random.default_rng(others + least)
+        steps = steps_of(_numbers(*rng.permutation(7)), 7 + others)
+        sizes = {"a": 3, "b": 4, "x": 7 + others}
+        coded = Coded.from_arrays(
+            {name: rng.integers(0, size, 60) for name, size in sizes.items()}, sizes
+        )
+        strengths = rng.uniform(0.5, 9, (3, len(steps))) if given else None
+        table = SteppedTable.of(
+            ConditionalTable.of(coded, "x", ["a", "b"]).compact(), steps, least, strengths
+        )
+        asked = [rng.integers(0, size, 200).astype(np.uint8) for size in (3, 4, 7 + others)]
+        left_out, expected = 0.0, np.ones(200)
+        for place, (step, one) in enumerate(zip(steps, table.steps, strict=True)):
+            part = len(step.leads)
+            there = step.values[coded["x"]] >= 0
+            arrays = {
+                "part": step.parts[coded["x"]][there],
+                **{name: coded[name][there] for name in "ab"},
+                "value": step.values[coded["x"]][there],
+            }
+            own = {"part": part, "a": 3, "b": 4, "value": step.cardinality}
+            parents = ["part", "a", "b"][part == 1 :]
+            twin = ConditionalTable.of(Coded.from_arrays(arrays, own), "value", parents)
+            first = LEAST_STRENGTH if part > 1 else None
+            held = None
+            if given:
+                held = np.append([first] if part > 1 else [], strengths[:, place])
+            twin = twin.shrunk(held, least, first)
+            np.testing.assert_array_equal(one.rows.shrinkage.strengths, twin.shrinkage.strengths)
+            left_out += twin.left_out
+            codes = [rng.integers(0, part, 200).astype(np.uint8), *asked[:2]][part == 1 :]
+            chances = rng.random(200)
+            numbers = table.whole.ranges.numbers(asked[:2], 200)
+            parts = codes[0].astype(np.int64) if part > 1 else np.zeros(200, np.int64)
+            np.testing.assert_array_equal(
+                one.rows.draw(one.numbers(numbers, parts), chances),
+                twin._shrunk_rows.draw(twin.ranges.numbers(codes, 200), chances),
+            )
+            known = step.values[asked[2]] >= 0
+            codes = [step.parts[asked[2]][known], *(own[known] for own in asked[:2])][part == 1 :]
+            values = step.values[asked[2]][known].astype(np.uint8)
+            expected[known] *= twin.probability(values, codes)
+        np.testing.assert_allclose(table.probability(asked[2], asked[:2]), expected, rtol=1e-12)
+        if not given:
+            assert table.left_out == pytest.approx(left_out, rel=1e-12)
 
 
 class TestModel:

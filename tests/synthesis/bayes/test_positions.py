@@ -221,7 +221,7 @@ class TestScale:
         fitted = BayesNet().fit(frame)
         coder = fitted.codec_.coders["x"]
         assert coder.special.tolist() == [-8]
-        scale = Scale.of(coder, np.bincount(fitted.tables_["x"].donors))
+        scale = Scale.of(coder, fitted.tables_["x"].code_counts())
         assert scale.known(np.arange(coder.known)).tolist() == [False] + [True] * len(coder.bins)
         assert scale.records == 100
 

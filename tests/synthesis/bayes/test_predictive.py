@@ -13,7 +13,6 @@ from understudy.data import Codec
 from understudy.data.coded import Coded
 from understudy.synthesis.bayes import predictive
 from understudy.synthesis.bayes.constraints import build_constraints
-from understudy.synthesis.bayes.kernels import order_records, split_cells
 from understudy.synthesis.bayes.predictive import (
     _Question,
     _SearchInBatches,
@@ -21,6 +20,7 @@ from understudy.synthesis.bayes.predictive import (
     _Views,
     predictive_search,
 )
+from understudy.synthesis.bayes.predictive_kernels import order_records, split_cells
 from understudy.synthesis.shrinkage import ShrunkRows
 from understudy.synthesis.tables import ConditionalTable
 

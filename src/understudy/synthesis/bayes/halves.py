@@ -15,17 +15,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.coded import Coded, Codes, code_dtype
+from understudy.data.coded import Codes, code_dtype
 from understudy.data.coders import Coder
 from understudy.synthesis.bayes.levels import ordered_numbers
 from understudy.synthesis.sampler import ABSENT, ColumnTable, Entries, Shrinkage
-from understudy.synthesis.shrinkage import LEAST_STRENGTH
+from understudy.synthesis.shrinkage import (
+    LEAST_STRENGTH,
+    Cells,
+    NestedRows,
+    ShrunkRows,
+    fit_levels,
+)
 from understudy.synthesis.tables import ConditionalTable, Ranges
 
 FEWEST_NUMBERS = 5
 """Numbers that a column has, at least, to be drawn in steps."""
 
+MOST_OTHERS = 254
+"""Codes that stand for no number, at most: a step has few values."""
+
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +88,8 @@ def steps_of(coder: Coder, cardinality: int) -> tuple[Step, ...]:
         return ()
     found = []
     others = np.setdiff1d(np.arange(cardinality), order)
+    if len(others) > MOST_OTHERS:
+        return ()
     if len(others):
         values = np.zeros(cardinality, np.int64)
         values[others] = np.arange(1, len(others) + 1)
@@ -100,6 +112,73 @@ def steps_of(coder: Coder, cardinality: int) -> tuple[Step, ...]:
 
 
 @dataclass(frozen=True, eq=False)
+class StepRows:
+    """The rows of a table as a step draws from them: those of each part of the codes by themselves.
+
+    A row of several parts lies in that of the same part with a parent fewer, and the row of a part
+    without any parents in one of all parts together.
+
+    Parameters
+    ----------
+    step : Step
+        The step.
+    rows : ShrunkRows
+        The rows, and what the step draws for the records in them.
+    above : ndarray of int64
+        The row above each row of the table, -1 for none.
+    became : tuple of ndarray of int64
+        What the rows of the table became, as `part_rows` returns it.
+    """
+
+    step: Step
+    rows: ShrunkRows
+    above: Integers
+    became: tuple[Integers, Integers, Integers]
+
+    @classmethod
+    def of(
+        cls, whole: ConditionalTable, step: Step, min_count: int, strengths: Floats | None
+    ) -> tuple[StepRows, float]:
+        """Return the rows of a table, and the log likelihood of left-out records if it is found.
+
+        They are smoothed with a strength for no parent and for each further one, or as left-out
+        records advise.
+        """
+        from understudy.synthesis.bayes.step_kernels import part_cells, part_rows
+
+        nested, held = whole.nested, whole.cells
+        known = nested.starts, nested.lengths, nested.above, nested.bounds
+        cells = held.begins, held.values, held.counts
+        parted = step.values, step.parts, len(step.leads)
+        own, became = part_rows(known, cells, parted)
+        values = Cells.from_counts(*part_cells(known, cells, parted, step.cardinality))
+        rows, base = NestedRows(*own), np.full(step.cardinality, 1 / step.cardinality)
+        # All parts together mean nothing: what is drawn in one has no likeness in another.
+        first = LEAST_STRENGTH if step.sizes else None
+        left_out = np.nan
+        if strengths is None:
+            fitted = fit_levels(rows, values, base, min_count, first=first)
+            found, left_out = np.array(fitted.strengths), fitted.total
+        else:
+            found = np.append([first] if step.sizes else [], strengths)
+        shrinkage = Shrinkage(found, base, min_count)
+        return cls(step, ShrunkRows(rows, values, shrinkage), nested.above, became), left_out
+
+    @property
+    def strengths(self) -> Floats:
+        """How far it is smoothed, for no parent and for each further one."""
+        return self.rows.shrinkage.strengths[len(self.step.sizes) :]
+
+    def numbers(self, numbers: Integers, part: Integers) -> Integers:
+        """Return the row of each row of the table, or of the first above it that has the part."""
+        from understudy.synthesis.bayes.step_kernels import find_parts
+
+        found = np.full(len(numbers), 0 if self.step.sizes else -1, np.int64)
+        find_parts(numbers, part, self.above, self.became, found)
+        return found
+
+
+@dataclass(frozen=True, eq=False)
 class SteppedTable:
     """The distribution of a column of numbers given its parents, drawn in steps.
 
@@ -107,16 +186,16 @@ class SteppedTable:
     ----------
     whole : ConditionalTable
         The records by all their codes.
-    steps : tuple of Step
-        The steps.
-    tables : tuple of ConditionalTable
-        The table of each step: its values given the part that was drawn so far, if there are
-        several, and the parents of `whole`.
+    steps : tuple of StepRows
+        What each step draws from.
+    left_out : float
+        The log likelihood, in nats, of all records, each under the others alone; nan if the
+        strengths were given.
     """
 
     whole: ConditionalTable
-    steps: tuple[Step, ...]
-    tables: tuple[ConditionalTable, ...]
+    steps: tuple[StepRows, ...]
+    left_out: float
 
     @classmethod
     def of(
@@ -124,38 +203,23 @@ class SteppedTable:
         whole: ConditionalTable,
         steps: tuple[Step, ...],
         min_count: int = 1,
-        strengths: NDArray[np.float64] | None = None,
+        strengths: Floats | None = None,
     ) -> SteppedTable:
         """Return the table in steps, smoothed as given, or as left-out records advise.
 
         Strengths are those of `SteppedTable.strengths`.
         """
-        if strengths is not None and strengths.shape != (len(whole.ranges.sizes) + 1, len(steps)):
-            raise ValueError("strengths of other steps")
-        configurations, begins = whole.ranges.seen
-        sizes = np.diff(np.append(begins, whole.records))
-        donors = whole.donors
-        parents = [np.repeat(codes, sizes) for codes in configurations.T]
-        tables = []
-        for place, step in enumerate(steps):
-            values = step.values[donors]
-            there = slice(None) if values.min(initial=0) >= 0 else np.flatnonzero(values >= 0)
-            columns = [codes[there] for codes in parents]
-            if step.sizes:
-                columns.insert(0, step.parts[donors[there]])
-            columns.append(values[there].astype(np.uint8))
-            names = tuple(str(place) for place in range(len(columns)))
-            coded = Coded(
-                names, tuple(columns), (*step.sizes, *whole.ranges.sizes, step.cardinality)
-            )
-            own = None
-            # All parts together mean nothing: what is drawn in one has no likeness in another.
-            first = LEAST_STRENGTH if step.sizes else None
-            if strengths is not None:
-                own = np.append([first] if step.sizes else [], strengths[:, place])
-            table = ConditionalTable.of(coded, names[-1], names[:-1])
-            tables.append(table.shrunk(own, min_count, first))
-        return cls(whole, steps, tuple(tables))
+        if strengths is None:
+            own: list[Floats | None] = [None] * len(steps)
+        else:
+            own = list(np.transpose(strengths))
+            fits = strengths.shape == (len(whole.ranges.sizes) + 1, len(steps))
+            if not fits or not np.isfinite(strengths).all() or strengths.min() < 0:
+                raise ValueError("strengths of smoothing that do not fit the steps")
+        found = [
+            StepRows.of(whole, step, min_count, one) for step, one in zip(steps, own, strict=True)
+        ]
+        return cls(whole, tuple(rows for rows, _ in found), sum(total for _, total in found))
 
     @property
     def cardinality(self) -> int:
@@ -169,66 +233,46 @@ class SteppedTable:
 
     def compact(self) -> SteppedTable:
         """Return the table with codes counted, which does not grow with the records."""
-        tables = tuple(table.compact() for table in self.tables)
-        return replace(self, whole=self.whole.compact(), tables=tables)
-
-    @property
-    def donors(self) -> Codes:
-        """The codes of all records, by the parents' codes, increasing within each."""
-        return self.whole.donors
+        return replace(self, whole=self.whole.compact())
 
     @property
     def ranges(self) -> Ranges:
-        """Where the records of each combination of the parents' codes stand in `donors`."""
+        """Where the records of each combination of the parents' codes stand."""
         return self.whole.ranges
 
     @property
-    def shrinkage(self) -> Shrinkage | None:
+    def shrinkage(self) -> Shrinkage:
         """How the first step is smoothed."""
-        return self.tables[0].shrinkage
+        return self.steps[0].rows.shrinkage
 
     @property
-    def strengths(self) -> NDArray[np.float64]:
+    def strengths(self) -> Floats:
         """How far each step (column) is smoothed, for no parent and for each further one (row)."""
-        own = [table.shrinkage for table in self.tables]
-        return np.stack(
-            [
-                one.strengths[len(step.sizes) :]
-                for one, step in zip(own, self.steps, strict=True)
-                if one is not None
-            ],
-            axis=1,
-        )
-
-    @property
-    def left_out(self) -> float:
-        """The log likelihood, in nats, of all records, each under the others alone."""
-        return sum(table.left_out for table in self.tables)
+        return np.stack([one.strengths for one in self.steps], axis=1)
 
     def draw(self, parents: Sequence[Codes], rows: int, rng: np.random.Generator) -> Codes:
         """Draw the column for `rows` records with the given codes of the parents."""
         drawn = np.empty(rows, code_dtype(self.cardinality))
+        numbers = self.whole.ranges.numbers(parents, rows)
         open_rows, part = np.arange(rows), np.zeros(rows, np.int64)
-        for step, table in zip(self.steps, self.tables, strict=True):
-            given = [codes[open_rows] for codes in parents]
-            if step.sizes:
-                given.insert(0, part.astype(step.parts.dtype))
-            led = step.leads[part, table.draw(given, len(open_rows), rng)]
+        for one in self.steps:
+            values = one.rows.draw(one.numbers(numbers, part), rng.random(len(open_rows)))
+            led = one.step.leads[part, values]
             known = led < 0
             drawn[open_rows[known]] = -1 - led[known]
-            open_rows, part = open_rows[~known], led[~known]
+            open_rows, numbers, part = open_rows[~known], numbers[~known], led[~known]
         return drawn
 
-    def probability(self, child: Codes, parents: Sequence[Codes]) -> NDArray[np.float64]:
+    def probability(self, child: Codes, parents: Sequence[Codes]) -> Floats:
         """Return the probability with which `draw` gives each code of `child`."""
         found = np.ones(len(child))
-        for step, table in zip(self.steps, self.tables, strict=True):
-            values = step.values[child]
+        numbers = self.whole.ranges.numbers(parents, len(child))
+        for one in self.steps:
+            values = one.step.values[child]
             there = np.flatnonzero(values >= 0)
-            given = [codes[there] for codes in parents]
-            if step.sizes:
-                given.insert(0, step.parts[child[there]])
-            found[there] *= table.probability(values[there].astype(np.uint8), given)
+            part = one.step.parts[child[there]].astype(np.int64)
+            rows = one.numbers(numbers[there], part)
+            found[there] *= one.rows.probability(rows, values[there].astype(np.uint8))
         return found
 
     def cell_counts(self) -> NDArray[np.int64]:
@@ -248,19 +292,19 @@ class SteppedTable:
     ) -> list[ColumnTable]:
         """Return the table of each step as a draw of its own; the column is a parent of itself."""
         found: list[ColumnTable] = []
-        for step, table in zip(self.steps, self.tables, strict=True):
-            own = (name,) if step.sizes else ()
-            maps = (step.parts,) if step.sizes else ()
+        for one in self.steps:
+            own = (name,) if one.step.sizes else ()
+            maps = (one.step.parts,) if one.step.sizes else ()
             found.append(
                 StepTable(
                     name,
-                    table.cardinality,
+                    one.step.cardinality,
                     (*own, *parents),
-                    table.ranges.sizes,
-                    table.donors,
-                    table.shrinkage,
+                    (*one.step.sizes, *self.whole.ranges.sizes),
+                    Cells.of(one.rows.rows, one.rows.donors).donors,
+                    one.rows.shrinkage,
                     (*maps, *groups),
-                    step.values,
+                    one.step.values,
                 )
             )
         return found

@@ -23,9 +23,9 @@ from understudy.data.counted import tally
 from understudy.progress import track
 from understudy.synthesis.bayes.constraints import Constraints
 from understudy.synthesis.bayes.greedy import next_attribute
-from understudy.synthesis.bayes.kernels import order_records, split_cells
 from understudy.synthesis.bayes.network import Structure
-from understudy.synthesis.shrinkage import LeftOut, best_strength
+from understudy.synthesis.bayes.predictive_kernels import gain_of_parent, order_records
+from understudy.synthesis.shrinkage import SAME, TRIED, LeftOut, best_strength
 from understudy.synthesis.tables import ConditionalTable, is_new
 
 # Gains this near, in nats a record, differ by rounding alone.
@@ -532,14 +532,12 @@ class _State:
     def gain(self, candidate: int) -> float:
         """Return what one more parent adds to the log likelihood of left-out records, in nats."""
         search = self.search
-        codes = search.columns[candidate][self.order]
-        size = search.coded.cardinalities[candidate]
-        joint, whole, cells = np.empty((3, len(self.order)), np.int64)
-        count = split_cells(
-            self.starts, self.begins, codes, size, search.least, (joint, whole, cells)
+        return gain_of_parent(
+            (self.order, self.starts, self.begins),
+            search.columns[candidate],
+            search.coded.cardinalities[candidate],
+            (self.shares, self.logs),
+            TRIED,
+            search.least,
+            SAME,
         )
-        if not count:
-            return 0.0
-        joint, whole, cells = joint[:count], whole[:count], cells[:count]
-        _, total = best_strength((joint, whole), self.shares[cells], search.least)
-        return total - float((joint * self.logs[cells]).sum())
