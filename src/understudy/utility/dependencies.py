@@ -14,7 +14,7 @@ from understudy.data.dependencies.breaks import broken_rows, own_exceptions
 from understudy.data.dependencies.families import Dependency, Determined
 from understudy.data.dependencies.finding import find_dependencies
 from understudy.data.dependencies.mappings import Entries
-from understudy.data.dependencies.told import ByTable, Mask
+from understudy.data.dependencies.told import ByTable, Mask, gaps_of
 from understudy.data.dependencies.views import View
 from understudy.data.frames import Backend, Frame, Layout, to_arrow, to_backend
 from understudy.data.matched_types import match_types
@@ -136,7 +136,7 @@ def dependencies(
     -----
     Where one column follows from others, a synthetic record breaks this if it has another value
     than most original records with the same values of the others. If the original has no such
-    record, most synthetic ones decide.
+    record, most synthetic ones decide. A record without a value breaks neither this nor a formula.
 
     Examples
     --------
@@ -196,4 +196,5 @@ def _broken(
     told = ByTable(one.column, one.by, entries)
     arrays = {name: drawn[name].combine_chunks() for name in one.names}
     agree, known = told.agrees(arrays[one.column], arrays)
-    return np.where(known, ~agree, own_exceptions(one, drawn, columns))
+    missing = gaps_of(arrays[one.column])
+    return np.where(known, ~agree & ~missing, own_exceptions(one, drawn, columns))

@@ -111,6 +111,20 @@ def test_exceptions_are_drawn_with_their_share():
         assert found["'total' = 'rent' + 'heating'"] == pytest.approx(share, abs=0.006)
 
 
+@pytest.mark.parametrize("method", [Independent, Cart])
+def test_gaps_of_a_derived_column_are_drawn_with_their_share(method):
+    rng = np.random.default_rng(4)
+    table = planted(3000).select("city", "state", "rent", "heating", "total")
+    table = table.with_columns(
+        pl.when(pl.Series(rng.random(3000) >= 0.1)).then(pl.col(name)) for name in table.columns
+    )
+    release = method(random_state=1).fit(table).sample()
+    assert (release["total"] == release["rent"] + release["heating"]).drop_nulls().all()
+    assert release.drop_nulls().select("city", "state").n_unique() == 6
+    for name in table.columns:
+        assert release[name].null_count() == pytest.approx(300, abs=75)
+
+
 @pytest.mark.parametrize("method", [Independent, BayesNet, GaussianCopula])
 def test_the_number_of_a_single_exception_never_comes_back(method):
     rng = np.random.default_rng(3)

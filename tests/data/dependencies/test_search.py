@@ -101,6 +101,36 @@ def test_exceptions_are_tolerated_up_to_one_percent():
         assert ("'total' = 'rent' + 'heating'" in sentences(off)) is found
 
 
+@pytest.mark.parametrize("share", [0.05, 0.3])
+def test_gaps_of_their_own_do_not_hide_dependencies(share):
+    rng = np.random.default_rng(1)
+    table = planted().drop("packs", "brand", "smokes")  # whose gaps are dependencies themselves
+    gappy = table.with_columns(
+        pl.when(pl.Series(rng.random(len(table)) >= share)).then(pl.col(name))
+        for name in table.columns
+    )
+    assert sentences(gappy) == {one for one in SENTENCES if "missing" not in one}
+
+
+@pytest.mark.parametrize(("rows", "slips"), [(50, 0), (400, 3)])
+def test_rounded_lines_are_found_in_spite_of_slips(rows, slips):
+    rng = np.random.default_rng(9)
+    warm = rng.normal(60, 15, rows).round(1)
+    cold = ((warm - 32) * 5 / 9).round(1)
+    cold[:slips] = 99.9
+    (found,) = find_dependencies(pl.DataFrame({"warm": warm, "cold": cold}))
+    assert found.factor == pytest.approx(5 / 9, rel=1e-5)
+    assert found.constant == pytest.approx(-160 / 9, abs=1e-2)
+
+
+def test_a_year_that_hardly_varies_is_not_the_sum_of_births_and_ages():
+    rng = np.random.default_rng(10)
+    asked, born = rng.integers(2010, 2014, 300), rng.integers(1930, 2000, 300)
+    table = pl.DataFrame({"asked": asked, "born": born, "age": asked - born})
+    (found,) = find_dependencies(table)
+    assert found.column != "asked"
+
+
 def test_two_columns_together_determine_a_third():
     rng = np.random.default_rng(2)
     a, b = rng.integers(0, 5, 2000), rng.integers(0, 6, 2000)

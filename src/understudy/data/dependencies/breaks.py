@@ -20,9 +20,9 @@ from understudy.data.dependencies.families import (
 )
 from understudy.data.dependencies.formula_search import excused_rows, told_by
 from understudy.data.dependencies.formulas import agreeing
-from understudy.data.dependencies.mappings import Groups, plain_array
+from understudy.data.dependencies.mappings import Groups, empty_groups, plain_array
 from understudy.data.dependencies.steps import Blank
-from understudy.data.dependencies.told import Mask
+from understudy.data.dependencies.told import Mask, gaps_of
 from understudy.data.dependencies.views import View, Views
 from understudy.data.schema import Column
 
@@ -101,23 +101,31 @@ def _exceptions(one: Determined, cells: pa.Table, columns: Mapping[str, Column])
     by = tuple(View(columns[name], cells[name].combine_chunks()) for name in one.by)
     groups = Groups.of(*by).codes
     inside = groups >= 0
-    counts = np.asarray(cells["count_all"].to_numpy())[inside]
-    most = np.zeros(int(groups.max(initial=-1)) + 1, np.int64)
-    np.maximum.at(most, groups[inside], counts)
-    return int(counts.sum() - most.sum())
+    gaps = gaps_of(cells[one.column].combine_chunks())
+    counts = np.asarray(cells["count_all"].to_numpy())
+    size = int(groups.max(initial=-1)) + 1
+    records, present, most = np.zeros((3, size), np.int64)
+    np.add.at(records, groups[inside], counts[inside])
+    inside &= ~gaps
+    np.add.at(present, groups[inside], counts[inside])
+    np.maximum.at(most, groups[inside], counts[inside])
+    most[empty_groups(records, present)] = 0
+    return int(present.sum() - most.sum())
 
 
 def own_exceptions(one: Dependency, table: pa.Table, columns: Mapping[str, Column]) -> Mask:
     """Return which records of a table break a dependency, also one by entries.
 
-    A record breaks that one if it has another value than most that agree in the others.
+    A record breaks that one if it has another value than most that agree in the others and have
+    one.
     """
     if not isinstance(one, Determined):
         return broken_rows(one, table, columns)
     views = Views.of(table.select(list(one.names)), [columns[name] for name in one.names])
     groups = Groups.of(*(views[name] for name in one.by))
-    best, _ = groups.majorities(views[one.column])
-    inside = groups.codes >= 0
+    view = views[one.column]
+    best = groups.majorities(view)
+    inside = (groups.codes >= 0) & (view.codes != view.size)
     wrong = np.zeros(table.num_rows, bool)
-    wrong[inside] = views[one.column].codes[inside] != best[groups.codes[inside]]
+    wrong[inside] = view.codes[inside] != best[groups.codes[inside]]
     return wrong

@@ -42,6 +42,10 @@ _ENOUGH = 60
 """Neighbours that a sample must have to discard a candidate."""
 _OF_CHANCE = 0.25
 """Of the changes that chance would bring, neighbours in a sample may show this share."""
+_GLANCE = 64
+"""Neighbours that are looked at first."""
+_SPARED = 4
+"""Changes among these that are always spared."""
 _SLACK = 4
 """In the sample, so many times the tolerated share of neighbours may differ."""
 
@@ -87,38 +91,59 @@ class Groups:
         rows = len(self.codes)
         return self.number > 1 and large >= IN_GROUPS * self.records and 2 * self.records >= rows
 
-    def majorities(self, view: View) -> tuple[Codes, Codes]:
-        """Return the most frequent code of a column in each group, and how many records have it."""
+    def majorities(self, view: View) -> Codes:
+        """Return what goes with each group: the value that most of its records with one have.
+
+        It is missing if fewer than `FEW` of them have one, and most have none.
+        """
         cells, counts = self._cells(view)
-        groups = cells // (view.size + 1)
+        groups = cells // view.size if view.size else cells
         # By group, and within it the most frequent first; of equally many, the first code.
         order = np.lexsort((cells, -counts, groups))
         first = np.unique(groups[order], return_index=True)[1]
         chosen = order[first]
         best = np.full(len(self.counts), view.size, np.int64)
-        often = np.zeros(len(self.counts), np.int64)
-        best[groups[chosen]] = cells[chosen] % (view.size + 1)
-        often[groups[chosen]] = counts[chosen]
-        return best, often
+        best[groups[chosen]] = cells[chosen] % max(view.size, 1)
+        best[empty_groups(self.counts, self.present(view))] = view.size
+        return best
 
     def _cells(self, view: View) -> tuple[Codes, Codes]:
-        """Return the combinations of group and code that occur, and how many records have each."""
-        together = self._inside(self.codes) * (view.size + 1) + self._inside(view.codes)
-        if len(self.counts) * (view.size + 1) <= _DENSE * max(len(together), 1000):
+        """Return the combinations of group and value that occur, and how many records have each."""
+        within = self.within(view)
+        together = self.codes[within] * view.size + view.codes[within]
+        if len(self.counts) * view.size <= _DENSE * max(len(together), 1000):
             counted = np.bincount(together)
             cells = np.flatnonzero(counted)
             return cells, counted[cells]
         return np.unique(together, return_counts=True)
 
-    def _inside(self, codes: Codes) -> Codes:
-        return codes if self.records == len(self.codes) else codes[self.codes >= 0]
+    def within(self, view: View) -> NDArray[np.bool_] | slice:
+        """Return which records are in a group and have a value of a column."""
+        if self.records == len(self.codes) and not view.counts[-1]:
+            return slice(None)
+        return np.asarray((self.codes >= 0) & (view.codes != view.size))
+
+    def present(self, view: View) -> Codes:
+        """Return how many records of each group have a value of a column."""
+        return np.bincount(self.codes[self.within(view)], minlength=len(self.counts))
 
     def exceptions(self, view: View) -> int:
-        """Return how many records have another value than most of their group."""
+        """Return how many records have another value than goes with their group."""
         cells, counts = self._cells(view)
-        groups = cells // (view.size + 1)
+        if not len(cells):
+            return 0
+        groups = cells // view.size
         first = np.flatnonzero(np.diff(groups, prepend=-1))
-        return self.records - int(np.maximum.reduceat(counts, first).sum()) if len(cells) else 0
+        most = np.zeros(len(self.counts), np.int64)
+        most[groups[first]] = np.maximum.reduceat(counts, first)
+        present = self.present(view)
+        most[empty_groups(self.counts, present)] = 0
+        return int(present.sum() - most.sum())
+
+
+def empty_groups(counts: Codes, present: Codes) -> NDArray[np.bool_]:
+    """Return which groups have no value of a column, but for a few records that may be slips."""
+    return (present < FEW) & (2 * present < counts)
 
 
 def find_mappings(views: Views, taken: Collection[str]) -> Iterator[Determined]:
@@ -131,11 +156,12 @@ def find_mappings(views: Views, taken: Collection[str]) -> Iterator[Determined]:
     telling = [name for name in varied if _may_tell(views[name])]
     tests = len(telling) * max(len(varied) - 1, 1)
     follows: dict[tuple[str, str], int] = {}
+    varied = [name for name in varied if _may_follow(views[name], tests)]
     for name in telling:
         groups = Groups.of(views[name])
         for other in _candidates(views, (name,), [one for one in varied if one != name]):
-            exceptions = groups.exceptions(views[other])
-            if _holds(groups, views[other], exceptions, tests):
+            exceptions = _exceptions(groups, views[other], tests)
+            if exceptions is not None:
                 follows[name, other] = exceptions
     singles = list(_simplest(views, follows, taken))
     yield from singles
@@ -149,44 +175,73 @@ def _may_tell(view: View) -> bool:
     return not measured and Groups.of(view).repeat
 
 
-def _holds(groups: Groups, view: View, exceptions: int, tests: int) -> bool:
-    """Return whether a column follows from what made the groups, beyond chance."""
-    inside = groups.codes >= 0
-    most = int(np.bincount(view.codes[inside], minlength=1).max())
-    chance = 1 - most / max(groups.records, 1)
-    tries = groups.records - groups.number
-    return beyond_chance(exceptions, tries, chance, tests, LIKELY_MAPPING)
+def _may_follow(view: View, tests: int) -> bool:
+    """Return whether a column has values enough, in enough records, to be told from chance."""
+    present = len(view.codes) - int(view.counts[-1])
+    chance = 1 - int(view.counts[:-1].max(initial=0)) / max(present, 1)
+    return beyond_chance(0, present, chance, tests, LIKELY_MAPPING)
+
+
+def _exceptions(groups: Groups, view: View, tests: int) -> int | None:
+    """Return the exceptions to that a column follows from what made the groups; None if chance."""
+    present = groups.present(view)
+    records = int(present.sum())
+    most = int(np.bincount(view.codes[groups.within(view)], minlength=1).max())
+    chance = 1 - most / max(records, 1)
+    tries = records - int(np.count_nonzero(present))
+    if not beyond_chance(0, tries, chance, tests, LIKELY_MAPPING):
+        return None  # nor would it be with exceptions, which take longer to count
+    exceptions = groups.exceptions(view)
+    holds = beyond_chance(exceptions, tries, chance, tests, LIKELY_MAPPING)
+    return exceptions if holds else None
 
 
 def _candidates(views: Views, by: tuple[str, ...], others: list[str]) -> list[str]:
     """Return which columns may follow from others, as far as neighbours in a sample tell."""
-    if not others:
-        return []
+    left = np.array([views.places[name] for name in others], np.int64)
     whole = _sample_for(views, by)
+    for name in by:
+        view = views[name]
+        if view.gaps:
+            whole = whole[view.codes[whole] != view.size]
     step = max(len(whole) // _FIRST_PAIRS, 1)
-    for sample in [whole[::step], whole] if step > 1 else [whole]:
-        rows = sample
+    for rows in [whole[::step], whole] if step > 1 else [whole]:
         key = views[by[0]].codes[rows]
         for name in by[1:]:
             key = key * (views[name].size + 1) + views[name].codes[rows]
         order = np.argsort(key, kind="stable")
-        key, rows = key[order], rows[order]
+        key, ordered = key[order], rows[order]
         same = np.flatnonzero(key[1:] == key[:-1])
         if len(same) < _ENOUGH:
             continue
-        places = np.array([views.places[name] for name in others])
-        before, after = (
-            views.matrix[places[:, None], neighbours] for neighbours in (rows[same], rows[same + 1])
-        )
-        changes = np.count_nonzero(before != after, axis=1)
-        by_chance = views.variety[places] * len(same)
-        allowed = np.minimum(
-            _SLACK * MOST_EXCEPTIONS * len(same), np.maximum(_OF_CHANCE * by_chance, 1)
-        )
-        others = [name for name, left in zip(others, changes <= allowed + 2, strict=True) if left]
-        if not others:
+        # Most candidates are discarded at a glance.
+        few = same[:: max(len(same) // _GLANCE, 1)]
+        left = _alike(views, left, ordered[few], ordered[few + 1], _SPARED)
+        if len(few) < len(same):
+            left = _alike(views, left, ordered[same], ordered[same + 1], 2)
+        if not len(left):
             break
-    return others
+    names = list(views.columns)
+    return [names[place] for place in left]
+
+
+def _alike(
+    views: Views,
+    places: NDArray[np.int64],
+    before: NDArray[np.int64],
+    after: NDArray[np.int64],
+    spared: int,
+) -> NDArray[np.int64]:
+    """Return the columns that seldom change between neighbours; a few changes are spared."""
+    if not len(places):
+        return places
+    one, other = views.matrix[places[:, None], before], views.matrix[places[:, None], after]
+    known = (one >= 0) & (other >= 0)
+    asked = np.count_nonzero(known, axis=1)
+    changes = np.count_nonzero(known & (one != other), axis=1)
+    by_chance = views.variety[places] * asked
+    allowed = np.minimum(_SLACK * MOST_EXCEPTIONS * asked, np.maximum(_OF_CHANCE * by_chance, 1))
+    return np.asarray(places[changes <= allowed + spared])
 
 
 def _sample_for(views: Views, by: tuple[str, ...]) -> NDArray[np.int64]:
@@ -251,6 +306,7 @@ def _find_pairs(
     pairs.sort(key=lambda pair: views[pair[0]].levels * views[pair[1]].levels)
     pairs = pairs[:MOST_PAIRS]
     tests = len(pairs) * max(len(left) - 2, 1)
+    left = [name for name in left if _may_follow(views[name], tests)]
     done: set[str] = set()
     for pair in pairs:
         others = [name for name in left if name not in pair and name not in done]
@@ -261,8 +317,8 @@ def _find_pairs(
         if not groups.repeat:
             continue
         for name in others:
-            exceptions = groups.exceptions(views[name])
-            if not _holds(groups, views[name], exceptions, tests):
+            exceptions = _exceptions(groups, views[name], tests)
+            if exceptions is None:
                 continue
             alone = min(Groups.of(views[one]).exceptions(views[name]) for one in pair)
             if exceptions <= LEFT_OPEN * alone:
@@ -285,7 +341,7 @@ class Entries:
     def learn(cls, by: tuple[View, ...], view: View) -> Entries:
         """Read the entries from a table: in each group, what most records have."""
         groups = Groups.of(*by)
-        best, _ = groups.majorities(view)
+        best = groups.majorities(view)
         used = np.flatnonzero(groups.counts)
         inside = np.flatnonzero(groups.codes >= 0)
         first = np.full(len(groups.counts), -1, np.int64)

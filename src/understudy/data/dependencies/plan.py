@@ -206,12 +206,13 @@ def _step_to_plain(step: Step) -> dict[str, Any]:
             plain["otherwise"] = array_to_plain(step.otherwise)
         return {"step": "derive"} | plain
     if isinstance(step, Overrule):
-        return {"step": "overrule", "exceptions": step.exceptions} | plain
+        return {"step": "overrule", "exceptions": step.exceptions, "gaps": step.gaps} | plain
     coder = step.coder
     return {
         "step": "residue",
         **plain,
-        "broken": step.broken,
+        "exceptions": step.exceptions,
+        "gaps": step.gaps,
         "blank": step.blank,
         "special": {name: list(values) for name, values in step.special.items()},
         "column": column_to_plain(step.described),
@@ -241,11 +242,12 @@ def _step_from_plain(name: str, plain: Mapping[str, Any], kind: pa.DataType) -> 
         otherwise = plain.get("otherwise")
         return Derive(told, None if otherwise is None else array_from_plain(otherwise))
     if how == "overrule":
-        return Overrule(told, float(plain["exceptions"]))
+        return Overrule(told, float(plain["exceptions"]), bool(plain["gaps"]))
     column = column_from_plain(plain["column"])
     coder = restore_coder(column, kind, plain["bins"], plain["listed"])
     special = {one: tuple(values) for one, values in plain["special"].items()}
-    return Residue(told, coder, column, bool(plain["broken"]), bool(plain["blank"]), special)
+    exceptions, gaps, blank = (float(plain[name]) for name in ("exceptions", "gaps", "blank"))
+    return Residue(told, coder, column, exceptions, gaps, blank, special)
 
 
 def learn_plan(
@@ -389,15 +391,20 @@ class _Learner:
             for name in told.sources
             if self.schema[name].special and self._view(name).numeric
         }
+        missing = gaps_of(array)
         if own:
-            count = int(np.count_nonzero(known & ~agree))
-            return Overrule(told, count / max(int(np.count_nonzero(known)), 1))
+            share = _share(~agree & ~missing, known)
+            return Overrule(told, share, bool((~agree & missing & known).any()))
         if agree.all():
             return Derive(told, self._otherwise(told.column))
-        step = self._residue(told, array, agree, known, special)
-        strange = step.is_special(self.columns)
-        broken = bool((~agree & known & ~strange).any())
-        return replace(step, broken=broken)
+        step = self._residue(told, array, agree, special)
+        ordinary = known & ~step.is_special(self.columns)
+        return replace(
+            step,
+            exceptions=_share(~agree & ~missing, ordinary),
+            gaps=_share(~agree & missing, ordinary),
+            blank=_share(missing, ~known),
+        )
 
     def _otherwise(self, name: str) -> pa.Array | None:
         """Return the most frequent value of a column without gaps, or the middle of its numbers."""
@@ -411,7 +418,7 @@ class _Learner:
         return array.take(pa.array([int(np.argmax(view.counts[view.codes]))]))
 
     def _residue(
-        self, told: Told, array: pa.Array, agree: Mask, known: Mask, special: dict[str, Any]
+        self, told: Told, array: pa.Array, agree: Mask, special: dict[str, Any]
     ) -> Residue:
         column = self.schema[told.column]
         others = array.filter(pa.array(~agree))
@@ -432,9 +439,7 @@ class _Learner:
             column = replace(column, levels=tuple(one for one in levels if one in seen))
         column = replace(column, missing=1.0, role="ordinary")
         coder = build_coder(column, others, self.ends)
-        gaps = gaps_of(array)
-        blank = bool((~known & gaps).any())
-        return Residue(told, coder, column, True, blank, special)
+        return Residue(told, coder, column, 0.0, 0.0, 0.0, special)
 
     def _difference(self, high: str, lows: tuple[str, ...]) -> Difference:
         kind, own = self._type(high), numbers(self.columns[high], high)
@@ -525,3 +530,8 @@ class _Learner:
                 )
         if problems:
             raise SchemaError("The dependencies cannot be kept:", problems)
+
+
+def _share(rows: Mask, among: Mask) -> float:
+    """Return the share of some records that a mask has; 0 of none."""
+    return int(np.count_nonzero(rows & among)) / max(int(np.count_nonzero(among)), 1)

@@ -78,11 +78,13 @@ class Derive:
 class Overrule:
     """A column that a model draws for the sake of the others, and that is then set right.
 
-    `exceptions` is the share of records that keep what was drawn.
+    `exceptions` is the share of records that keep what was drawn; with `gaps`, those that were
+    drawn as missing keep this too.
     """
 
     told: Told
     exceptions: float
+    gaps: bool = False
 
     @property
     def column(self) -> str:
@@ -98,7 +100,7 @@ class Overrule:
         """Return the column as it is, and where it does not contradict the others."""
         own = columns[self.column]
         agree, known = self.told.agrees(own, columns)
-        return Reduced(own, agree | ~known | (self.exceptions > 0))
+        return Reduced(own, agree | ~known | np.where(gaps_of(own), self.gaps, self.exceptions > 0))
 
     def restored(self, drawn: pa.Array | None, columns: Arrays, drawing: Drawing) -> pa.Array:
         """Return what the others tell, and what was drawn where they tell nothing."""
@@ -106,6 +108,8 @@ class Overrule:
         assert drawn is not None  # noqa: S101  # for the type checker
         if self.exceptions:
             known = known & (drawing.rng.random(len(known)) >= self.exceptions)
+        if self.gaps:
+            known = known & ~gaps_of(drawn)
         return _chosen(known, told, plain_array(drawn).cast(told.type))
 
 
@@ -123,10 +127,12 @@ class Residue:
         Codes the values of the records for which that is not so.
     described : Column
         The description of these values.
-    broken : bool
-        Whether these are also records for which the others tell something else.
-    blank : bool
-        Whether the column is missing, for some records, where the others tell nothing.
+    exceptions : float
+        Share of the records of which the others tell a value that have another.
+    gaps : float
+        Share of these records that have none.
+    blank : float
+        Share of the records of which the others tell nothing that have no value either.
     special : mapping of str to tuple
         Numbers of the sources that mean something else: then the others need not tell anything.
     """
@@ -134,8 +140,9 @@ class Residue:
     told: Told
     coder: Coder
     described: Column
-    broken: bool
-    blank: bool
+    exceptions: float
+    gaps: float
+    blank: float
     special: Mapping[str, tuple[Any, ...]]
 
     @property
@@ -159,21 +166,32 @@ class Residue:
         Exceptions that were too few for any to be known are coded as told, and so come back.
         """
         own = columns[self.column]
-        agree, _ = self.told.agrees(own, columns)
+        agree, known = self.told.agrees(own, columns)
         codes, missing = self.coder.assign(own)
-        unknown = ~agree & ~missing & (codes < 0) & (self.coder.known > 0)
+        unknown = ~missing & (codes < 0) & (self.coder.known > 0)
         codes = np.where(missing, self.coder.known, codes) + 1
-        return Reduced(pa.array(np.where(agree, 0, codes)), ~unknown)
+        ordinary = known & ~self.is_special(columns)
+        unknown |= ordinary & (missing if not self.gaps else ~missing & (self.exceptions == 0))
+        if self.blank < 1:
+            agree = agree & (known | ~missing)
+        return Reduced(pa.array(np.where(agree, 0, codes)), agree | ~unknown)
 
     def restored(self, drawn: pa.Array | None, columns: Arrays, drawing: Drawing) -> pa.Array:
         """Return what the others tell where the draw says so, and what was drawn elsewhere."""
         told, known = self.told.tell(columns)
         assert drawn is not None  # noqa: S101  # for the type checker
         codes = to_numpy(plain_array(drawn).cast(pa.int64())).astype(np.int64)
-        if not self.broken:
-            codes = np.where(known & ~self.is_special(columns), 0, codes)
-        if not self.blank:
-            codes = borrowed(codes, ~known & (codes == 0), codes > 0, drawing.rng)
+        missing, rng = self.coder.known + 1, drawing.rng
+        if self.blank < 1:
+            empty = ~known & (codes == 0)
+            blank = empty & (rng.random(len(codes)) < self.blank)
+            other = (codes > 0) & (codes < missing)
+            codes = borrowed(np.where(blank, missing, codes), empty & ~blank, other, rng)
+        ordinary = known & ~self.is_special(columns)
+        other, gap = (codes > 0) & (codes < missing), codes == missing
+        left_out = _too_many(ordinary & other, ordinary, self.exceptions, rng)
+        left_out |= _too_many(ordinary & gap, ordinary, self.gaps, rng)
+        codes = np.where(left_out, 0, codes)
         own = plain_array(self.coder.build(np.maximum(codes - 1, 0), *drawing))
         return _chosen(codes == 0, told, own.cast(told.type))
 
@@ -358,6 +376,19 @@ def borrowed(
     values = values.copy()
     values[wanted] = values[donors[rng.integers(0, len(donors), count)]]
     return values
+
+
+def _too_many(drawn: Mask, among: Mask, share: float, rng: np.random.Generator) -> Mask:
+    """Return which records to leave out so that a share of some others is not exceeded by far.
+
+    A model that draws a column by itself draws exceptions where there are none.
+    """
+    if not share:
+        return drawn.copy()
+    count, wanted = int(np.count_nonzero(drawn)), share * int(np.count_nonzero(among))
+    if count <= wanted + 2 * wanted**0.5 + 1:
+        return np.zeros(len(drawn), bool)
+    return drawn & (rng.random(len(drawn)) >= wanted / count)
 
 
 def _chosen(first: Mask, one: pa.Array, other: pa.Array) -> pa.Array:

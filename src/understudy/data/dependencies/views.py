@@ -17,6 +17,10 @@ from understudy.data.schema import NUMERIC, Column
 from understudy.data.values import to_numpy
 
 Codes = NDArray[np.int64]
+FEW_LEVELS = 50
+"""Values of a column that is not taken for rounded, at most: too much would round to it."""
+FEW_UNITS = 200
+"""Units of its last decimal that such a column spans, at most."""
 SEARCHED = 2000
 """Records of the sample on which most candidates are discarded."""
 
@@ -111,6 +115,15 @@ class View:
         """How far each number may lie from what it was computed as."""
         return half_a_unit(self.array.type, self.column.decimals, self.floats)
 
+    @cached_property
+    def few_levels(self) -> bool:
+        """Whether its numbers are so few, and so near each other, that much would round to them."""
+        if self.levels > FEW_LEVELS:
+            return False
+        known = self.floats[~np.isnan(self.floats)]
+        unit = 2 * float(np.min(self.tolerance[~np.isnan(self.floats)], initial=np.inf))
+        return len(known) == 0 or float(np.ptp(known)) <= FEW_UNITS * unit
+
     def take(self, rows: NDArray[Any]) -> View:
         """Return the column of some records."""
         return View(self.column, self.array.take(pa.array(rows)))
@@ -138,8 +151,10 @@ class Views:
 
     @cached_property
     def matrix(self) -> NDArray[np.int32]:
-        """The codes of all columns, one column a row."""
-        return np.stack([view.codes.astype(np.int32) for view in self.columns.values()])
+        """The codes of all columns, one column a row; -1 where there is no value."""
+        found = np.stack([view.codes.astype(np.int32) for view in self.columns.values()])
+        sizes = np.array([view.size for view in self.columns.values()], np.int32)
+        return np.where(found == sizes[:, None], np.int32(-1), found)
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -148,9 +163,10 @@ class Views:
 
     @cached_property
     def variety(self) -> Floats:
-        """The probability that two records differ, column by column."""
-        shares = [view.counts / max(self.rows, 1) for view in self.columns.values()]
-        return np.array([1 - float(own @ own) for own in shares])
+        """The probability that two records with values differ, column by column."""
+        counts = [view.counts[:-1].astype(np.float64) for view in self.columns.values()]
+        shares = [own / max(own.sum(), 1) for own in counts]
+        return np.array([1 - float(np.square(own).sum()) for own in shares])
 
     @cached_property
     def sample(self) -> Views:

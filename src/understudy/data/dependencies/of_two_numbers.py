@@ -1,0 +1,187 @@
+"""Which columns of numbers seem to be computed from two others, as far as a few records tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.data.dependencies.families import Form, Formula
+from understudy.data.dependencies.formulas import Floats, plain_formula
+from understudy.data.dependencies.looks import FEWEST, GLANCED, Looks, mostly, round_numbers
+
+_GLANCE = 32
+_FIRST_STEPS = 12
+"""Of the steps between these records, so many are looked at first."""
+_LIKE_A_TOTAL = 0.75
+"""A total has this share of the variance of its parts, at least."""
+_RELATIVE = 0.005
+_FEWEST_MOVES = 6
+"""Records that a suggestion rests on, at least."""
+_PART = 100
+"""Records that are counted at once: products of larger tables would be shared out to threads."""
+
+
+@dataclass(frozen=True)
+class _TwoForm:
+    """A form of two numbers, as a weighted sum of them or of their logarithms."""
+
+    form: Form
+    first: float
+    second: float
+    logs: bool = False
+    factor: float = 1.0
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the two can be interchanged."""
+        return self.first == self.second
+
+
+_PRODUCT = _TwoForm("product", 1, 1, logs=True)
+_TWO_FORMS = (
+    _TwoForm("sum", 1, 1),
+    _TwoForm("sum", -1, -1, factor=-1.0),
+    _TwoForm("sum", 0.5, 0.5, factor=0.5),
+    _TwoForm("difference", 1, -1),
+    _TwoForm("ratio", 1, -1, logs=True),
+    _TwoForm("ratio to square", 1, -2, logs=True),
+    _PRODUCT,
+)
+
+
+def formulas_of_two(looks: Looks) -> list[Formula]:
+    """Return the formulas of two numbers that a first look suggests, those to try first first.
+
+    A total is computed from its parts. But the year in which people of all ages were asked is not
+    the sum of their ages and years of birth: of these, the column that varies most is computed.
+    """
+    if len(looks.names) < 3:
+        return []
+    values, room, _ = looks.first
+    with np.errstate(all="ignore"):
+        mean = np.nanmean(values, axis=1, keepdims=True)
+        spread = dict(zip(looks.names, np.nanmean((values - mean) ** 2, axis=1), strict=True))
+        least = dict(zip(looks.names, np.fmin.reduce(values, 1), strict=True))
+        fitted = [
+            _fitted(form, pair, place, values, room, looks.names)
+            for form, pair, place in _triples(looks)
+        ]
+    found = [one for one in fitted if one is not None]
+
+    def first(one: Formula) -> tuple[bool, bool, bool, float]:
+        linear = one.form in ("sum", "difference")
+        parts = one.form in ("sum", "product") and one.factor > 0
+        parts = parts and all(least[name] >= 0 for name in one.of)
+        if linear:
+            parts = parts and spread[one.column] >= _LIKE_A_TOTAL * max(spread[n] for n in one.of)
+        return not linear, one.constant != 0, not parts, -spread[one.column] if linear else 0.0
+
+    return sorted(found, key=first)
+
+
+def _triples(looks: Looks) -> Iterator[tuple[_TwoForm, tuple[int, int], int]]:
+    """Yield the columns that a few records suggest to be a form of two others.
+
+    Sums and differences are looked at from record to record, so that constants drop out; products
+    and ratios likewise, by their logarithms.
+    """
+    values, tolerance = looks.few(_GLANCE)
+    logs = np.log(np.abs(values))
+    logs[~np.isfinite(logs)] = np.nan
+    # Numbers that are nearly rounded away would agree with anything.
+    relative = np.minimum(tolerance / np.abs(values), _RELATIVE)
+    seen = {
+        False: (np.diff(values, axis=1), tolerance[:, 1:] + tolerance[:, :-1]),
+        True: (np.diff(logs, axis=1), relative[:, 1:] + relative[:, :-1]),
+    }
+    for form in _TWO_FORMS:
+        for a, b, place in _agreeing_steps(form, *seen[form.logs]):
+            yield form, (a, b), place
+    yield from _interactions(looks)
+
+
+def _agreeing_steps(form: _TwoForm, steps: Floats, room: Floats) -> Iterator[tuple[int, int, int]]:
+    """Yield two columns and a third whose steps from record to record are a form of theirs."""
+    known = ~np.isnan(steps)
+    moved = np.abs(steps) > room
+    most_off = int((1 - GLANCED) * steps.shape[1])
+    # What is off by more than twice the room disagrees, whatever else holds.
+    head, beyond = steps.T[:_FIRST_STEPS], 2 * room.T[:_FIRST_STEPS] + 1e-9
+    for a in range(len(steps)):
+        others = np.arange(a + 1 if form.symmetric else 0, len(steps))
+        told = form.first * steps[a] + form.second * steps[others]
+        off = np.abs(head[:, None] - told.T[:_FIRST_STEPS, :, None]) > beyond[:, None]
+        near, places = np.nonzero(off.view(np.uint8).sum(0, dtype=np.uint8) <= most_off)
+        different = (places != a) & (places != others[near]) & (others[near] != a)
+        near, places = near[different], places[different]
+        asked = known[a] & known[others[near]] & known[places]
+        # What stays as it is in both agrees by itself, and tells nothing.
+        asked &= moved[places] | (np.abs(told[near]) > room[places])
+        agree = asked & (np.abs(steps[places] - told[near]) <= room[places] + 1e-9)
+        found = agree.sum(1) >= GLANCED * np.maximum(asked.sum(1), _FEWEST_MOVES)
+        for one in np.flatnonzero(found):
+            yield a, int(others[near[one]]), int(places[one])
+
+
+def _interactions(looks: Looks) -> Iterator[tuple[_TwoForm, tuple[int, int], int]]:
+    """Yield the columns that may be products of two others, of which many are 0."""
+    values, tolerance, _ = looks.first
+    sparse = np.flatnonzero((values == 0).mean(1) > 0.2)
+    if not len(sparse):
+        return
+    known, full = ~np.isnan(values), (values != 0) & ~np.isnan(values)
+    mine = full[sparse].astype(float)
+    for a in range(len(values) - 1):
+        others = np.arange(a + 1, len(values))
+        told = full[a] & full[others]
+        # Most are discarded by where they are 0.
+        seen = (known[a] & known[others]).astype(float)
+        rest = [slice(first, first + _PART) for first in range(0, values.shape[1], _PART)]
+        both = sum(told[:, part].astype(float) @ mine[:, part].T for part in rest)
+        asked = sum(seen[:, part] @ mine[:, part].T for part in rest) - both
+        asked += sum(told[:, part].astype(float) @ known[sparse][:, part].T for part in rest)
+        near, one = np.nonzero(both >= GLANCED * np.maximum(asked, _FEWEST_MOVES))
+        places = sparse[one]
+        different = (places != a) & (places != others[near])
+        near, places = near[different], places[different]
+        product = values[a] * values[others[near]]
+        counted = known[places] & ~np.isnan(product) & ((product != 0) | (values[places] != 0))
+        agree = counted & (np.abs(values[places] - product) <= tolerance[places])
+        found = agree.sum(1) >= GLANCED * np.maximum(counted.sum(1), _FEWEST_MOVES)
+        for place in np.flatnonzero(found):
+            yield _PRODUCT, (a, int(others[near[place]])), int(places[place])
+
+
+def _fitted(
+    form: _TwoForm,
+    pair: tuple[int, int],
+    place: int,
+    values: Floats,
+    tolerance: Floats,
+    names: Sequence[str],
+) -> Formula | None:
+    """Return the formula with its constant or factor, if more records agree with it."""
+    of = (names[pair[0]], names[pair[1]])
+    mine = values[place]
+    told = plain_formula(form.form, [values[one] for one in pair], form.factor, 0.0)
+    known = ~np.isnan(told) & ~np.isnan(mine)
+    if np.count_nonzero(known) < FEWEST:
+        return None
+    mine, told, room = mine[known], told[known], tolerance[place][known]
+    if not form.logs:
+        # Differences are exact up to rounding, so the constant is a round number.
+        constant = float(np.round(np.median(mine - told), 6))
+        if not mostly(np.abs(mine - told - constant) <= room):
+            return None
+        return Formula(names[place], form.form, of, factor=form.factor, constant=constant)
+    if not (told != 0).any():
+        return None
+    middle = float(np.median(mine[told != 0] / told[told != 0]))
+    if middle == 0:
+        middle = 1.0  # mostly zeros
+    for factor in round_numbers(middle):
+        if factor and mostly(np.abs(mine - factor * told) <= room):
+            return Formula(names[place], form.form, of, factor=factor)
+    return None
