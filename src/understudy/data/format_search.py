@@ -266,11 +266,11 @@ def doubts_in_words(found: Mapping[str, Found]) -> list[str]:
     ]
     words: dict[tuple[str, ...], list[str]] = {}
     for name in by_doubt.get("missing", ()):
-        words.setdefault(tuple(filter(None, found[name].format.missing)), []).append(name)
+        words.setdefault(found[name].format.missing, []).append(name)
     if words:
         each = "; ".join(
-            f"{quoted(some)} in {quoted(names)}"
-            + (f" (written as '{some[0]}')" if len(some) > 1 else "")
+            f"{quoted(tuple(filter(None, some)))} in {quoted(names)}"
+            + (f" (written as {repr(some[0]) if some[0] else 'an empty field'})" * (len(some) > 1))
             for some, names in words.items()
         )
         told.append(

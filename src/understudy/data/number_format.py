@@ -274,7 +274,8 @@ def digits_in(texts: pl.Series, decimal: str = ".") -> pl.Series:
 
 
 def _named(sign: str) -> str:
-    return {",": "comma", ".": "point", "'": "apostrophe"}.get(sign, "space")
+    named = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe"}
+    return named.get(sign, "space")
 
 
 def _decimals(places: int) -> str:
