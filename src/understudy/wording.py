@@ -310,15 +310,15 @@ def size_of(rows: int, columns: int) -> str:
     return f"{counted(rows, 'row')} x {counted(columns, 'column')}"
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], word: str = "and") -> str:
     """Return names for a sentence.
 
     Examples
     --------
-    >>> listed(["age"]), listed(["age", "sex", "job"]), listed([])
-    ('age', 'age, sex and job', '')
+    >>> listed(["age"]), listed(["age", "sex", "job"]), listed(["age", "sex"], "or"), listed([])
+    ('age', 'age, sex and job', 'age or sex', '')
     """
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+    return f" {word} ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 _ORDINALS = [

@@ -16,6 +16,7 @@ from understudy.cli.typed_names import AsTyped, as_typed, option_names
         ("known must be a whole number.", "--known must be a whole number."),
         ("keys: 'agee' is not a column.", "--keys: 'agee' is not a column."),
         ("Give its `encoding`.", "Give its --encoding."),
+        ("visit_sequence: 'agee' is not a column.", "--visit: 'agee' is not a column."),
         ("random_state must be a whole number.", "random_state must be a whole number."),
         ("The `nothing` stays; so does missing: it is in a sentence.",) * 2,
         ("Column 'keys: a' must differ.",) * 2,
@@ -26,7 +27,7 @@ def test_what_is_an_option_is_written_as_one(said, typed):
 
 
 def test_all_options_are_known():
-    assert {"keys", "missing", "safe_cells", "drop_text", "group_rare"} <= option_names()
+    assert {"keys", "missing", "safe_cells", "drop_text", "group_rare"} <= option_names().keys()
 
 
 def test_records_of_others_are_left_alone():

@@ -151,7 +151,7 @@ def test_whole_numbers_that_are_called_real_stay_whole(as_frame):
 
 
 def test_identifiers_are_not_coded_and_made_up_anew(as_frame):
-    frame = as_frame({"id": [f"person {n}" for n in range(20)], "x": [1, 2] * 10})
+    frame = as_frame({"id": [f"person {n}" for n in range(18)] + ["x", "y"], "x": [1, 2] * 10})
     codec = Codec.fit(frame)
     assert codec.names == ("x",)
     back = codec.decode(codec.encode(frame))

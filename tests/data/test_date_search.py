@@ -27,6 +27,17 @@ def read(form, texts):
         (["May 2021", "March 2020"], dt.date(2021, 5, 1), "dates as Month yyyy"),
         (["March 2020", "May 2021"], dt.date(2020, 3, 1), "dates as Month yyyy"),
         (["2020Q2", "2021Q4"], dt.date(2020, 4, 1), "dates as yyyyQq"),
+        (["Q2 2020", "Q4 2021"], dt.date(2020, 4, 1), "dates as Qq yyyy"),
+        (["Mar-20", "Dec-21"], dt.date(2020, 3, 1), "dates as Mon-yy, years from 2020"),
+        (["2020-W05-2", "2020-W53-7"], dt.date(2020, 1, 28), "dates as yyyy-Www-d"),
+        (["Fri, 31 Jan 2020"], dt.date(2020, 1, 31), "dates as Day, dd Mon yyyy"),
+        (["Friday 1/31/2020"], dt.date(2020, 1, 31), "dates as Weekday m/d/yyyy"),
+        (["Mon, 31 Jan 2020"], None, ""),  # it was a Friday
+        (
+            ["31/Jan/2020:10:30:15 +0000"],
+            dt.datetime(2020, 1, 31, 10, 30, 15, tzinfo=UTC),
+            "dates and times as dd/Mon/yyyy:hh:mm:ss +0000",
+        ),
         (["2020-W05", "2020-W53"], dt.date(2020, 1, 27), "dates as yyyy-Www"),
         (["2020/1/31", "2021/12/1"], dt.date(2020, 1, 31), "dates as yyyy/m/d"),
         (["31/01/2020", "01/12/2020"], dt.date(2020, 1, 31), "dates as dd/mm/yyyy"),

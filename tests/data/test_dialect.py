@@ -153,6 +153,7 @@ def test_a_dialect_that_cannot_be_is_refused(arguments, message):
     [
         (b"", {}, "is empty"),
         (b" \n\n", {}, "is empty"),
+        (b"\xef\xbb\xbf\n", {}, "is empty"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", {}, "is a binary file"),
         (b"a,a\n1,2\n", {}, "must differ; repeated: 'a'"),
         (b"a,,b\n1,2,3\n", {}, "Column 2 has no name"),

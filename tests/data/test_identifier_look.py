@@ -151,6 +151,13 @@ def test_identifiers_are_no_disguised_numbers(name):
     assert text_in_disguise(pl.Series(TEXTS[name]).to_arrow()) == ""
 
 
+@pytest.mark.parametrize("text", ["({0}.25, -{0}.5)", "{0}.25 {0}.75", "{0},91,537"])
+def test_pairs_of_numbers_and_other_groups_of_digits_are_numbers(text):
+    texts = [text.format(n) for n in range(10, 60)]
+    assert kind_of(texts) == "text"
+    assert text_in_disguise(pl.Series(texts).to_arrow()) == "numbers"
+
+
 def test_measured_types_are_never_identifiers():
     for kind in (pl.Date, pl.Datetime("ms"), pl.Duration("ms")):
         frame = pl.DataFrame(

@@ -55,9 +55,17 @@ CASES = {
     "book": (BOOKS, r"978\d{10}"),
     "account": (ACCOUNTS, r"DE\d{20}"),
     "name": ([f"{['Anna', 'Bo', 'Christopher'][n % 3]} M{'e' * (n % 5)}yer {n}" for n in range(90)],
-             r"synthetic-\d+"),
+             r"[A-Z][a-z]+ [A-Z][a-z]+ \d+"),
+    "people": ([f"{a}{'e' * b}n {c}{'i' * d}r" for a in ("An", "Bo", "Cé", "Da") for b in range(5)
+                for c in ("Li", "Mo") for d in range(5)], r"[A-Z][a-z]{3,} [A-Z][a-z]{3,}"),
+    "plates": ([f"{'B' * (1 + n % 2)}-{chr(65 + n % 7)} {n}" for n in range(1, 200)],
+               r"[A-Z]{1,2}-[A-Z] [1-9]\d+"),
+    "computers": ([f"{n % 223 + 1}.{n * 7 % 256}.{n * 31 % 256}.{n % 255}" for n in range(200)],
+                  r"1\d\d\.1\d\d\.1\d\d\.1\d{2,}"),
+    "many shapes": ([f"{'Ab' * (n % 3)} {'-' * (n % 5)}{n}" for n in range(60)],
+                    r"synthetic-\d+"),
     "few": (["a1", "b2"], r"synthetic-\d+"),
-    "ours": ([f"synthetic-{n}x{'y' * (n % 9)}" for n in range(30)], r"made-up-\d+"),
+    "ours": ([f"synthetic-{n}{'-x' * (n % 9)}" for n in range(30)], r"made-up-\d+"),
 }  # fmt: skip
 
 

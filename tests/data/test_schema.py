@@ -186,9 +186,14 @@ def test_kinds_that_are_given_decide():
     assert (given["n"].kind, given["n"].range) == ("real", (0, 29))
     assert len(given["t"].levels) == 30
     assert Schema.infer(frame, kinds={"n": "categorical"})["n"].levels == tuple(range(30))
-    for name, kind in (("t", "integer"), ("n", "datetime"), ("b", "real")):
+    for name, kind, others in (
+        ("t", "integer", "categorical, text or identifier"),
+        ("n", "datetime", "categorical, integer, real or identifier"),
+        ("b", "real", "categorical or boolean"),
+    ):
         with pytest.raises(
-            ParameterError, match=f"Column '{name}' holds .* cannot be read as {kind}"
+            ParameterError,
+            match=f"Column '{name}' holds .* cannot be read as {kind}. It can be {others}",
         ):
             Schema.infer(frame, kinds={name: kind})
 

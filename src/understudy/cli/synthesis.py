@@ -430,6 +430,17 @@ _FORMS = _read_forms()
 """The field and the form of each parameter that has an option."""
 
 
+def names_of_parameters() -> dict[str, str]:
+    """Return the name of the option for each parameter of a synthesizer that has one.
+
+    Examples
+    --------
+    >>> names_of_parameters()["visit_sequence"]
+    'visit'
+    """
+    return {parameter: option for parameter, (option, _) in _FORMS.items()}
+
+
 def words_for(method: str, parameters: Mapping[str, object]) -> list[str]:
     """Return the options that ask for a method with some parameters.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection
+from collections.abc import Mapping
 from functools import cache
 
 from understudy.cli.option_groups import spelled
@@ -13,7 +13,7 @@ _QUOTED = re.compile(r"`([a-z][a-z_]*)`")
 _FIRST = re.compile(r"([a-z][a-z_]*)(?= must |: )")
 
 
-def as_typed(message: str, names: Collection[str] | None = None) -> str:
+def as_typed(message: str, names: Mapping[str, str] | None = None) -> str:
     """Return a message of the library with its arguments as options.
 
     They stand in backquotes, or at the beginning before "must" or a colon. What is no option of any
@@ -21,13 +21,15 @@ def as_typed(message: str, names: Collection[str] | None = None) -> str:
 
     Examples
     --------
-    >>> as_typed("Set `dates` to mdy.", {"dates"}), as_typed("max_depth must be 1.", {"max_depth"})
-    ('Set --dates to mdy.', '--max-depth must be 1.')
+    >>> as_typed("Set `dates` to mdy.", {"dates": "dates"})
+    'Set --dates to mdy.'
+    >>> as_typed("max_depth must be 1.", {"max_depth": "depth"})
+    '--depth must be 1.'
     """
     known = option_names() if names is None else names
 
     def option(match: re.Match[str]) -> str:
-        return spelled(match[1]) if match[1] in known else match[0]
+        return spelled(known[match[1]]) if match[1] in known else match[0]
 
     return _QUOTED.sub(
         option, _FIRST.sub(option, message, count=1) if _starts(message) else message
@@ -39,20 +41,22 @@ def _starts(message: str) -> bool:
 
 
 @cache
-def option_names() -> frozenset[str]:
-    """Return the names of all options of all commands, as Python writes them."""
+def option_names() -> dict[str, str]:
+    """Return the options of all commands, as Python writes them, by what the library calls them."""
     import typer
 
     from understudy.cli.commands import app
+    from understudy.cli.synthesis import names_of_parameters
 
     group = typer.main.get_command(app)
-    return frozenset(
+    typed_names = (
         typed.removeprefix("--").replace("-", "_")
         for command in getattr(group, "commands", {}).values()
         for parameter in command.params
         for typed in (*parameter.opts, *parameter.secondary_opts)
         if typed.startswith("--")
     )
+    return {name: name for name in typed_names} | names_of_parameters()
 
 
 class AsTyped(logging.Filter):

@@ -110,10 +110,7 @@ def read_csv(source: Path | bytes, options: CsvOptions, name: Path | None = None
     except pl.exceptions.NoDataError:
         raise DataError(f"{path} has a header but no rows.") from None
     except pl.exceptions.PolarsError as error:
-        raise DataError(
-            f"{path} cannot be read as a table with {dialect.delimiter!r} between its fields"
-            f"{_why(error)}."
-        ) from error
+        raise DataError(unreadable(path, dialect, error)) from error
     shape = shape_of(content, dialect.delimiter, texts.width, padded=dialect.padded)
     texts = _without_blank_lines(texts, content, dialect, shape.ending)
     if texts.height == 0:
@@ -141,15 +138,20 @@ def unnamed_in_words(dialect: Dialect) -> Iterator[str]:
         )
 
 
+def unreadable(path: Path, dialect: Dialect, error: pl.exceptions.PolarsError) -> str:
+    """Return why polars cannot read a CSV file, in a sentence without the fields that it quotes."""
+    told = f"{path} cannot be read as a table with {dialect.delimiter!r} between its fields"
+    return f"{told}{_why(error)}."
+
+
 def _why(error: pl.exceptions.PolarsError) -> str:
-    """Return why polars cannot read a CSV file, without the fields that it quotes."""
     text = str(error)
     if "found more fields" in text:
         return (
             ": a row has more fields than the header. If a title or a comment stands above the "
             "header, remove it"
         )
-    if "CSV malformed" in text or "quote" in text:
+    if any(word in text for word in ("CSV malformed", "quote", "not properly escaped")):
         return ": a quotation mark is not closed, or stands inside a field"
     return f" ({reason(error)})"
 

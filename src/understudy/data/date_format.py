@@ -35,6 +35,9 @@ _LETTERS = {
     "%q": "q",
     "%G": "yyyy",
     "%V": "ww",
+    "%u": "d",
+    "%a": "Day",
+    "%A": "Weekday",
 }
 MICROSECONDS = 6
 
@@ -126,11 +129,11 @@ class DateFormat:
 
     def _first_day(self, text: pl.Expr) -> pl.Expr:
         """Return texts as dates; a month, a quarter or a week stands for its first day."""
-        if "d" in self.pattern:
+        if "%d" in self.pattern or "%-d" in self.pattern or "%u" in self.pattern:
             return text.str.to_date(self.pattern, strict=False)
         if "%q" in self.pattern:
-            month = text.str.tail(1).cast(pl.Int8, strict=False) * 3 - 2
-            text = text.str.head(4) + pl.lit("-") + month.cast(pl.String)
+            month = text.str.extract(r"Q(\d)").cast(pl.Int8, strict=False) * 3 - 2
+            text = text.str.extract(r"(\d{4})") + pl.lit("-") + month.cast(pl.String)
             return (text + pl.lit("-1")).str.to_date("%Y-%m-%d", strict=False)
         day = "%u" if "%V" in self.pattern else "%d"
         return (text + pl.lit("-1")).str.to_date(f"{self.pattern}-{day}", strict=False)

@@ -28,14 +28,19 @@ _MONTHS = {
     re.compile(r"(?:1[89]|2[01])\d\d([-/])(?:0[1-9]|1[0-2])"): "%Y{}%m",
     re.compile(r"(?:0[1-9]|1[0-2])([-/])(?:1[89]|2[01])\d\d"): "%m{}%Y",
     re.compile(r"[A-Z][a-z]{2}([- ])(?:1[89]|2[01])\d\d"): "%b{}%Y",
+    re.compile(r"[A-Z][a-z]{2}([-'])\d\d"): "%b{}%y",
     re.compile(r"[A-Z][a-z]{2,8}([- ])(?:1[89]|2[01])\d\d"): "%B{}%Y",
     re.compile(r"(?:1[89]|2[01])\d\d([- ]?)Q[1-4]"): "%Y{}Q%q",
+    re.compile(r"Q[1-4]([-/ ]?)(?:1[89]|2[01])\d\d"): "Q%q{}%Y",
     re.compile(r"(?:1[89]|2[01])\d\d(-?)W[0-5]\d"): "%G{}W%V",
+    re.compile(r"(?:1[89]|2[01])\d\d(-?)W[0-5]\d\1[1-7]"): "%G{0}W%V{0}%u",
 }
-"""Months, quarters and weeks: texts without a day. Other years are more likely codes."""
+"""Months, quarters and weeks: texts without a day of the month. Other years are more likely codes.
+"""
+_WEEKDAY = re.compile(r"((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)|[A-Z][a-z]{2,5}day)(,? )(?=[\w])")
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?( ?[AaPp][Mm]?(?![A-Za-z]))?(?!\d)")
 _ZONE = re.compile(r"Z| ?(?:UTC|GMT)| ?[-+]\d\d:?\d\d")
-_SEPARATOR = re.compile(r"T|, | ")
+_SEPARATOR = re.compile(r"T|, | |:")
 _ZONES = (
     *("Europe/Berlin", "Europe/London", "Europe/Helsinki", "Europe/Lisbon", "America/New_York"),
     *("America/Chicago", "America/Denver", "America/Los_Angeles", "America/Sao_Paulo"),
@@ -123,6 +128,9 @@ _LOOSE = {
     "%q": "[1-4]",
     "%G": r"\d{4}",
     "%V": r"[0-5]\d",
+    "%u": "[1-7]",
+    "%a": "[A-Za-z]{3}",
+    "%A": "[A-Za-z]{6,9}",
     **dict.fromkeys(("%d", "%-d", "%m", "%-m", "%H", "%-H", "%I", "%-I"), r"\d{1,2}"),
 }
 _STRICT = _LOOSE | {
@@ -177,6 +185,15 @@ def first_of_hundred(years: Sequence[int]) -> int:
 
 def _candidates(text: str) -> Iterator[DateFormat]:
     """Yield the formats that a text may have, from the likeliest on."""
+    if found := _WEEKDAY.match(text):
+        day = ("%A" if found[1].endswith("day") else "%a") + found[2]
+        for form in _without_weekday(text[found.end() :]):
+            yield replace(form, pattern=day + form.pattern)
+    else:
+        yield from _without_weekday(text)
+
+
+def _without_weekday(text: str) -> Iterator[DateFormat]:
     matches = ((shape.fullmatch(text), pattern) for shape, pattern in _MONTHS.items())
     yield from (DateFormat("date", pattern.format(found[1])) for found, pattern in matches if found)
     for date, rest, case in _dates(text):

@@ -184,6 +184,8 @@ def resolve_dialect(
         ) from error
     mark = text.startswith("\ufeff")
     text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise DataError(f"{path} is empty.")
     cut = len(head) == _SAMPLE_BYTES
     delimiter = delimiter or _detect_delimiter(text, cut)
     Dialect(delimiter)  # says what is wrong with a delimiter that was given

@@ -99,10 +99,10 @@ class Search:
         """Return some different texts that are not words for a missing value."""
         words = ("", *self._words)
         some = texts.head(SAMPLE_TEXTS).drop_nulls()
-        some = some.filter(~some.is_in(words))
+        some = some.filter(~some.str.strip_chars(" ").is_in(words))
         if not len(some):
             some = texts.drop_nulls()
-            some = some.filter(~some.is_in(words)).head(SAMPLE_TEXTS)
+            some = some.filter(~some.str.strip_chars(" ").is_in(words)).head(SAMPLE_TEXTS)
         return some.unique(maintain_order=True).to_list()
 
     def _text(
@@ -123,14 +123,15 @@ class Search:
         )
 
     def _split(
-        self, texts: pl.Series, words: Sequence[str], *, empty: bool = True
+        self, texts: pl.Series, words: Sequence[str], *, empty: bool = True, padded: bool = False
     ) -> tuple[pl.Series, tuple[str, ...], bool]:
         """Return texts with words for missing as null, these words, and if quotes are empty.
 
-        The commonest word is the first.
+        The commonest word is the first. Words may be `padded` with spaces.
         """
         gaps = texts.null_count()
-        odd = texts.is_in([*words, ""] if empty else [word for word in words if word])
+        bare = texts.str.strip_chars(" ") if padded else texts
+        odd = bare.is_in([*words, ""] if empty else [word for word in words if word])
         if not odd.any():
             return texts, ("",) if gaps else (), False
         held = dict(texts.filter(odd).alias("word").value_counts(name="rows").rows())
@@ -148,7 +149,7 @@ class Search:
         gaps = texts.null_count()
         if values.null_count() == gaps:
             return Found(ColumnFormat(form), values, doubts)
-        _, missing, _ = self._split(texts, self._words)
+        _, missing, _ = self._split(texts, self._words, padded=True)
         quotes = int((texts == "").sum())
         if self.missing is None and any(missing):
             doubts += ("missing",)
@@ -156,11 +157,12 @@ class Search:
 
     def _numbers(self, texts: pl.Series, sample: list[str]) -> Found | None:
         present = texts
+        padded = any(text[:1] == " " or text[-1:] == " " for text in sample)
         if self.missing:  # some may look like numbers
-            present, *_ = self._split(texts, self._words)
+            present, *_ = self._split(texts, self._words, padded=padded)
         found = self._find_numbers(present, sample)
         if found is None and not self.missing:
-            present, *_ = self._split(texts, self._words)
+            present, *_ = self._split(texts, self._words, padded=padded)
             found = None if present is texts else self._find_numbers(present, sample)
         if found is None:
             return None
@@ -266,11 +268,11 @@ def doubts_in_words(found: Mapping[str, Found]) -> list[str]:
     ]
     words: dict[tuple[str, ...], list[str]] = {}
     for name in by_doubt.get("missing", ()):
-        words.setdefault(tuple(filter(None, found[name].format.missing)), []).append(name)
+        words.setdefault(found[name].format.missing, []).append(name)
     if words:
         each = "; ".join(
-            f"{quoted(some)} in {quoted(names)}"
-            + (f" (written as '{some[0]}')" if len(some) > 1 else "")
+            f"{quoted(tuple(filter(None, some)))} in {quoted(names)}"
+            + (f" (written as {repr(some[0]) if some[0] else 'an empty field'})" * (len(some) > 1))
             for some, names in words.items()
         )
         told.append(

@@ -28,16 +28,16 @@ FEWEST = 5
 """Fewer records than this have no say in what may stand at a place."""
 
 DIGITS = "0123456789"
-_UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
+UPPER, LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 _CLASSES = (
     DIGITS,
-    _UPPER,
-    _LOWER,
+    UPPER,
+    LOWER,
     DIGITS + "abcdef",
     DIGITS + "ABCDEF",
-    DIGITS + _UPPER,
-    DIGITS + _LOWER,
-    DIGITS + _UPPER + _LOWER,
+    DIGITS + UPPER,
+    DIGITS + LOWER,
+    DIGITS + UPPER + LOWER,
 )
 _MOST_BEGINNINGS, _MOST_LEAD, _MOST_COUNTED = 2**22, 22, 2**31
 _FEW_KEPT, _MOST_KEPT = 64, 4096
@@ -254,7 +254,7 @@ def _uuid_form(characters: Characters) -> Form | None:
     if np.count_nonzero(fit) < max(SHARED * len(fit), FEWEST):
         return None
     own = characters[fit]
-    upper = np.isin(own, _codes(_UPPER)).sum() > np.isin(own, _codes(_LOWER)).sum()
+    upper = np.isin(own, _codes(UPPER)).sum() > np.isin(own, _codes(LOWER)).sum()
     letters = "ABCDEF" if upper else "abcdef"
     versions, counts = np.unique(own[:, 14], return_counts=True)
     common = counts.max() >= max(SHARED * len(own), FEWEST_SHARED)

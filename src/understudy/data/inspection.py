@@ -35,7 +35,7 @@ from understudy.data.values import Form, decimals_of, form_of, numbers, time_to_
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
 from understudy.progress import track
 from understudy.showing import SHARED_BY, may_name, records_are_shown
-from understudy.wording import counted
+from understudy.wording import counted, listed
 
 WORDS_OF_PROSE = 4
 """Values with this many words on average are sentences, not labels."""
@@ -155,7 +155,7 @@ def _check_form(name: str, kind: Kind, form: Form, array: Counted) -> None:
         possible = [one for one, forms in _FORMS.items() if form in forms]
         raise ParameterError(
             f"Column {name!r} holds {array.type}, which cannot be read as {kind}. It can be "
-            f"{', '.join(possible[:-1])} or {possible[-1]}."
+            f"{listed(possible, 'or')}."
         )
 
 
@@ -167,8 +167,8 @@ def _category(name: str, array: Counted, layout: Layout, kind: Kind | None = Non
     missing = _missing_share(array)
     if form_of(array.type, name) != "category":
         return Column(name, "categorical", levels=levels_of(array), missing=missing)
-    listed, values = pa.types.is_dictionary(array.type), array.values
-    texts = (values.dictionary_decode().unique() if listed else values).drop_null()
+    coded, values = pa.types.is_dictionary(array.type), array.values
+    texts = (values.dictionary_decode().unique() if coded else values).drop_null()
     if kind is None:
         kind = _kind_of_texts(name, array, texts)
     if kind != "categorical":

@@ -24,6 +24,7 @@ from understudy.data.check_digits import (
     characters_of,
 )
 from understudy.data.identifier_forms import DIGITS, FEWEST, SHARED, Form, read_form
+from understudy.data.identifier_shapes import form_by_shape
 from understudy.data.values import (
     LARGEST_WHOLE,
     Numbers,
@@ -219,7 +220,10 @@ def _of_texts(values: pa.Array) -> Pattern:
         return _Rows(len(own), lambda rows: characters_of(own.take(pa.array(rows)).to_pylist()))
 
     by_length = {int(one): rows(int(one)) for one in np.unique(lengths) if one}
-    return Pattern(_forms_of(by_length, len(values), DIGITS, most=None), prefix=prefix)
+    forms = _forms_of(by_length, len(values), DIGITS, most=None)
+    if not forms and (shape := form_by_shape(values)) is not None:
+        forms = _with_room(shape, by_length, len(values), DIGITS, most=None)
+    return Pattern(forms, prefix=prefix)
 
 
 def _any_starts(values: pa.Array, prefix: str) -> bool:
@@ -285,8 +289,13 @@ def _forms_of(
     if by_length[main].count < max(FEWEST, count / 4):
         return ()
     form = read_form(by_length[main].sample(), first if most is not None else None)
-    if form is None:
-        return ()
+    return () if form is None else _with_room(form, by_length, count, first, most)
+
+
+def _with_room(
+    form: Form, by_length: Mapping[int, _Rows], count: int, first: str, most: str | None
+) -> tuple[Form, ...]:
+    """Return a form with beginnings that no original has, and a wider one; none may fit."""
 
     def fitted(one: Form, wanted: int) -> Form | None:
         fitting = _within(one, most)

@@ -36,6 +36,8 @@ _SMALL, _R_SMALL = 1e-4, 1e-3
 _TINY = 1e-3
 DECIMALS_KEPT = 9
 """Up to so many decimals, a column's description says how many new numbers have."""
+WIDEST = 1_000
+"""So wide may a column of numbers be that are filled up with spaces."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,14 @@ class NumberFormat:
         more, and no exponent either. 0 if that is not known.
     significant : int
         The most digits that any of them has, without zeros in front; 0 if that is not known.
+    minus : str
+        The sign before numbers below zero.
+    width : int
+        The characters to which each number is filled up by spaces in front; 0 for none, and -1 if
+        there are spaces here and there, which are not written.
+    odd : tuple of str
+        Numbers that many records have and that are always written in another way, such as 9999
+        among 17.5 and 20.0.
     """
 
     whole: bool = False
@@ -85,6 +95,14 @@ class NumberFormat:
     capital: bool = False
     digits: int = 0
     significant: int = 0
+    minus: str = "-"
+    width: int = 0
+    odd: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "odd", tuple(self.odd))  # JSON has lists
+        if not -1 <= self.width <= WIDEST or not all(isinstance(one, str) for one in self.odd):
+            raise ValueError("no format of numbers")
 
     @property
     def dtype(self) -> pl.DataType:
@@ -112,8 +130,8 @@ class NumberFormat:
     def words(self) -> str:
         """What is special about the numbers, in words; empty for plain ones."""
         said = [
-            f"{self.prefix.strip()!r} before" if self.prefix else "",
-            f"{self.suffix.strip()!r} after" if self.suffix else "",
+            f"{self.prefix.strip()!r} before" if self.prefix.strip() else "",
+            f"{self.suffix.strip()!r} after" if self.suffix.strip() else "",
             f"{_named(self.thousands)} for thousands" if self.thousands else "",
             "decimal comma" if self.decimal == "," and not self.whole else "",
             "exponents" if self.exponents == "always" else "",
@@ -123,6 +141,7 @@ class NumberFormat:
             ),
             "plus signs" if self.plus else "",
             "no 0 before the point" if self.bare else "",
+            f"spaces to a width of {self.width}" if self.width > 0 else "",
         ]
         told = ", ".join(filter(None, said))
         money = re.fullmatch(MONEY, self.prefix.strip() or self.suffix.strip())
@@ -133,8 +152,10 @@ class NumberFormat:
         """Return texts as numbers, null where they are none."""
         for removed in filter(None, (self.thousands, self.prefix.strip(), self.suffix.strip())):
             text = text.str.replace_all(removed, "", literal=True)
-        if self.prefix or self.suffix:
+        if self.prefix or self.suffix or self.width:
             text = text.str.strip_chars()
+        if self.minus != "-":
+            text = text.str.replace(self.minus, "-", literal=True)
         if self.negative == "brackets":
             text = text.str.replace(r"^\((.*)\)$", "-$1")
         elif self.negative == "after":
@@ -161,7 +182,13 @@ class NumberFormat:
             return text.str.replace(".", ",", literal=True) if self.decimal == "," else text
         text = self._digits(values)
         frame = pl.DataFrame({"value": values, "text": text})
-        return frame.select(self._signed(pl.col("value"), pl.col("text"))).to_series()
+        signed = self._signed(pl.col("value"), pl.col("text"))
+        if self.odd:
+            held = self.parse(pl.Series(self.odd, dtype=pl.String))
+            signed = pl.col("value").replace_strict(
+                held, list(self.odd), default=signed, return_dtype=pl.String
+            )
+        return frame.select(signed.str.pad_start(max(self.width, 0))).to_series()
 
     def _digits(self, values: pl.Series) -> pl.Series:
         """Return the absolute numbers as texts, with their thousands and decimals."""
@@ -218,10 +245,10 @@ class NumberFormat:
             below |= (value == 0) & (1 / value < 0)
         dressed = pl.lit(self.prefix) + digits + pl.lit(self.suffix)
         minus = {
-            "before": pl.lit("-") + dressed,
-            "inside": pl.lit(f"{self.prefix}-") + digits + pl.lit(self.suffix),
+            "before": pl.lit(self.minus) + dressed,
+            "inside": pl.lit(f"{self.prefix}{self.minus}") + digits + pl.lit(self.suffix),
             "brackets": pl.lit("(") + dressed + pl.lit(")"),
-            "after": dressed + pl.lit("-"),
+            "after": dressed + pl.lit(self.minus),
         }[self.negative]
         if not self.plus:
             return pl.when(below).then(minus).otherwise(dressed)
@@ -239,12 +266,14 @@ class NumberFormat:
         point = re.escape(self.decimal)
         number = rf"(?:(?:{digits})(?:{point}\d*)?|{point}\d+)(?:[eE][-+]?\d+)?"
         number = f"{number}|inf" if not (self.prefix or self.suffix) else number
-        return {
-            "before": rf"^[-+]?{before}(?:{number}){after}$",
-            "inside": rf"^{before}[-+]?(?:{number}){after}$",
-            "brackets": rf"^(?:{before}(?:{number}){after}|\({before}(?:{number}){after}\))$",
-            "after": rf"^{before}(?:{number}){after}-?$",
+        minus = re.escape(self.minus)
+        shape = {
+            "before": rf"[+{minus}]?{before}(?:{number}){after}",
+            "inside": rf"{before}[+{minus}]?(?:{number}){after}",
+            "brackets": rf"(?:{before}(?:{number}){after}|\({before}(?:{number}){after}\))",
+            "after": rf"{before}(?:{number}){after}(?:{minus})?",
         }[self.negative]
+        return f"^ *{shape}$" if self.width else f"^{shape}$"
 
 
 def _decimals_in(text: pl.Series) -> pl.Series:
@@ -274,7 +303,8 @@ def digits_in(texts: pl.Series, decimal: str = ".") -> pl.Series:
 
 
 def _named(sign: str) -> str:
-    return {",": "comma", ".": "point", "'": "apostrophe"}.get(sign, "space")
+    named = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe"}
+    return named.get(sign, "space")
 
 
 def _decimals(places: int) -> str:

@@ -7,6 +7,7 @@ and it is exact if it also writes every text as it was.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,7 @@ import polars as pl
 from understudy.data.number_format import (
     DECIMALS_KEPT,
     MONEY,
+    WIDEST,
     Negative,
     NumberFormat,
     Plus,
@@ -25,15 +27,22 @@ FEWEST_FIXED = 2
 """With one decimal, the shortest form of a number is the same."""
 MOST_FIXED = 22
 """Exact decimals of 38 digits hold so many, and the largest number that is written with them."""
+USUAL = 0.8
+"""If so many numbers have as many decimals, the others may be odd ones."""
+MOST_ODD, FEWEST_ODD = 3, 5
+"""So few numbers may be written in another way than the others, and so many records have each."""
 FEWEST_FRACTIONS = 10
 """So many different numbers tell fractions from lists of answers."""
 _GAP = "[ \u00a0\u202f]?"
+_MINUS = ("\u2212", "\u2013")
+"""What typesetters write for a minus: its own sign, and a dash."""
+_PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf")
+_UNIT = r"[A-Za-z\u00b0\u00b5\u03bc]{1,8}(?:[\u00b2\u00b3]|/[A-Za-z]{1,3}[\u00b2\u00b3]?)?"
 _DRESSED = re.compile(
     rf"(?P<open>\()?(?P<before>[-+])?(?P<prefix>(?:{MONEY}){_GAP})?(?P<inside>[-+])?"
     rf"(?P<number>\d[\d.,'’ \u00a0\u202f]*|\.\d+)"  # noqa: RUF001
-    rf"(?P<suffix>{_GAP}(?:{MONEY}|%|‰))?(?P<after>-)?(?P<close>\))?"
+    rf"(?P<suffix>{_GAP}(?:{MONEY}|%|‰|{_UNIT}))?(?P<after>-)?(?P<close>\))?"
 )
-_PLAIN = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?inf")
 _SPACES = " \u00a0\u202f'’"  # noqa: RUF001
 _SCIENTIFIC = re.compile(r"[-+]?\d(?:\.(\d*))?[eE][-+]\d\d+")
 _ROWS_FIRST = 1_000
@@ -53,7 +62,7 @@ def looks_like_numbers(sample: Sequence[str], decimal: str) -> bool:
     return all(
         _PLAIN.fullmatch(text if decimal == "." else text.replace(",", "."))
         or _DRESSED.fullmatch(text)
-        for text in sample
+        for text in map(_bare, sample)
     )
 
 
@@ -69,6 +78,11 @@ def find_numbers(texts: pl.Series, sample: Sequence[str], decimal: str) -> Found
     decimal : {".", ","}
         The decimal sign that is usual in the file.
     """
+    bare = [*map(_bare, sample)]
+    if bare != [*sample]:
+        return _in_margins(
+            texts, bare, next((one for one in _MINUS if one in "".join(sample)), "-"), decimal
+        )
     plain = [text if decimal == "." else text.replace(",", ".") for text in sample]
     if all(map(_PLAIN.fullmatch, plain)) and not (
         decimal == "," and any("." in text for text in sample)
@@ -78,6 +92,48 @@ def find_numbers(texts: pl.Series, sample: Sequence[str], decimal: str) -> Found
             return found
     guess = _dressed(sample, decimal)
     return None if guess is None else _dressed_numbers(texts, guess)
+
+
+def _bare(text: str) -> str:
+    """Return a text without spaces around it, and with a plain minus."""
+    text = text.strip(" ")
+    return text.replace(text[0], "-", 1) if text[:1] in _MINUS else text
+
+
+def _in_margins(
+    texts: pl.Series, sample: Sequence[str], minus: str, decimal: str
+) -> FoundNumbers | None:
+    """Return how numbers with spaces around them are written, or with another minus than usual."""
+    inner = texts.str.strip_chars(" ").str.replace(f"^{minus}", "-")
+    found = find_numbers(inner, sample, decimal)
+    if found is None:
+        return None
+    form = replace(found.format, minus=minus)
+    for one in _margins(texts, form):
+        if found.exact and _writes(one, texts, found.values):
+            return FoundNumbers(one, found.values, exact=True)
+    return FoundNumbers(replace(form, width=-1), found.values, exact=False)
+
+
+def _margins(texts: pl.Series, form: NumberFormat) -> Iterator[NumberFormat]:
+    """Yield a format with the spaces that may stand around all numbers."""
+    yield form
+    known = texts.drop_nulls()
+    widths = known.str.len_chars().unique()
+    if len(widths) == 1 and widths[0] <= WIDEST:
+        yield replace(form, width=widths[0])
+    before = _fewest(known.str.len_chars() - known.str.strip_chars_start(" ").str.len_chars())
+    after = _fewest(known.str.len_chars() - known.str.strip_chars_end(" ").str.len_chars())
+    yield replace(
+        form,
+        prefix=" " * before + form.prefix,
+        suffix=form.suffix + " " * after,
+        negative="inside" if before and not form.prefix else form.negative,
+    )
+
+
+def _fewest(counts: pl.Series) -> int:
+    return int(counts.to_numpy().min(initial=WIDEST))
 
 
 def unlike(texts: pl.Series, sample: Sequence[str], decimal: str) -> pl.Series:
@@ -140,7 +196,9 @@ def _real_formats(sample: Sequence[str], decimal: str) -> Iterator[NumberFormat]
         bare=any(text.lstrip("+-").startswith(".") for text in sample),
         capital=any("E" in text for text in sample),
     )
-    places = {len(text.partition(".")[2]) if "." in text else 0 for text in sample}
+    places = Counter(len(text.partition(".")[2]) if "." in text else 0 for text in sample)
+    usual, times = places.most_common(1)[0]
+    usual = usual if times >= USUAL * len(sample) else 0
     signed = any(text.startswith("+") for text in sample)
     scientific = {
         len(match[1] or "") if (match := _SCIENTIFIC.fullmatch(text)) else -1 for text in sample
@@ -149,8 +207,8 @@ def _real_formats(sample: Sequence[str], decimal: str) -> Iterator[NumberFormat]
     for form in (replace(base, plus=plus) for plus in signs):
         if len(scientific) == 1 and min(scientific) >= 0:
             yield replace(form, places=min(scientific), exponents="always")
-        elif len(places) == 1 and FEWEST_FIXED <= min(places) <= MOST_FIXED:
-            yield replace(form, places=min(places))
+        elif FEWEST_FIXED <= usual <= MOST_FIXED:
+            yield replace(form, places=usual)
         for exponents in ("late", "early", "short"):
             for trimmed in (False, True):
                 yield replace(form, trimmed=trimmed, exponents=exponents)
@@ -162,9 +220,26 @@ def _chosen(texts: pl.Series, values: pl.Series, forms: Sequence[NumberFormat]) 
     for form in forms:
         if _writes(form, some, some_values) and _writes(form, texts, values):
             return FoundNumbers(form, values, exact=True)
+    for form in forms:
+        found = _with_odd(form, texts, values)
+        if found is not None:
+            return found
     free = [form for form in forms if form.places is None] or [replace(forms[0], places=None)]
     best = max(free, key=lambda form: int((form.rendered(some_values) == some).sum()))
     return FoundNumbers(best, values, exact=False)
+
+
+def _with_odd(form: NumberFormat, texts: pl.Series, values: pl.Series) -> FoundNumbers | None:
+    """Return a format that writes all texts as they are but for some numbers of many records."""
+    for some in (texts.head(_ROWS_FIRST), texts):
+        odd = some.filter(form.rendered(values.head(len(some))) != some)
+        if odd.n_unique() > MOST_ODD:
+            return None
+    held = odd.alias("text").value_counts(name="rows")
+    if not len(held) or held["rows"].min() < FEWEST_ODD:  # type: ignore[operator]
+        return None
+    form = replace(form, odd=tuple(sorted(held["text"].to_list())))
+    return FoundNumbers(form, values, exact=True) if _writes(form, texts, values) else None
 
 
 def _writes(form: NumberFormat, texts: pl.Series, values: pl.Series) -> bool:
@@ -241,7 +316,7 @@ def _signs_of_numbers(numbers: Sequence[str], decimal: str, dress: str) -> tuple
         return ("," if sign == "." else "."), sign
     if sign == decimal:
         # Money has no three decimals, but for prices in dollars such as $3.459.
-        pounds = sign == "." and dress not in ("", "$", "%", "‰")
+        pounds = sign == "." and dress != "$" and re.fullmatch(MONEY, dress)
         return (",", ".") if pounds and _all_grouped(numbers, sign) else (sign, "")
     if _all_grouped(numbers, sign):
         return decimal, sign

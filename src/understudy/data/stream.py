@@ -13,7 +13,12 @@ import polars as pl
 import pyarrow as pa
 
 from understudy.data.counted import Counted, Tallies
-from understudy.data.csv_files import direct_columns, found_columns, unnamed_in_words
+from understudy.data.csv_files import (
+    direct_columns,
+    found_columns,
+    unnamed_in_words,
+    unreadable,
+)
 from understudy.data.csv_shape import shape_of, with_quotes
 from understudy.data.declared import declared
 from understudy.data.dialect import Dialect, has_blank_lines, plain_names
@@ -35,7 +40,7 @@ if TYPE_CHECKING:
 MEMORY_FOR_COLUMNS = 2**29
 """Bytes that columns read together may take, about, while the formats of a file are found."""
 
-_READ_WHOLE = "or read it whole with understudy.read."
+_READ_WHOLE = "or read it whole, without `stream`."
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,8 @@ class FileStream:
 
     def __post_init__(self) -> None:
         lazy = self.lazy()
-        object.__setattr__(self, "rows", int(_collect(lazy.select(pl.len())).item()))
-        object.__setattr__(self, "empty", _collect(lazy.head(0)))
+        object.__setattr__(self, "rows", int(self._collect(lazy.select(pl.len())).item()))
+        object.__setattr__(self, "empty", self._collect(lazy.head(0)))
         if self.rows == 0:
             raise DataError(f"{self.name} has a header but no rows.")
 
@@ -116,7 +121,9 @@ class FileStream:
 
     def rows_without_values(self) -> int:
         """Return in how many rows every value is missing."""
-        return int(_collect(self.lazy().select(pl.all_horizontal(pl.all().is_null()).sum())).item())
+        return int(
+            self._collect(self.lazy().select(pl.all_horizontal(pl.all().is_null()).sum())).item()
+        )
 
     @property
     def layout(self) -> Layout:
@@ -149,7 +156,7 @@ class FileStream:
 
     def table(self, names: Sequence[str] | None = None) -> pa.Table:
         """Return all columns, or some, whole."""
-        return to_arrow(_collect(self.lazy().select(self.names if names is None else names)))
+        return to_arrow(self._collect(self.lazy().select(self.names if names is None else names)))
 
     def every(self, step: int) -> pa.Table:
         """Return one row of every so many."""
@@ -181,14 +188,15 @@ class FileStream:
         """Yield the whole file, as many columns at a time as fit the memory set aside."""
         together = max(1, MEMORY_FOR_COLUMNS // (16 * max(self.rows, 1)))
         for start in range(0, len(self.names), together):
-            yield _collect(self.lazy().select(self.names[start : start + together]))
+            yield self._collect(self.lazy().select(self.names[start : start + together]))
 
-
-def _collect(lazy: pl.LazyFrame) -> pl.DataFrame:
-    try:
-        return lazy.collect(engine="streaming")
-    except pl.exceptions.PolarsError as error:
-        raise DataError(f"The file cannot be read ({reason(error)}).") from error
+    def _collect(self, lazy: pl.LazyFrame) -> pl.DataFrame:
+        try:
+            return lazy.collect(engine="streaming")
+        except pl.exceptions.PolarsError as error:
+            if self.dialect is not None and isinstance(self.opened, Opened):
+                raise DataError(unreadable(self.opened.path, self.dialect, error)) from error
+            raise DataError(f"{self.name} cannot be read ({reason(error)}).") from error
 
 
 def scan(

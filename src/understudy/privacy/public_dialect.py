@@ -44,5 +44,7 @@ def _public_format(form: ColumnFormat, column: Column) -> ColumnFormat:
             exponents="late",
             digits=decimals or 0,
             significant=0,
+            width=0,
+            odd=(),
         )
     return replace(form, values=values, missing=missing, missing_quoted=quoted)

@@ -116,6 +116,20 @@ def test_what_is_not_there_is_told(survey, address, message):
         read(address)
 
 
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT town::INT FROM (SELECT 'Zyxwvut' AS town)", "cannot be done, such as to read"),
+        ("SELECT towm FROM people", "names a column or a function that is not there"),
+        ("SELECT error('Zyxwvut')", "DuckDB gives an error, not shown"),
+    ],
+)
+def test_what_a_question_fails_on_is_told_without_values(duck, query, message):
+    with pytest.raises(DataError, match=message) as error:
+        read(f"duckdb:///survey.duckdb?query={query}")
+    assert "Zyxwvut" not in str(error.value).replace(query, "")
+
+
 def test_the_extra_is_named_where_it_is_missing(survey, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(DataError, match=r"SQLite needs .* pip install 'understudy\[sql\]'"):

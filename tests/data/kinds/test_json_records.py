@@ -44,6 +44,7 @@ def test_arrays_and_lines_are_told_apart_by_their_content(tmp_path, text, name):
         f'[{{"name": "{SECRET}"',
         f'{{"name": "{SECRET}"}}\n{{"name": ',
         f'"{SECRET}"',
+        f'{{"{SECRET}": {{"age": 31}}, "{SECRET}2": {{"age": 32}}}}',
         f'[{{"name": {{"first": "{SECRET}"}}}}]',
         f'[{{"name": ["{SECRET}"]}}]',
         f"[[{SECRET!r}, 1]]",

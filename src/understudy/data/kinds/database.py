@@ -22,6 +22,7 @@ import pyarrow as pa
 from understudy.data.format_search import with_dates
 from understudy.data.kinds import require
 from understudy.errors import DataError, did_you_mean
+from understudy.showing import NOT_SHOWN
 
 _SCHEME = re.compile(r"(sqlite|duckdb|postgresql|postgres)://", re.IGNORECASE)
 _USER = re.compile(r"\bpostgres(?:ql)?://[^:/@?]*:", re.IGNORECASE)
@@ -47,6 +48,10 @@ _REASONS = {
     "permission denied": "this user may not read it",
     "read.?only": "the question would change the database, which is only read",
     "syntax error|parser error": "the question is not SQL that this database knows",
+    "no such (column|function)|binder error|catalog error": "the question names a column or a "
+    "function that is not there",
+    "conversion error|invalid input syntax|out of range|division by zero": "the question asks "
+    "something of some values that cannot be done, such as to read a text as a number",
     "lock": "another program is writing to it",
 }
 """What databases say, and what is said of it: their own words may hold values of records."""
@@ -237,7 +242,7 @@ def _reason(text: str, address: Address) -> str:
     for pattern, said in _REASONS.items():
         if re.search(pattern, text, re.IGNORECASE):
             return f": {said.format(program=_NEEDS[address.program][0])}"
-    return ""
+    return f": {_NEEDS[address.program][0]} gives an error, {NOT_SHOWN} it may quote records"
 
 
 def _read_sqlite(address: Address) -> pl.DataFrame:

@@ -15,6 +15,7 @@ from understudy.data.kinds.opening import Opened
 from understudy.errors import DataError
 
 _MARK = b"\xef\xbb\xbf"
+_FORM = "an array of records, [{...}, {...}], or one record {...} in each line"
 _LINE = re.compile(rb"\s*\{.*\}\s*", re.DOTALL)
 
 
@@ -47,21 +48,22 @@ def scan_table(opened: Opened) -> pl.LazyFrame:
 
 def _no_records(opened: Opened, content: bytes) -> DataError:
     """Say what is wrong with a file without saying what is in it."""
-    form = "an array of records, [{...}, {...}], or one record {...} in each line"
     start = content.lstrip()[:1]
     if (
         start == b"{"
         and b"\n" in content.strip()
         and not _LINE.fullmatch(content.strip().split(b"\n", 1)[0])
     ):
-        return DataError(f"{opened.name} holds one JSON object; a table is {form}.")
+        return DataError(f"{opened.name} holds one JSON object; a table is {_FORM}.")
     return DataError(
-        f"{opened.name} is JSON, but not a table, or it is damaged. A table is {form}."
+        f"{opened.name} is JSON, but not a table, or it is damaged. A table is {_FORM}."
     )
 
 
 def _flat(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     nested = [column for column, kind in frame.schema.items() if kind.is_nested()]
+    if len(nested) == frame.width and frame.height == 1:  # the names may be those of people
+        raise DataError(f"{name} holds one JSON object; a table is {_FORM}.")
     if nested:
         raise DataError(
             f"{name}: {', '.join(map(repr, nested))} holds lists or objects. A column holds one "
