@@ -24,6 +24,7 @@ from understudy.risk.compared_tables import (
     without_others,
 )
 from understudy.risk.lookalikes.control import ControlLookalikes, compare_with_control
+from understudy.risk.lookalikes.exchanged_names import exchanged_names
 from understudy.risk.lookalikes.linked import linked_groups
 from understudy.risk.lookalikes.looks import (
     LEVEL,
@@ -306,6 +307,8 @@ class _Reading:
         Whether the better half of the columns counts, for each person and record.
     linked : bool
         Whether only columns count that hang together as in the original.
+    exchanged : bool
+        Whether its numbers are taken to stand under each other's names.
     """
 
     synthetic: PlacedTable
@@ -313,6 +316,7 @@ class _Reading:
     recoded: tuple[str, ...] = ()
     half: bool = False
     linked: bool = False
+    exchanged: bool = False
 
 
 def _readings(original: PlacedTable, synthetic: PlacedTable) -> list[_Reading]:
@@ -320,7 +324,8 @@ def _readings(original: PlacedTable, synthetic: PlacedTable) -> list[_Reading]:
 
     A copy does not look alike in a column whose values have other names or another scale, so that
     such columns would hide it. They are left out, and also read as a code. So would columns that
-    were cut loose from the others: there may be a copy in the rest.
+    were cut loose from the others: there may be a copy in the rest. And numbers may stand under
+    each other's names.
     """
     renamed = renamed_columns(original, synthetic)
     unlike = [name for name in unlike_columns(original, synthetic) if name not in renamed]
@@ -346,6 +351,10 @@ def _readings(original: PlacedTable, synthetic: PlacedTable) -> list[_Reading]:
         base = original.select(whole.columns)
         flips = (False, True) if set(codes) & set(numbers) else (False,)
         found += [_Reading(recoded(base, whole, codes, flip=flip), recoded=codes) for flip in flips]
+    if (order := exchanged_names(original, synthetic)) is not None:
+        base, whole = original.select(numbers), synthetic.select(numbers)
+        moved = replace(whole, values=whole.values[list(order)])
+        found.append(_Reading(recoded(base, moved, numbers), recoded=numbers, exchanged=True))
     return found
 
 
@@ -535,7 +544,12 @@ def _closeness(
 def _notes(columns: Sequence[str], told: _Way, released: int) -> list[str]:
     """Return what was not compared, or read as a code, and what was sampled."""
     notes, comparison = [], told.comparison
-    if codes := told.reading.recoded:
+    if told.reading.exchanged:
+        notes.append(
+            "The numbers of the release were read as if they stood under each other's names: only "
+            "then are they related as in the original. They were compared by their ranks."
+        )
+    elif codes := told.reading.recoded:
         notes.append(
             f"The release holds other values than the original, or quite other shares of them, in "
             f"{quoted(codes)}: numbers were compared by their ranks, and texts by how frequent "
