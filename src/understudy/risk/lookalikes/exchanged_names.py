@@ -35,7 +35,7 @@ def exchanged_names(original: PlacedTable, released: PlacedTable) -> tuple[int, 
     >>> rng = np.random.default_rng(1)
     >>> shares = np.array([0.2, 0.9, 0.5, 0.7, 0.35])
     >>> values = rng.normal(size=(500, 1)) * shares + 0.5 * rng.normal(size=(500, 5))
-    >>> own, moved = pl.DataFrame(values, schema=[*"abcde"]), pl.DataFrame(values, schema=[*"cabed"])
+    >>> own, moved = (pl.DataFrame(values, schema=[*names]) for names in ("abcde", "cabed"))
     >>> exchanged_names(*place_together({"own": own, "release": moved}, own.columns).values())
     (2, 0, 1, 4, 3)
     >>> exchanged_names(*place_together({"own": own, "release": own}, own.columns).values()) is None
