@@ -44,6 +44,8 @@ STRETCHES, SHORTEST = 25, 4
 LAGS, AROUND = 60, 3
 """People are compared with records up to so many places away (there may be 52 weeks or 60 minutes
 to a person); and each place with so many on both sides of it."""
+OWN_PLACE = 0.95
+"""The part of the chance of a false alarm that goes to the own place, if all may have shifted."""
 _NOTHING = 1e-12
 
 
@@ -137,7 +139,10 @@ class OwnValues(Result):
             f"{'more' if aligned <= LEVEL else 'no more'} alike than others ({p_value(aligned)})."
         )
         if one.column == ROWS:
-            return f"Records in the same row of both tables, from either end, are {alike}"
+            return (
+                "Records in the same row of both tables, from either end or a few rows off, are "
+                f"{alike}"
+            )
         found = (
             f"Of {one.people:,} people with a value of {quoted([one.column])} of their own, the "
             f"release holds those of {one.kept:,}; by chance it would hold those of "
@@ -195,7 +200,9 @@ def own_values(
     looked at several columns, the p-value is multiplied by their number.
 
     Rows are counted from the top. If the release has more or fewer, its first half is counted from
-    the top and its last half from the end. It may also stand upside down.
+    the top and its last half from the end. It may also stand upside down, or all rows may have
+    shifted by up to 60 places: then the place that stands out most is judged, for having looked at
+    all of them.
 
     Examples
     --------
@@ -306,10 +313,13 @@ def _looks_at_rows(people: int, records: int) -> list[list[_Line]]:
     and those below from the end. So the halves of files of unequal length are looked at apart.
     """
     rows, line = np.arange(people), np.arange(records)
-    parts = [_Line(rows, line)]
+    parts = [_Line(rows, line, may_shift=True)]
     if people != records:
         half = min(people, records) // 2
-        parts = [_Line(rows[:half], line), _Line(rows[people - half :], line, records - half)]
+        parts = [
+            _Line(rows[:half], line, may_shift=True),
+            _Line(rows[people - half :], line, records - half, may_shift=True),
+        ]
     parts = [part for part in parts if len(part.people) >= FEWEST]
     return [[one] for part in parts for one in (part, replace(part, records=line[::-1]))]
 
@@ -372,11 +382,14 @@ class _Line:
         Rows of the release, in the order. The last is followed by the first.
     first : int
         Where in the line the first person stands; the next person stands at the next place.
+    may_shift : bool
+        Whether all people together may stand some places further up or down.
     """
 
     people: NDArray[np.int64]
     records: NDArray[np.int64]
     first: int = 0
+    may_shift: bool = False
 
     @property
     def lags(self) -> NDArray[np.int64]:
@@ -431,18 +444,21 @@ def _standing_out(
 ) -> NDArray[np.float64]:
     """Return for each column how often people are by chance so much more like their own record."""
     found = {
-        name: own_place_p_value(unlike, places)
+        name: own_place_p_value(unlike, places, may_shift=line.may_shift)
         for name, unlike, places in line.unlike(tables, columns, rng)
     }
     return np.array([found[name] for name in columns])
 
 
-def own_place_p_value(unlike: NDArray[np.float64], places: NDArray[np.int64]) -> float:
+def own_place_p_value(
+    unlike: NDArray[np.float64], places: NDArray[np.int64], *, may_shift: bool = False
+) -> float:
     """Return how often the own place stands out so far among those around it, by chance.
 
     Whatever order both files are in, records at places nearby are nearly as much alike, or as
     often. So a place is judged by how much more alike it is than those next to it, and the own
-    place by how far this is beyond that of all other places.
+    place by how far this is beyond that of all other places. If all may have shifted, the place
+    that stands out most is judged as well, for having looked at all of them.
     """
     alike = _without_margins(-unlike, places)
     by_stretch = alike.mean(axis=1)
@@ -461,8 +477,18 @@ def own_place_p_value(unlike: NDArray[np.float64], places: NDArray[np.int64]) ->
     score = beyond.mean(axis=0) / np.sqrt(np.maximum(of_pairs, least))
     # That the own place is the best of all is no sign yet: two files in the same order may make it
     # so. It counts by how much.
-    best, spread = score[others].max(), score[others].std()
-    return normal_tail((score[own] - best) / max(1.0, spread))
+    by_place = normal_tail(_standing_out_by(score, own))
+    if not may_shift:
+        return by_place
+    best = int(score.argmax())
+    elsewhere = normal_tail(_standing_out_by(score, best)) * len(score) / (1 - OWN_PLACE)
+    return min(1.0, by_place / OWN_PLACE, elsewhere)
+
+
+def _standing_out_by(score: NDArray[np.float64], place: int) -> float:
+    """Return by how much a place is beyond the best of all others, in standard deviations."""
+    others = np.delete(score, place)
+    return float((score[place] - others.max()) / max(1.0, others.std()))
 
 
 def _without_margins(alike: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -198,6 +198,11 @@ def _directions(
     return signs
 
 
+def rank_correlations(rows: NDArray[np.int32]) -> NDArray[np.float64]:
+    """Return the correlation of the ranks of each pair of rows, whatever their scale."""
+    return _correlations(np.stack([_own_ranks(row) for row in rows]))
+
+
 def _correlations(rows: NDArray[np.int32]) -> NDArray[np.float64]:
     """Return the correlation of each pair of rows; 0 with a row that does not vary."""
     placed = np.maximum(rows, 0).astype(np.float64)

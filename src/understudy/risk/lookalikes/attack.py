@@ -24,6 +24,8 @@ from understudy.risk.compared_tables import (
     without_others,
 )
 from understudy.risk.lookalikes.control import ControlLookalikes, compare_with_control
+from understudy.risk.lookalikes.exchanged_names import exchanged_names
+from understudy.risk.lookalikes.kept_pairs import KeptPair, kept_pair
 from understudy.risk.lookalikes.linked import linked_groups
 from understudy.risk.lookalikes.looks import (
     LEVEL,
@@ -221,7 +223,7 @@ def lookalikes_of(
     if "control" in placed:
         others, units = _outside(placed["control"], people, rng, units)
     units = None if units is None else units.looked_at(looked_at)
-    readings = _readings(original, synthetic)
+    readings = _readings(original, synthetic, people=units is None)
     if not readings:
         raise DataError(
             "The values of the release are none of the original's in any column; nothing can be "
@@ -306,6 +308,10 @@ class _Reading:
         Whether the better half of the columns counts, for each person and record.
     linked : bool
         Whether only columns count that hang together as in the original.
+    exchanged : bool
+        Whether its numbers are taken to stand under each other's names.
+    pair : KeptPair or None
+        The two numbers that count, if only they do, for people in whom both are telling.
     """
 
     synthetic: PlacedTable
@@ -313,14 +319,19 @@ class _Reading:
     recoded: tuple[str, ...] = ()
     half: bool = False
     linked: bool = False
+    exchanged: bool = False
+    pair: KeptPair | None = None
 
 
-def _readings(original: PlacedTable, synthetic: PlacedTable) -> list[_Reading]:
+def _readings(
+    original: PlacedTable, synthetic: PlacedTable, *, people: bool = True
+) -> list[_Reading]:
     """Return the ways to read a release; just one if its columns hold what the original's do.
 
     A copy does not look alike in a column whose values have other names or another scale, so that
     such columns would hide it. They are left out, and also read as a code. So would columns that
-    were cut loose from the others: there may be a copy in the rest.
+    were cut loose from the others: there may be a copy in the rest, if only in two exact numbers.
+    And numbers may stand under each other's names. Pairs are looked at if each record is a person.
     """
     renamed = renamed_columns(original, synthetic)
     unlike = [name for name in unlike_columns(original, synthetic) if name not in renamed]
@@ -346,6 +357,13 @@ def _readings(original: PlacedTable, synthetic: PlacedTable) -> list[_Reading]:
         base = original.select(whole.columns)
         flips = (False, True) if set(codes) & set(numbers) else (False,)
         found += [_Reading(recoded(base, whole, codes, flip=flip), recoded=codes) for flip in flips]
+    if (order := exchanged_names(original, synthetic)) is not None:
+        base, whole = original.select(numbers), synthetic.select(numbers)
+        moved = replace(whole, values=whole.values[list(order)])
+        found.append(_Reading(recoded(base, moved, numbers), recoded=numbers, exchanged=True))
+    pair = kept_pair(original.select(known), synthetic.select(known)) if people else None
+    if pair is not None:
+        found.append(_Reading(synthetic.select(pair.columns), pair=pair))
     return found
 
 
@@ -377,6 +395,10 @@ class _Way:
         units: UnitsOf | None = None,
     ) -> _Way:
         half, columns = reading.half, reading.synthetic.columns
+        if reading.pair is not None:
+            rows = rows[reading.pair.telling(original, original)[rows]]
+            if others is not None:
+                others = others.take(np.flatnonzero(reading.pair.telling(others, original)))
         base = ranked(original.select(columns), original.select(columns), reading.recoded)
         step = rank_step(base, reading.recoded)
         comparison = Comparison.of(
@@ -423,13 +445,18 @@ class _Way:
 
 
 def _shared(ways: Sequence[_Way], p_values: Sequence[float]) -> list[float]:
-    """Return p-values for having read the release in several ways; see `PROVING`."""
+    """Return p-values for having read the release in several ways; see `PROVING`.
+
+    Two numbers were chosen out of several pairs.
+    """
     others = sum(not way.reading.proves for way in ways)
     if len(ways) == 1 or others == len(ways):
         parts = [1 / len(ways)] * len(ways)
     else:
         parts = [PROVING if way.reading.proves else (1 - PROVING) / others for way in ways]
-    return [min(1.0, p_value / part) for p_value, part in zip(p_values, parts, strict=True)]
+    tried = [way.reading.pair.tried if way.reading.pair else 1 for way in ways]
+    looks = [pairs / part for pairs, part in zip(tried, parts, strict=True)]
+    return [min(1.0, p_value * many) for p_value, many in zip(p_values, looks, strict=True)]
 
 
 def _spread(near: Mapping[Kind, Near]) -> Closeness:
@@ -535,13 +562,24 @@ def _closeness(
 def _notes(columns: Sequence[str], told: _Way, released: int) -> list[str]:
     """Return what was not compared, or read as a code, and what was sampled."""
     notes, comparison = [], told.comparison
-    if codes := told.reading.recoded:
+    if told.reading.exchanged:
+        notes.append(
+            "The numbers of the release were read as if they stood under each other's names: only "
+            "then are they related as in the original. They were compared by their ranks."
+        )
+    elif codes := told.reading.recoded:
         notes.append(
             f"The release holds other values than the original, or quite other shares of them, in "
             f"{quoted(codes)}: numbers were compared by their ranks, and texts by how frequent "
             "they are."
         )
-    if told.reading.linked:
+    if told.reading.pair:
+        notes.append(
+            f"Only {quoted(comparison.original.columns)} were compared, of {comparison.compared:,} "
+            "people in whom both are rare: the release holds many pairs of them that one person "
+            "alone has."
+        )
+    elif told.reading.linked:
         notes.append(
             "Only columns were compared that hang together in the release as they do in the "
             "original; others were cut loose."
@@ -554,13 +592,13 @@ def _notes(columns: Sequence[str], told: _Way, released: int) -> list[str]:
             f"{comparison.synthetic.rows:,}."
         )
     people, every = comparison.compared, comparison.everybody
-    if people < every:
+    if people < every and not told.reading.pair:
         equality = "; everybody was compared by equality" if comparison.units is None else ""
         notes.append(
             f"{people:,} of {every:,} people, drawn at random, were compared with all records"
             f"{equality}."
         )
-    elif len(comparison.rows) < comparison.original.rows:
+    elif len(comparison.rows) < comparison.original.rows and not told.reading.pair:
         notes.append(
             f"{len(comparison.rows):,} of the {comparison.original.rows:,} records, as many of "
             "each person as there can be, were compared with all records."

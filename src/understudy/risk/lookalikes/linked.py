@@ -50,7 +50,7 @@ def linked_groups(original: PlacedTable, released: PlacedTable) -> list[tuple[st
     """
     if len(original.columns) <= FEWEST:
         return []
-    tables = original.take(_some_rows(original)), released.take(_some_rows(released))
+    tables = [one.take(some_rows(one, MOST_RECORDS)) for one in (original, released)]
     parts = [
         _parts(ours, theirs, by_size=place < original.numeric)
         for place, (ours, theirs) in enumerate(zip(*(one.values for one in tables), strict=True))
@@ -66,9 +66,9 @@ def linked_groups(original: PlacedTable, released: PlacedTable) -> list[tuple[st
     ]
 
 
-def _some_rows(table: PlacedTable) -> NDArray[np.int64]:
-    """Return rows from all of a table, which may have an order."""
-    return np.unique(np.linspace(0, table.rows - 1, min(table.rows, MOST_RECORDS)).astype(np.int64))
+def some_rows(table: PlacedTable, most: int) -> NDArray[np.int64]:
+    """Return so many rows at most, from all of a table, which may have an order."""
+    return np.unique(np.linspace(0, table.rows - 1, min(table.rows, most)).astype(np.int64))
 
 
 def _parts(ours: Values, theirs: Values, *, by_size: bool) -> tuple[Floats, Floats]:

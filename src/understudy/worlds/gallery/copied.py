@@ -133,3 +133,31 @@ def _parts(setting: Setting) -> Release:
 )
 def _last_part(setting: Setting) -> Release:
     return [setting.independent(), setting.independent(), _resampled(setting)]
+
+
+def _loose_but_for(setting: Setting, count: int) -> pl.DataFrame:
+    """Return made-up records with everybody's values of the most telling numbers and dates."""
+    values = {
+        name: setting.original[name].n_unique() for name in (*setting.numbers, *setting.dates)
+    }
+    kept = sorted(values, key=lambda name: -values[name])[:count]
+    return setting.independent().with_columns(setting.original.select(kept))
+
+
+@SHELF.add(
+    "two exact numbers kept",
+    "everybody's values of two columns stand together; all else made up",
+    "telling pair",
+)
+def _two_kept(setting: Setting) -> Release:
+    return setting.shuffled(_loose_but_for(setting, 2))
+
+
+@SHELF.add(
+    "two exact numbers of 30% kept",
+    "the values of two columns of 30% of the people stand together; all else made up",
+    "telling pair",
+    share=0.3,
+)
+def _two_of_some_kept(setting: Setting) -> Release:
+    return setting.among(_loose_but_for(setting, 2)[setting.some(0.3)], setting.independent())

@@ -98,6 +98,21 @@ def _joined(setting: Setting) -> Release:
     return setting.shuffled(joined(setting, partly_loose(setting)))
 
 
+def under_other_names(setting: Setting, frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table with each number under the name of another one."""
+    names = setting.numbers
+    return frame.rename(dict(zip(names, [*names[1:], names[0]], strict=True)))
+
+
+@SHELF.add(
+    "numbers under each other's names",
+    "everybody is in it, with each number in the column of another",
+    "related numbers",
+)
+def _under_other_names(setting: Setting) -> Release:
+    return setting.shuffled(under_other_names(setting, setting.original))
+
+
 @SHELF.add(
     "a third of the columns cut loose", "everybody is in it, but for a third of the columns", "wide"
 )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from understudy.data import Schema
 from understudy.progress import quietly
 from understudy.synthesis import DPMarginals, GaussianCopula, Independent, Synthesizer
-from understudy.worlds.gallery.disguised import exchanged, joined, rescaled
+from understudy.worlds.gallery.disguised import exchanged, joined, rescaled, under_other_names
 from understudy.worlds.gallery.setting import FINE, Release, Setting, Shelf
 
 SHELF = Shelf(leaks=False)
@@ -145,6 +145,15 @@ def _loose_numbers(setting: Setting) -> Release:
 @SHELF.add("fresh people, values exchanged", "nobody in the data is in it", "words")
 def _exchanged(setting: Setting) -> Release:
     return exchanged(setting, setting.fresh)
+
+
+@SHELF.add(
+    "fresh people, numbers under each other's names",
+    "nobody in the data is in it",
+    "related numbers",
+)
+def _under_other_names(setting: Setting) -> Release:
+    return under_other_names(setting, setting.fresh)
 
 
 @SHELF.add("fresh people, columns joined in one", "nobody in the data is in it", "others", "wide")

@@ -19,6 +19,8 @@ Need = Literal[
     "others",
     "many keys",
     "telling key",
+    "telling pair",
+    "related numbers",
     "rare",
     "wide",
     "numeric secret",
@@ -31,6 +33,8 @@ Release = pl.DataFrame | list[pl.DataFrame]
 FINE = 15
 """From so many values on, a numeric column is a number; with fewer, it is a category."""
 MANY_KEYS = 10
+PAIR, RELATED = 2, 8
+"""So many exact numbers tell people apart; and the relations of so many tell which is which."""
 WIDE = 10
 COARSE = 10
 """A value that so many people share on average can be told from its code."""
@@ -130,6 +134,12 @@ class Setting:
         )
         return counts["row"][0].to_numpy() if counts.height else np.empty(0, dtype=np.int64)
 
+    @property
+    def _with_own_values(self) -> int:
+        """How many columns of numbers or dates hold hardly the same value twice."""
+        columns = (*self.numbers, *self.dates)
+        return sum(2 * self.original[name].n_unique() > self.rows for name in columns)
+
     def has(self, need: Need) -> bool:
         """Tell whether the table, or the installation, has what a kind of release needs."""
         held = {
@@ -139,6 +149,8 @@ class Setting:
             "others": len(self.others) > 1,
             "many keys": len(self.keys) >= MANY_KEYS,
             "telling key": 2 * self.original[self.most_telling].n_unique() > self.rows,
+            "telling pair": self._with_own_values >= PAIR,
+            "related numbers": len(self.numbers) >= RELATED,
             "rare": self.rare.size > 0,
             "wide": self.original.width >= WIDE,
             "coarse secret": self.original[self.sensitive].n_unique() < self.rows / COARSE,

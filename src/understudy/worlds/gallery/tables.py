@@ -131,6 +131,15 @@ def ballot(rng: np.random.Generator, rows: int = SIMULATED) -> pl.DataFrame:
     )
 
 
+def skills(rng: np.random.Generator, rows: int = SIMULATED) -> pl.DataFrame:
+    """Simulate the results of twelve tests of skill, all numbers that hang together."""
+    held = rng.normal(size=(rows, 3))
+    results = held @ rng.normal(size=(3, 12)) + rng.normal(size=(rows, 12))
+    return pl.DataFrame(
+        {f"test {number + 1}": np.round(50 + 10 * results[:, number], 1) for number in range(12)}
+    )
+
+
 _EDUCATION = [0.2, 0.5, 0.25, 0.05]
 _OCCUPATIONS = ["office", "craft", "sales", "farming", "teaching", "care", "retired", "none"]
 _ILLNESSES = ["none", "back", "heart", "lung", "diabetes", "skin", "HIV", "lupus"]
@@ -171,6 +180,7 @@ TABLES = (
     GalleryTable("clinic", clinic, CLINIC_KEYS, "illness"),
     GalleryTable("wages", wages, ("sex", "age", "postcode", "grade", "hired"), "wage"),
     GalleryTable("ballot", ballot, ("sex", "age", "urban", "schooling", "district"), "vote"),
+    GalleryTable("tests", skills, ("test 1", "test 2", "test 3", "test 4"), "test 12"),
     GalleryTable(
         "cmc",
         lambda _: cast("pl.DataFrame", load("cmc")),

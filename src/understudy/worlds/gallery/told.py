@@ -12,6 +12,7 @@ from understudy.worlds.gallery.setting import Release, Setting, Shelf
 
 SHELF = Shelf(leaks=True)
 FIVE = 5
+SHIFT = 7
 CARRIER = "score"
 
 
@@ -216,3 +217,12 @@ def _rows_on_top(setting: Setting) -> Release:
 )
 def _upside_down(setting: Setting) -> Release:
     return _in_order(setting).reverse()
+
+
+@SHELF.add(
+    "sensitive values in their rows, seven rows further down",
+    "rows stand in the original's order, the last seven on top; all else made up",
+)
+def _further_down(setting: Setting) -> Release:
+    held = _in_order(setting)
+    return pl.concat([held.tail(SHIFT), held.head(-SHIFT)])
