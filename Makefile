@@ -82,5 +82,5 @@ docs: .venv/.installed-docs  ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:  ## remove everything that the other targets made
-	rm -rf .venv site dist build understudy-demo reproduction studies-made .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf .venv site dist build src/understudy/compiled understudy-demo reproduction studies-made .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

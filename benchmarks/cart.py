@@ -254,7 +254,7 @@ def growth(limits: Limits) -> None:
     all_columns, few = [], []
     for columns in COLUMNS:
         frame = items(columns)
-        all_columns.append((columns, measure(frame)))
+        all_columns.append((columns, measure(frame, max_predictors=columns)))
         few.append((columns, measure(frame, max_predictors=MAX_PREDICTORS)))
     show(
         f"{COLUMNS_ROWS:,} rows of integers: CPU s",

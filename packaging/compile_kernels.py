@@ -57,6 +57,7 @@ def commands() -> list[str]:
 
 
 def main() -> int:
+    shutil.rmtree(READY, ignore_errors=True)  # what is there would not be compiled anew
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
         environment = os.environ | {
@@ -75,7 +76,6 @@ def main() -> int:
                 stdout=subprocess.DEVNULL,
                 check=True,
             )
-        shutil.rmtree(READY, ignore_errors=True)
         for source in {path.with_name("kernels.py") for path in SOURCES.rglob("*kernels.py")}:
             made = work / "compiled" / UserProvidedCacheLocator.get_suitable_cache_subpath(source)
             if made.is_dir():

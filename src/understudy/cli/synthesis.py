@@ -351,7 +351,7 @@ class MethodOptions(PrivacyOptions):
         int | None,
         _cart(
             "Maximum number of columns that a tree uses: the most informative ones.",
-            default="all",
+            default="all; 20 of more than 100",
             min=1,
         ),
     ] = None

@@ -293,7 +293,8 @@ class Schema:
         return name in self._places
 
     def __getitem__(self, name: str) -> Column:
-        self._require([name])
+        if name not in self._places:
+            self._require([name])
         return self.columns[self._places[name]]
 
     def _require(self, names: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ from understudy.data.codec import Codec
 from understudy.data.schema import Schema
 from understudy.errors import ParameterError
 from understudy.synthesis.cart import Cart
+from understudy.synthesis.cart import model as model_module
 from understudy.synthesis.cart.features import read_features
 from understudy.synthesis.cart.plan import (
     Plan,
@@ -317,3 +318,21 @@ def test_many_levels_do_not_seem_to_tell_much():
     )
     model = Cart(max_predictors=1).fit(frame)
     assert list(model.trees()[-1].uses) == ["x"]
+
+
+def test_trees_of_a_wide_table_look_at_few_columns_unless_told_otherwise(monkeypatch):
+    monkeypatch.setattr(model_module, "WIDE", 4)
+    monkeypatch.setattr(model_module, "FEW_PREDICTORS", 1)
+    x = np.arange(400) % 2
+    columns = {name: np.arange(400) // step % 2 for step, name in ((4, "a"), (8, "b"), (16, "c"))}
+    frame = pl.DataFrame({"x": x, **columns, "y": x}).cast(pl.String)
+
+    def looked_at(**given):
+        model = Cart(**given).fit(frame, Schema.infer(frame, dependencies=False))
+        return [len(step.predictors) for step in model.plan_.steps]
+
+    assert looked_at() == [0, 1, 1, 1, 1]
+    assert looked_at(max_predictors=4) == [0, 1, 2, 3, 4]
+    assert looked_at(predictors=np.tril(np.ones((5, 5), int), -1)) == [0, 1, 2, 3, 4]
+    monkeypatch.setattr(model_module, "WIDE", 5)
+    assert looked_at() == [0, 1, 2, 3, 4]

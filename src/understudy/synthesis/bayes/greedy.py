@@ -177,10 +177,11 @@ def next_attribute(
         return constraints.first[len(placed)]
     if not placed:
         return root(_possible_roots(constraints))
+    known = set(placed)
     ready = [
         child
         for child in range(len(constraints))
-        if child not in placed and set(constraints.required[child]) <= set(placed)
+        if child not in known and known.issuperset(constraints.required[child])
     ]
     return min(ready, key=lambda child: (losses[child], child))
 

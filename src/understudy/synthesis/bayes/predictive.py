@@ -112,10 +112,11 @@ def predictive_search(
         search.shorten(information)
     gains = search.pairs()
     placed: list[int] = []
+    told = np.zeros(len(constraints), np.int64)
     for _ in range(len(constraints)):
-        # In groups or not, the order is the same: attributes that tell most as they are come first.
-        told = gains[:, placed].max(axis=1, initial=0)
         placed.append(next_attribute(constraints, placed, (-told).tolist(), search.root))
+        # In groups or not, the order is the same: attributes that tell most as they are come first.
+        np.maximum(told, gains[:, placed[-1]], out=told)
     chosen = search.chosen(placed, gains)
     attributes = range(len(constraints))
     parents = tuple(
@@ -163,7 +164,8 @@ class _Views:
 
     def of_attributes(self, attributes: Collection[int]) -> list[int]:
         """Return how some attributes can be used."""
-        return [view for view, own in enumerate(self.attributes) if own in attributes]
+        wanted = set(attributes)
+        return [view for view, own in enumerate(self.attributes) if own in wanted]
 
     def tried(self, child: int, attributes: Collection[int]) -> list[int]:
         """Return how some attributes can be used for another: in groups before value by value."""

@@ -24,6 +24,8 @@ from understudy.synthesis.cart import packing
 from understudy.synthesis.cart.features import Feature, read_features
 from understudy.synthesis.cart.panel_parts import check_panel_params, set_tree_params
 from understudy.synthesis.cart.plan import (
+    FEW_PREDICTORS,
+    WIDE,
     Plan,
     Predictors,
     Wishes,
@@ -86,7 +88,8 @@ class Cart(PanelSynthesizer):
         From a sensitive column to its target, the only column that it is then drawn from (None:
         from its own shares); and nothing is drawn from a sensitive column.
     max_predictors : int, optional
-        Columns that a tree looks at, at most: those that tell most of its own column.
+        Columns that a tree looks at, at most: those that tell most of its own column. By default,
+        all in a table of up to 100 columns, and 20 in a wider one without `predictors`.
     smoothing_leaves : "auto", float or mapping
         How far each leaf is drawn towards the node above it, and that towards the next, as a
         number of records that the node above is worth; 0 draws from the records of the leaf alone.
@@ -225,6 +228,13 @@ class Cart(PanelSynthesizer):
         given += [one for one in settings if isinstance(one, Mapping)]
         return ruled | columns_named(given, names)
 
+    @property
+    def _most_predictors(self) -> int | None:
+        """How many columns a tree looks at, at most; None for all."""
+        if self.max_predictors is None and self.predictors is None:
+            return FEW_PREDICTORS if len(self.codec_.names) > WIDE else None
+        return self.max_predictors
+
     def _fit(self, source: Source, rng: np.random.Generator) -> None:
         # Trees need all records at once.
         coded = (
@@ -232,8 +242,8 @@ class Cart(PanelSynthesizer):
         )
         features = read_features(self.codec_)
         plan = self._make_plan()
-        if self.max_predictors is not None:
-            plan = keep_most_telling(plan, self.max_predictors, features, coded)
+        if (most := self._most_predictors) is not None:
+            plan = keep_most_telling(plan, most, features, coded)
         strata = Strata.of(coded, [coded.names[place] for place in plan.strata])
         self._prepare(features, plan, strata)
         self._check_strata()
@@ -468,7 +478,7 @@ class Cart(PanelSynthesizer):
         self.require_single()
         self._check_codes(coded)
         strata = {self.codec_.names[place] for place in self.strata_.columns}
-        everything = self.proper or self.max_predictors is not None or self.smoothing is not None
+        everything = self.proper or self._most_predictors is not None or self.smoothing is not None
         if everything or not strata.isdisjoint(changed):
             return self.refit(coded)
         model = copy(self)

@@ -33,6 +33,10 @@ LARGEST_CP = 1e6
 RECORDS_PER_SPLIT = 3
 """A node with fewer than this many times minbucket records is not split, as in R's rpart."""
 
+WIDE, FEW_PREDICTORS = 100, 20
+"""In a table of more columns than the first number, each tree looks at so many as the second,
+unless it is said otherwise: the time for all of them would grow with the square."""
+
 MOST_GROUPS = 20
 """Groups that numbers are put in to see which columns tell most of another."""
 
