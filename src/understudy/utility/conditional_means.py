@@ -212,7 +212,8 @@ def conditional_means(
     )
     found = _all_means(both, numbers, groups, rows, fewest)
     frame, weights = _frame(found, both)
-    sizes = tuple(min(len(both.encoded[table]), most) for table in COMPARED)
+    original_rows, made_rows = (min(len(both.encoded[table]), most) for table in COMPARED)
+    sizes = original_rows, made_rows
     if not len(frame):
         reasons["mean"] = (
             "there is no column of numbers beside one with levels that at least "
