@@ -86,7 +86,7 @@ def test_a_tooltip_appears_at_a_dot(browser, pages):
         dot.scroll_into_view_if_needed()
         dot.hover()
         tooltip = page.locator("#vg-tooltip-element.visible")
-        tooltip.wait_for(timeout=5000)
+        tooltip.wait_for(timeout=60_000)
         text = tooltip.inner_text()
         assert "protected.csv" in text
         assert "%" in text
@@ -99,7 +99,7 @@ def test_tooltips_show_names_as_text(browser, pages):
         first.scroll_into_view_if_needed()
         first.hover()
         tooltip = page.locator("#vg-tooltip-element.visible")
-        tooltip.wait_for(timeout=5000)
+        tooltip.wait_for(timeout=60_000)
         assert "<script>alert(1)</script>" in tooltip.inner_text()
         assert tooltip.locator("script").count() == 0
         assert page.evaluate(OUTSIDE) == []

@@ -449,7 +449,8 @@ class TestMistakes:
         assert (code, f"out holds '{name}'" in err) == (2, True)
         assert content(people) == before
 
-    def test_a_folder_that_holds_the_data_is_never_replaced(self, call, people, released, content):
+    @pytest.mark.usefixtures("released")
+    def test_a_folder_that_holds_the_data_is_never_replaced(self, call, people, content):
         before = content(people)
         code, _, err = call("run", "out/synthetic.csv", "-o", "out", *QUICK, "--force")
         assert (code, "out/synthetic.csv is in out, which would be replaced" in err) == (2, True)

@@ -80,6 +80,11 @@ def rich_page(rich):
     return Page(render_report(rich, verdict=give_verdict(rich)))
 
 
+@pytest.fixture(scope="module")
+def single_page(single):
+    return Page(render_report(single))
+
+
 def test_the_verdict_comes_first(rich_page, rich):
     verdict = give_verdict(rich)
     choice, _, rest = verdict.headline.partition(". ")
@@ -118,8 +123,8 @@ def test_one_release_needs_no_comparison(single):
     assert "side by side" not in page.text
 
 
-def test_every_part_has_its_chart(single):
-    charts = {key.removeprefix("release-1-") for key in Page(render_report(single)).charts}
+def test_every_part_has_its_chart(single_page):
+    charts = {key.removeprefix("release-1-") for key in single_page.charts}
     assert charts == {
         "lookalikes",
         "membership",
@@ -213,8 +218,8 @@ def test_what_was_not_compared_is_told(rich_page, single):
     assert "What was not compared" not in page.text
 
 
-def test_on_what_predictions_were_tested_is_told(single):
-    text = Page(render_report(single)).text
+def test_on_what_predictions_were_tested_is_told(single, single_page):
+    text = single_page.text
     assert "Tested on: 295 of 1,473 real records, drawn at random." in text
     assert "The release was made from the test records, too." in text
     assert "are for the class long-term ;" in text.replace("term;", "term ;")
@@ -227,9 +232,9 @@ def with_utility(findings, utility):
     return replace(findings, releases=(replace(findings.releases[0], utility=utility),))
 
 
-def test_without_the_strong_attacker_its_columns_are_not_there(single):
+def test_without_the_strong_attacker_its_columns_are_not_there(single, single_page):
     title = "Probability of the truth, strong attacker"
-    assert title in Page(render_report(single)).text
+    assert title in single_page.text
     worst = tuple(replace(found, posterior=math.nan) for found in single.releases[0].worst)
     release = replace(single.releases[0], worst=worst)
     assert title not in Page(render_report(replace(single, releases=(release,)))).text
@@ -246,17 +251,15 @@ def test_which_measures_can_be_trusted_is_in_every_report(which, request):
     assert "understudy worlds" in page.text
 
 
-def test_failed_measures_are_named(single):
-    page = Page(render_report(single))
-    assert "What could not be measured" in page.text
-    assert "black box : The command" in page.text.replace("box:", "box :")
+def test_failed_measures_are_named(single_page):
+    assert "What could not be measured" in single_page.text
+    assert "black box : The command" in single_page.text.replace("box:", "box :")
 
 
-def test_how_it_was_made_is_told(single):
-    page = Page(render_report(single))
+def test_how_it_was_made_is_told(single, single_page):
     for text in (single.command, f"understudy {single.version}", "21.4 s", "doi:10.1145/3374664"):
-        assert text in page.text
-    assert ("time", {"datetime": single.created}) in page.elements
+        assert text in single_page.text
+    assert ("time", {"datetime": single.created}) in single_page.elements
 
 
 def with_values(findings: Findings, value: str) -> Findings:
@@ -335,8 +338,8 @@ def test_the_page_stays_small_with_many_columns_and_releases(single):
     assert "280 columns that differ less are not drawn" in Page(page).text
 
 
-def test_drawings_that_are_alike_are_in_the_page_once(single):
-    data = json.loads(Page(render_report(single)).scripts[0])
+def test_drawings_that_are_alike_are_in_the_page_once(single, single_page):
+    data = json.loads(single_page.scripts[0])
     both = replace(single, releases=(single.releases[0], replace(single.releases[0], name="b")))
     twice = json.loads(Page(render_report(both)).scripts[0])
     for part, parts in (("drawing", "drawings"), ("table", "tables")):

@@ -389,8 +389,15 @@ def test_numbers_that_follow_from_the_keys(preset):
     assert result.reasons.keys() == {"control"}
 
 
-@pytest.mark.parametrize("preset", ["papers", "strong"])
-@pytest.mark.parametrize("levels", [5, 150])
+@pytest.mark.parametrize(
+    ("preset", "levels"),
+    [
+        ("papers", 5),
+        ("papers", 150),
+        pytest.param("strong", 5, marks=pytest.mark.slow),
+        ("strong", 150),
+    ],
+)
 @pytest.mark.parametrize("tolerance", [None, 1])
 def test_no_model_fails_on_infinity(preset, levels, tolerance):
     rng = np.random.default_rng(0)
@@ -509,7 +516,7 @@ def test_the_fixed_radius_attacker_is_the_generalized_attribution(known):
     [
         ("papers", None),
         ("papers", 20),
-        ("strong", 20),
+        pytest.param("strong", 20, marks=pytest.mark.slow),
         pytest.param("strong", None, marks=pytest.mark.slow),
     ],
 )

@@ -306,7 +306,13 @@ DATA = {"fertility": ("fertility.csv",), "sd2011": ("sd2011.csv",)}
 QUICK = [one for one in runs.WORK if one.quick]
 
 
-@pytest.mark.parametrize("work", QUICK, ids=[one.name for one in QUICK])
+@pytest.mark.parametrize(
+    "work",
+    [
+        pytest.param(one, id=one.name, marks=pytest.mark.slow if one.name == "attribution" else ())
+        for one in QUICK
+    ],
+)
 def test_the_quick_runs_give_the_printed_figures_of_the_originals(work, tmp_path, real_files):
     if work.name in DATA:
         real_files(*DATA[work.name])

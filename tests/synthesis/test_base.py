@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import zipfile
 
@@ -26,9 +27,15 @@ from understudy.synthesis.blocks import BLOCK_ROWS
 ALL = [pytest.param(cls, id=name) for name, cls in METHODS.items() if name != "marginals"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def survey():
     return load("cmc")
+
+
+@pytest.fixture(scope="module")
+def fitted(survey):
+    """Return a function that fits each method once; nobody changes what it returns."""
+    return functools.cache(lambda cls: cls(random_state=9).fit(survey))
 
 
 def with_density(cls, survey):
@@ -47,8 +54,8 @@ class TestContract:
         assert model.set_params(random_state=5).random_state == 5
         assert repr(model) == f"{cls.__name__}({shown}random_state=5)"
 
-    def test_clones_are_unfitted_and_equal_in_parameters(self, cls, survey):
-        model = cls(random_state=4).fit(survey)
+    def test_clones_are_unfitted_and_equal_in_parameters(self, cls, fitted):
+        model = fitted(cls)
         for copy in (model.clone(), clone(model)):
             assert copy.get_params() == model.get_params()
             with pytest.raises(NotFittedError, match="call fit first"):
@@ -64,8 +71,8 @@ class TestContract:
             assert str(getattr(drawn, types)) == str(getattr(frame, types))
             assert len(drawn) == 7
 
-    def test_same_seed_same_table(self, cls, survey):
-        model = cls(random_state=9).fit(survey)
+    def test_same_seed_same_table(self, cls, fitted):
+        model = fitted(cls)
         assert model.sample().equals(model.sample())
         assert model.sample(random_state=1).equals(model.sample(random_state=1))
         assert not model.sample(random_state=1).equals(model.sample(random_state=2))
@@ -81,8 +88,8 @@ class TestContract:
         assert not first.equals(second)
         assert first.equals(model.sample(random_state=np.random.default_rng(1)))
 
-    def test_copies_are_a_list_and_the_first_is_the_single_one(self, cls, survey):
-        model = cls(random_state=9).fit(survey)
+    def test_copies_are_a_list_and_the_first_is_the_single_one(self, cls, fitted):
+        model = fitted(cls)
         copies = model.sample(50, copies=3)
         assert len(copies) == 3
         assert copies[0].equals(model.sample(50))
@@ -156,15 +163,15 @@ class TestContract:
         assert np.isfinite(found[len(unseen) :]).all()
 
     @pytest.mark.parametrize("n", [0, -1, 1.5, True, "3"])
-    def test_rows_are_a_whole_number_from_one(self, cls, survey, n):
-        model = cls().fit(survey)
+    def test_rows_are_a_whole_number_from_one(self, cls, fitted, n):
+        model = fitted(cls)
         with pytest.raises(ParameterError, match=r"n must be a whole number from 1; got "):
             model.sample(n)
         with pytest.raises(ParameterError, match="copies"):
             model.sample(copies=n)
 
-    def test_codes_of_another_table_are_refused(self, cls, survey):
-        model = cls().fit(survey)
+    def test_codes_of_another_table_are_refused(self, cls, survey, fitted):
+        model = fitted(cls)
         other = cls().fit(survey.select("age", "method"))
         with pytest.raises(ParameterError, match="not this model's"):
             model.log_likelihood(other.sample_coded(3))

@@ -17,7 +17,7 @@ from understudy.data.joint_coding import CodedTables
 from understudy.progress import track
 from understudy.results import Line, Result
 from understudy.utility.raw_numbers import Floats, Special, raw_numbers
-from understudy.utility.tables import compared_with_control, tables_of
+from understudy.utility.tables import COMPARED, compared_with_control, drawn_records, tables_of
 from understudy.utility.value_groups import ValueGroups, value_groups
 from understudy.wording import counted
 
@@ -206,20 +206,14 @@ def conditional_means(
         if (group := _levels_of(both, name, numbers.get(name), fewest)) is not None
     }
     rng = np.random.default_rng(random_state)
-    reasons: dict[str, str] = {}
     most = max(WORK // max(len(numbers) * len(groups), 1), 10 * fewest)
-    rows = {}
-    for table, held in both.encoded.items():
-        rows[table] = np.arange(len(held))
-        if len(held) > most:
-            rows[table] = np.sort(rng.choice(len(held), most, replace=False))
-            reasons[table] = (
-                f"means by level rest on {most:,} of {len(held):,} records of the {table} table, "
-                "drawn at random, because there are many columns"
-            )
+    rows, reasons = drawn_records(
+        both, most, rng, "means by level rest on", "there are many columns"
+    )
     found = _all_means(both, numbers, groups, rows, fewest)
     frame, weights = _frame(found, both)
-    sizes = len(rows["original"]), len(rows["synthetic"])
+    original_rows, made_rows = (min(len(both.encoded[table]), most) for table in COMPARED)
+    sizes = original_rows, made_rows
     if not len(frame):
         reasons["mean"] = (
             "there is no column of numbers beside one with levels that at least "
@@ -294,7 +288,7 @@ def _all_means(
     both: CodedTables,
     numbers: dict[str, Floats],
     groups: dict[str, ValueGroups],
-    rows: dict[str, NDArray[np.int64]],
+    rows: dict[str, NDArray[np.int64] | slice],
     fewest: int,
 ) -> list[pl.DataFrame]:
     """Return the means of all numbers, a table for each column of levels."""
@@ -308,12 +302,10 @@ def _all_means(
         scale[name] = float(held.std()) if len(held) else 0.0
     used = [name for name in numbers if scale[name] > 0]
     for table in both.encoded:
-        chosen = rows[table]
-        values[table] = np.empty((len(used), len(chosen)))
-        for held, name in zip(values[table], used, strict=True):
-            held[:] = ((numbers[name] - centre[name]) / scale[name])[
-                both.column(name)[0][table][chosen]
-            ]
+        coded = [both.column(name)[0][table][rows[table]] for name in used]
+        values[table] = np.empty((len(used), len(coded[0]) if used else 0))
+        for held, name, codes in zip(values[table], used, coded, strict=True):
+            held[:] = ((numbers[name] - centre[name]) / scale[name])[codes]
     found = []
     for by, group in track(groups.items(), "comparing means by level", len(groups)):
         sums = {

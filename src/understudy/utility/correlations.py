@@ -24,7 +24,7 @@ from understudy.utility.correlation_matrix import (
 )
 from understudy.utility.pair_measures import Matrix
 from understudy.utility.raw_numbers import Floats, Special, raw_numbers
-from understudy.utility.tables import compared_with_control, tables_of
+from understudy.utility.tables import compared_with_control, drawn_records, tables_of
 from understudy.wording import counted, quoted
 
 STRONG = 0.5
@@ -333,18 +333,13 @@ def correlations(
     numbers = raw_numbers(both, special)
     names = tuple(numbers)
     rng = np.random.default_rng(random_state)
-    reasons: dict[str, str] = {}
-    tables = {table: [both.column(name)[0][table] for name in names] for table in both.encoded}
     most = max(WORK // max(len(names) ** 2, 1), 2 * FEWEST)
-    for table, held in tables.items():
-        rows = len(both.encoded[table])
-        if names and rows > most:
-            chosen = np.sort(rng.choice(rows, most, replace=False))
-            tables[table] = [codes[chosen] for codes in held]
-            reasons[table] = (
-                f"correlations rest on {most:,} of {rows:,} records of the {table} table, drawn at "
-                f"random, because there are {len(names):,} columns"
-            )
+    used, reasons = drawn_records(
+        both, most, rng, "correlations rest on", f"there are {len(names):,} columns"
+    )
+    tables = {
+        table: [both.column(name)[0][table][rows] for name in names] for table, rows in used.items()
+    }
     plain: dict[str, CorrelationMatrix] = {}
     ranked: dict[str, CorrelationMatrix] = {}
     with threadpool_limits(1):  # more cost more than they save, and change the last digits

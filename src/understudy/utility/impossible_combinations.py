@@ -17,7 +17,7 @@ from understudy.data.joint_coding import CodedTables
 from understudy.progress import track
 from understudy.results import Line, Result
 from understudy.utility.raw_numbers import Special, raw_numbers
-from understudy.utility.tables import compared_with_control, tables_of
+from understudy.utility.tables import compared_with_control, drawn_records, tables_of
 from understudy.utility.value_groups import ValueGroups, value_groups
 from understudy.wording import counted, percent
 
@@ -223,8 +223,7 @@ def impossible_combinations(
         )
         if group.count > 1:
             groups[name] = group
-    reasons: dict[str, str] = {}
-    tables = _coded(both, groups, random_state, reasons)
+    tables, reasons = _coded(both, groups, random_state)
     look = _Look.of(tables, groups)
     if look is None:
         reasons["share"] = "there are no two columns with values that enough records have"
@@ -285,25 +284,24 @@ class _Pair(NamedTuple):
 
 
 def _coded(
-    both: CodedTables, groups: dict[str, ValueGroups], random_state: int, reasons: dict[str, str]
-) -> dict[str, dict[str, NDArray[np.int64]]]:
+    both: CodedTables, groups: dict[str, ValueGroups], random_state: int
+) -> tuple[dict[str, dict[str, NDArray[np.int64]]], dict[str, str]]:
     """Return the groups of all records by table and column; of large tables, those of a sample."""
-    rng = np.random.default_rng(random_state)
     pairs = max(math.comb(len(groups), 2), 1)
-    most = max(WORK // (pairs * len(both.encoded)), 1_000)
-    tables: dict[str, dict[str, NDArray[np.int64]]] = {}
-    for table, held in both.encoded.items():
-        chosen: NDArray[np.int64] | slice = slice(None)
-        if len(held) > most:
-            chosen = np.sort(rng.choice(len(held), most, replace=False))
-            reasons[table] = (
-                f"impossible combinations are looked for in {most:,} of {len(held):,} records of "
-                f"the {table} table, drawn at random, because there are {pairs:,} pairs of columns"
-            )
-        tables[table] = {
-            name: group.place[both.column(name)[0][table][chosen]] for name, group in groups.items()
+    used, reasons = drawn_records(
+        both,
+        max(WORK // (pairs * len(both.encoded)), 1_000),
+        np.random.default_rng(random_state),
+        "impossible combinations are looked for in",
+        f"there are {pairs:,} pairs of columns",
+    )
+    tables = {
+        table: {
+            name: group.place[both.column(name)[0][table][rows]] for name, group in groups.items()
         }
-    return tables
+        for table, rows in used.items()
+    }
+    return tables, reasons
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,6 +63,35 @@ def _names(tables: CodedTables, columns: str | Sequence[str] | None) -> Sequence
     return names
 
 
+def drawn_records(
+    tables: CodedTables, most: int, rng: np.random.Generator, doing: str, because: str
+) -> tuple[dict[str, NDArray[np.int64] | slice], dict[str, str]]:
+    """Return which records of each table are used, at most so many, and what is said of that.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> tables = tables_of(pl.DataFrame({"a": [1, 2]}), pl.DataFrame({"a": [1] * 9}))
+    >>> rng = np.random.default_rng(1)
+    >>> used, said = drawn_records(tables, 4, rng, "sums rest on", "it is late")
+    >>> used["original"], len(used["synthetic"])
+    (slice(None, None, None), 4)
+    >>> said["synthetic"]
+    'sums rest on 4 of 9 records of the synthetic table, drawn at random, because it is late'
+    """
+    used: dict[str, NDArray[np.int64] | slice] = {}
+    said = {}
+    for name, held in tables.encoded.items():
+        used[name] = slice(None)
+        if len(held) > most:
+            used[name] = np.sort(rng.choice(len(held), most, replace=False))
+            said[name] = (
+                f"{doing} {most:,} of {len(held):,} records of the {name} table, drawn at random, "
+                f"because {because}"
+            )
+    return used, said
+
+
 def content_order(table: Coded) -> NDArray[np.intp]:
     """Return the rows sorted by their codes, the columns taken in the order of their names.
 

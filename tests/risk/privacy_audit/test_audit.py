@@ -47,7 +47,9 @@ def test_every_planted_mistake_is_found(name):
     """Noise has no seed: a free structure is missed with a chance of about 0.9^96, and halved noise
     is five standard deviations beyond the limit of its test."""
     bug = BUGS[name]
-    effort = Effort(worlds=12, releases=8)
+    # Whatever the noise, these two are found at once: by an infinite ratio, and by equal noise.
+    sure = name in ("domain from data", "fixed seed")
+    effort = QUICK if sure else Effort(worlds=12, releases=8)
     with bug.planted():
         found = audit_privacy(bug.synthesizer(), rows=bug.rows, effort=effort)
     assert found.verdict == "disproved", found.summary()

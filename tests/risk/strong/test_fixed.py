@@ -234,10 +234,11 @@ VARIANTS = {
 
 
 class TestTrees:
+    @pytest.mark.parametrize("seeds", [[0], pytest.param([1, 2], marks=pytest.mark.slow)])
     @pytest.mark.parametrize("variant", VARIANTS)
-    def test_trees(self, variant, caplog):
+    def test_trees(self, variant, seeds, caplog):
         caplog.set_level(logging.ERROR)
-        for seed in range(3):
+        for seed in seeds:
             frame, schema = mixed(seed, 24)
             model = Cart(**({"smoothing_leaves": 0} | VARIANTS[variant]), random_state=1).fit(
                 frame, schema

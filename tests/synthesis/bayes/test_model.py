@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import networkx as nx
@@ -97,14 +98,25 @@ PROTECTIONS = [
 OWN_EDGES = [("method", "age"), ("age", "children"), ("method", "education")]
 
 
+@pytest.fixture(scope="module")
+def protected(survey):
+    """Return a function that fits each protected network once, for all tests of it."""
+
+    @functools.cache
+    def fit(structure, protect):
+        own = OWN_EDGES + [(target, name) for name, target in protect if target]
+        chosen = own if structure == "own" else structure
+        return BayesNet(3, chosen, protect=dict(protect), random_state=3).fit(survey)
+
+    return fit
+
+
 @pytest.mark.parametrize("protect", PROTECTIONS)
 @pytest.mark.parametrize("structure", [*SEARCHES, "own"])
 class TestProtection:
     @pytest.fixture
-    def model(self, survey, protect, structure):
-        own = OWN_EDGES + [(target, name) for name, target in protect.items() if target]
-        chosen = own if structure == "own" else structure
-        return BayesNet(3, chosen, protect=protect, random_state=3).fit(survey)
+    def model(self, protected, protect, structure):
+        return protected(structure, tuple(protect.items()))
 
     def test_in_the_graph(self, model, protect):
         graph = model.network_.to_networkx()
