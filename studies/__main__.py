@@ -64,7 +64,7 @@ EVERYTHING = {
     "gallery.md": "gallery --tables clinic,ballot,cmc --seeds 3 --processes 2",
     "gallery-harmless.md": "gallery --kinds harmless --tables clinic,ballot,cmc --seeds 20",
     "smoothing.md": "smoothing --splits 10 --tables cmc,fertility --processes 2",
-    "smoothing-large.md": "smoothing --splits 2 --tables 'Adult,SD2011,credit card' --processes 2",
+    "smoothing-large.md": "smoothing --splits 5 --tables 'Adult,SD2011,credit card' --processes 2",
     "numbers.md": "numbers --releases 3",
     "real-tables.md": "real-tables --processes 2",
     "dependencies.md": "dependencies",

@@ -30,6 +30,8 @@ MOST_TRIPLES = 2000
 OF_SHARES = 0.01
 """The part of a model without relations in every density, so that nobody is impossible."""
 PERMUTATIONS = 5
+FITS = 2
+"""Fits, of which the quickest counts for the time: the first one may have to load what it needs."""
 
 
 @dataclass(frozen=True)
@@ -113,16 +115,18 @@ def judge(table: Table, split: int) -> dict[str, Figures]:
     with quietly():
         shares = BayesNet(0, smoothing="auto", ends=1, halves=False).fit(original, schema)
         for name, make in MODELS.items():
-            begun = time.process_time()
-            model = make(split).fit(original, schema)
-            seconds = time.process_time() - begun
+            seconds = []
+            for _ in range(FITS):
+                begun = time.process_time()
+                model = make(split).fit(original, schema)
+                seconds.append(time.process_time() - begun)
             release = cast("pl.DataFrame", model.sample(random_state=split))
             found[name] = {
                 "fresh people, nats": _described(model, shares, fresh),
                 **_use(table, original, release, fresh, split),
                 **_lookalikes(original, release),
                 **_given_away(model, original, release, table.target),
-                "fit, s": seconds,
+                "fit, s": min(seconds),
             }
     return found
 

@@ -149,6 +149,20 @@ class TestTable:
         if not given:
             assert table.left_out == pytest.approx(left_out, rel=1e-12)
 
+    def test_records_without_a_number_leave_all_numbers_alike(self):
+        steps = steps_of(_numbers(1, 2, 3, 4, 5, 6, 7, 8), 9)
+        coded = Coded.from_arrays({"a": [0, 1, 1], "x": [8, 8, 8]}, {"a": 2, "x": 9})
+        for strengths in (None, np.full((2, 4), 3.0)):
+            table = SteppedTable.of(
+                ConditionalTable.of(coded, "x", ["a"]), steps, strengths=strengths
+            )
+            found = table.probability(np.arange(9, dtype=np.uint8), [np.zeros(9, np.uint8)])
+            assert found.sum() == pytest.approx(1)
+            np.testing.assert_allclose(found[:8], found[0])
+            assert found[8] > 0.5
+            drawn = table.draw([np.zeros(50, np.uint8)], 50, np.random.default_rng(1))
+            assert np.count_nonzero(drawn == 8) > 25
+
 
 class TestModel:
     def test_numbers_are_drawn_in_steps(self, model):
