@@ -92,11 +92,13 @@ class OneNumber:
             told = np.stack([plain_formula(form, [x], unit, 0.0) for form in _ROUNDED])
             for place in np.flatnonzero(_convincing(told, y, tolerance[mine][both])):
                 yield Formula(name, _ROUNDED[place], (other,), factor=unit)
-        if "line" in near:
-            yield from _lines(name, other, x, y, strict[mine][both])
+        lines = list(_lines(name, other, x, y, strict[mine][both])) if "line" in near else []
+        if all(_exact(one, x, y) for one in lines):
+            yield from lines
         if "square" in near:
             yield from _squares(name, other, x, y, strict[mine][both])
-        forms = self._told_by(other) if near - {"line", "square"} else {}
+        # What is rounded down lies near a line as well, but is not written alike.
+        forms = self._told_by(other) if not near <= {"line", "square"} or lines else {}
         if forms:
             told = np.stack([one[both] for one in forms.values()])
             whole = np.array([form in _DIVIDED for form, _ in forms])
@@ -104,6 +106,7 @@ class OneNumber:
             for (form, factor), good in zip(forms, _convincing(told, y, room), strict=True):
                 if good:
                     yield Formula(name, form, (other,), factor=factor)
+        yield from lines
 
     def _told_by(self, other: str) -> Mapping[tuple[Form, float], Floats]:
         """Return what forms without a number to find give for the records of the first look."""
@@ -141,6 +144,11 @@ def _lines(name: str, other: str, x: Floats, y: Floats, room: Floats) -> Iterato
     if _convincing(told[best], y, room):
         factor, constant = tried[best].tolist()
         yield Formula(name, "multiple", (other,), factor=factor, constant=constant)
+
+
+def _exact(line: Formula, x: Floats, y: Floats) -> bool:
+    """Return whether numbers lie on a line, and need no rounding."""
+    return bool(_convincing(line.factor * x + line.constant, y, 1e-6 * (1 + np.abs(y))))
 
 
 def _squares(name: str, other: str, x: Floats, y: Floats, room: Floats) -> Iterator[Formula]:
