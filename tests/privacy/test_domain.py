@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from understudy import Schema
+from understudy.data import Determined
 from understudy.data.schema import Column
 from understudy.errors import PublicDomainError
 from understudy.privacy import Accountant, Guarantee
@@ -63,6 +64,14 @@ def test_types_alone_say_what_columns_are(as_frame):
 def test_the_codec_is_the_same_whatever_the_records_are():
     other = TABLE.with_columns(sex=pl.lit("secret"), age=pl.lit(12_345, pl.Int64))
     assert public_codec(TABLE, SCHEMA).to_plain() == public_codec(other, SCHEMA).to_plain()
+
+
+def test_dependencies_are_not_kept_and_a_message_says_so(caplog):
+    between = Determined("age", ("sex",)), Determined("sex", ("id",), keep=False)
+    codec = public_codec(TABLE, SCHEMA.with_dependencies(*between))
+    assert not codec.plan
+    assert "'age' follows from 'sex'" in caplog.text
+    assert "'id'" not in caplog.text
 
 
 def test_categories_of_a_type_are_those_of_the_schema():

@@ -6,6 +6,7 @@ import numpy as np
 
 from understudy.data.column_remarks import Remark
 from understudy.data.dependencies.families import (
+    CODES,
     Composite,
     Dependency,
     Determined,
@@ -45,8 +46,7 @@ def _what(one: Dependency) -> str:
     if isinstance(one, Ordered):
         return f"is never below {one.low!r}: the difference is drawn"
     if isinstance(one, Composite):
-        unit = "minutes" if one.code == "hhmm" else "days"
-        return f"{one.sentence.partition(' ')[2]}, drawn as {unit}"
+        return f"{one.sentence.partition(' ')[2]}, drawn as {CODES[one.code][1]}"
     if isinstance(one, MissingTogether):
         return f"is missing together with {listed([repr(name) for name in one.columns[1:]])}"
     assert isinstance(one, MissingWhen)  # noqa: S101  # the last kind

@@ -111,6 +111,12 @@ def public_codec(data: Frame | TableSource, schema: Schema) -> Codec:
 
     Dependencies between columns are not kept: whether they hold is a matter of the records.
     """
+    kept = [one.sentence for one in schema.dependencies if one.keep]
+    if kept:
+        logging.getLogger("understudy").warning(
+            "Not kept with epsilon, since whether they hold is a matter of the records: %s.",
+            "; ".join(kept),
+        )
     columns = [_told_publicly(column) for column in schema]
     codec = Codec.fit(source_of(data).empty, Schema(columns))
     coders = {name: _public(coder, codec.schema[name]) for name, coder in codec.coders.items()}

@@ -125,6 +125,17 @@ def test_gaps_of_a_derived_column_are_drawn_with_their_share(method):
         assert release[name].null_count() == pytest.approx(300, abs=75)
 
 
+@pytest.mark.parametrize("method", [Independent, Cart])
+def test_a_derived_column_may_be_missing_because_of_another(method):
+    table = planted(900).select("rent", "smokes")
+    table = table.with_columns(fee=pl.when(pl.col("smokes") == "yes").then(pl.col("rent") // 10))
+    schema = Schema.infer(table)
+    assert {one.kind for one in schema.dependencies} == {"formula", "missing when"}
+    release = method(random_state=1).fit(table, schema).sample()
+    assert (release["fee"] == release["rent"] // 10).drop_nulls().all()
+    assert (release["fee"].is_null() == (release["smokes"] == "no")).all()
+
+
 @pytest.mark.parametrize("method", [Independent, BayesNet, GaussianCopula])
 def test_the_number_of_a_single_exception_never_comes_back(method):
     rng = np.random.default_rng(3)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.data.dependencies.planted import SENTENCES, planted
+from understudy import Independent
 from understudy.data import Schema, find_dependencies, scan
 from understudy.data.dependencies.search import derivation_order
 
@@ -165,6 +166,17 @@ def test_of_three_in_a_row_only_neighbours_are_told():
     b = a + rng.integers(0, 40, 1000)
     table = pl.DataFrame({"c": b + rng.integers(0, 40, 1000), "a": a, "b": b})
     assert sentences(table) == {"'a' <= 'b'", "'b' <= 'c'"}
+
+
+def test_months_as_numbers_and_their_years():
+    months = np.random.default_rng(11).integers(1995 * 12, 2015 * 12, 600)
+    table = pl.DataFrame({"paid": months // 12 * 100 + months % 12 + 1, "year": months // 12})
+    assert sentences(table) == {"'paid' holds months as yyyymm", "'year' = the year of 'paid'"}
+    release = Independent(random_state=1).fit(table).sample()
+    assert (release["paid"] % 100).is_between(1, 12).all()
+    assert (release["paid"] // 100 == release["year"]).all()
+    codes = table.with_columns(pl.col("paid") + 600_000)  # an area code
+    assert "months" not in str(sentences(codes))
 
 
 def test_clock_times_with_a_delay_and_dates_as_numbers():

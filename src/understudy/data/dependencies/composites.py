@@ -1,7 +1,7 @@
-"""Whole numbers that are dates or times: 1345 for 13:45, and 20240229 for the last of February.
+"""Whole numbers that are dates or times: 1345 for 13:45, 20240229 for the last of February 2024.
 
-As numbers they have gaps: nothing lies between 1359 and 1400. So they are coded by the minutes or
-days that they stand for, and written in their own way again.
+As numbers they have gaps: nothing lies between 1359 and 1400. So they are coded by the minutes,
+days or months that they stand for, and written in their own way again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,13 @@ FEWEST_TIMES = 30
 """Different clock times that a column needs to be taken for such: fewer may be any codes."""
 
 FEWEST_DATES = 10
-"""Different dates that a column needs to be taken for dates."""
+"""Different dates or months that a column needs to be taken for such."""
+
+LEAST_DATE = 10_000_101
+"""The first date that is written as yyyymmdd; months as yyyymm are below it."""
+
+_MONTHS = (180_001, 219_912)
+"""Months that are taken for such: area codes may end in 01 to 12, too."""
 
 _FULL_HOURS = 0.3
 """A column of clock times has this share of its values past the half hour, or none at all.
@@ -60,6 +66,12 @@ def are_clock_times(values: NDArray[Any]) -> NDArray[np.bool_]:
     return (values >= 0) & (values <= 2400) & (values % 100 < 60)
 
 
+def are_months(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Return which whole numbers are months as yyyymm, of years with four digits."""
+    month = values % 100
+    return np.asarray((values > 100_000) & (values < 1_000_000) & (month >= 1) & (month <= 12))
+
+
 def days_of(codes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the days since 1970 of dates as yyyymmdd, and which of them are dates.
 
@@ -94,7 +106,8 @@ def date_code(days: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def are_codes(values: NDArray[np.int64]) -> bool:
     """Return whether all of some whole numbers could be dates or times."""
-    return len(values) > 0 and bool(are_clock_times(values).all() or days_of(values)[1].all())
+    kinds = (are_clock_times(values), are_months(values), days_of(values)[1])
+    return len(values) > 0 and any(bool(one.all()) for one in kinds)
 
 
 def code_of(values: NDArray[Any]) -> Code | None:
@@ -107,8 +120,11 @@ def code_of(values: NDArray[Any]) -> Code | None:
         return None
     if are_clock_times(values).all() and _spread_over_hours(values):
         return "hhmm"
-    if len(values) >= FEWEST_DATES and values[0] >= 10_000_101 and days_of(values)[1].all():
+    if len(values) >= FEWEST_DATES and values[0] >= LEAST_DATE and days_of(values)[1].all():
         return "yyyymmdd"
+    years = len(np.unique(values // 100))
+    if len(values) >= FEWEST_DATES and years > 1 and are_months(values).all():
+        return "yyyymm" if values[0] >= _MONTHS[0] and values[-1] <= _MONTHS[1] else None
     return None
 
 
@@ -124,10 +140,12 @@ def _spread_over_hours(values: NDArray[Any]) -> bool:
 
 
 def as_count(array: pa.Array, code: Code, name: str) -> Numbers:
-    """Return the minutes or days of codes; what is none is -1, which no column of them holds."""
+    """Return the minutes, days or months of codes; what is none is -1, which none of them is."""
     found = numbers(array, name).as_whole()
     if code == "hhmm":
         valid, counted = are_clock_times(found.values), minutes_of(found.values)
+    elif code == "yyyymm":
+        valid, counted = are_months(found.values), found.values // 100 * 12 + found.values % 100 - 1
     else:
         counted, valid = days_of(found.values)
         counted = counted + _FIRST_DAY
@@ -135,9 +153,11 @@ def as_count(array: pa.Array, code: Code, name: str) -> Numbers:
 
 
 def as_code(counted: NDArray[np.int64], code: Code) -> NDArray[np.int64]:
-    """Return minutes or days as the codes that `as_count` read."""
+    """Return minutes, days or months as the codes that `as_count` read."""
     if code == "hhmm":
         return np.asarray(counted // 60 * 100 + counted % 60)
+    if code == "yyyymm":
+        return np.asarray(counted // 12 * 100 + counted % 12 + 1)
     return date_code(counted - _FIRST_DAY)
 
 

@@ -45,8 +45,15 @@ Form = Literal[
 ]
 """What a formula computes; see `Formula`."""
 
-Code = Literal["hhmm", "yyyymmdd"]
-"""A date or time written as one whole number, such as 1345 or 20240229."""
+Code = Literal["hhmm", "yyyymmdd", "yyyymm"]
+"""A date, month or time written as one whole number, such as 1345, 20240229 or 202402."""
+
+CODES: dict[Code, tuple[str, str]] = {
+    "hhmm": ("clock times", "minutes"),
+    "yyyymmdd": ("dates", "days"),
+    "yyyymm": ("months", "months"),
+}
+"""What is written so, and in what it is drawn."""
 
 OF_TWO: tuple[Form, ...] = (
     "sum",
@@ -370,8 +377,8 @@ class Composite(_Dependency):
     @property
     def sentence(self) -> str:
         """What holds, in a few words."""
-        what = "clock times as hhmm" if self.code == "hhmm" else "dates as yyyymmdd"
-        return f"{self.column!r} holds {what}"
+        what = CODES[self.code][0] if self.code in CODES else "something"
+        return f"{self.column!r} holds {what} as {self.code}"
 
     def problems(self, known: Sequence[str]) -> Iterator[str]:
         """Yield a sentence for everything that is wrong with it."""

@@ -43,6 +43,7 @@ _TICKS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _PART_CODES: Mapping[Code, tuple[Form, ...]] = {
     "hhmm": ("hour", "minute"),
     "yyyymmdd": ("year", "month", "day"),
+    "yyyymm": ("year", "month"),
 }
 
 

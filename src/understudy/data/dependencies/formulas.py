@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from understudy.data.dependencies.composites import clock_code, minutes_of
+from understudy.data.dependencies.composites import LEAST_DATE, clock_code, minutes_of
 from understudy.data.dependencies.families import PARTS, Form, Formula
 from understudy.data.values import (
     LARGEST_WHOLE,
@@ -40,8 +40,8 @@ _PARTS_OF_TIME: dict[str, Callable[[pa.Array], pa.Array]] = {
 _PARTS_OF_CODES: dict[str, Callable[[Floats], Floats]] = {
     "hour": lambda a: np.floor(a / 100) % 24,
     "minute": lambda a: a % 100,
-    "year": lambda a: np.floor(a / 10000),
-    "month": lambda a: np.floor(a / 100) % 100,
+    "year": lambda a: np.floor(a / np.where(a < LEAST_DATE, 100, 10000)),
+    "month": lambda a: np.where(a < LEAST_DATE, a, np.floor(a / 100)) % 100,
     "day": lambda a: a % 100,
 }
 _OF_ONE: dict[str, Callable[[Floats, float, float], Floats]] = {

@@ -23,6 +23,9 @@ SLACK = 10
 FEWEST = 15
 """Records with numbers that a formula needs to be looked at."""
 
+FEWEST_MOVES = 6
+"""Records with less common numbers that a suggestion rests on, at least."""
+
 GLANCED = 0.75
 """Share of the first few records that must agree before more are looked at."""
 

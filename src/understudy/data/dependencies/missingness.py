@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 import pyarrow as pa
@@ -18,16 +18,19 @@ FEWEST_MISSING = 10
 """Records that a pattern of missing values must rest on."""
 
 
-def find_missing(views: Views, derived: Collection[str]) -> Iterator[MissingTogether | MissingWhen]:
+def find_missing(
+    views: Views, derived: Mapping[str, Collection[str]]
+) -> Iterator[MissingTogether | MissingWhen]:
     """Yield why values are missing: blocks first, then levels of other columns.
 
     Of the columns of a block, only the first can be missing because of another column. `derived`
-    are the columns that are computed: they are missing where their parts are.
+    are the columns that others tell, and which others: most are missing where these are.
     """
+    told = {name for name, by in derived.items() if not _own_gaps(views, name, by)}
     gappy = [
         name
         for name, view in views.columns.items()
-        if name not in derived and FEWEST_MISSING <= view.gaps <= views.rows - FEWEST_MISSING
+        if name not in told and FEWEST_MISSING <= view.gaps <= views.rows - FEWEST_MISSING
     ]
     blocks: dict[bytes, list[str]] = {}
     for name in gappy:
@@ -42,6 +45,12 @@ def find_missing(views: Views, derived: Collection[str]) -> Iterator[MissingToge
         found = _reason(views, names[0], set(names) | set(derived), tests * MOST_LEVELS)
         if found is not None:
             yield found
+
+
+def _own_gaps(views: Views, name: str, by: Collection[str]) -> int:
+    """Return how many records have no value of a column, but of all that it follows from."""
+    known = np.all([~views[one].missing for one in by], axis=0)
+    return int(np.count_nonzero(views[name].missing & known))
 
 
 def _reason(views: Views, name: str, excluded: Collection[str], tests: int) -> MissingWhen | None:

@@ -14,6 +14,7 @@ from understudy.data.dependencies.families import Form, Formula
 from understudy.data.dependencies.formulas import Floats, plain_formula
 from understudy.data.dependencies.looks import (
     FEWEST,
+    FEWEST_MOVES,
     GLANCED,
     Looks,
     mostly,
@@ -24,6 +25,8 @@ from understudy.data.dependencies.views import View
 
 _PARTS = 4
 """Parts of the first look: a slip in one of them hides nothing in the others."""
+_FEWEST_POINTS = 8
+"""Records of a part that a correlation rests on, at least."""
 _NEAR_A_LINE = 0.99
 """Correlation of columns that may lie on a line."""
 _ROUNDED_LINE = 0.9
@@ -47,32 +50,34 @@ class OneNumber:
     _units: dict[str, float] = field(default_factory=dict)
 
     @cached_property
-    def suggested(self) -> set[tuple[str, str]]:
-        """The pairs of columns that lie near a line, a parabola or a logarithm.
+    def suggested(self) -> dict[tuple[str, str], set[str]]:
+        """The pairs of columns that lie near a line, a parabola or a logarithm, and near which.
 
         Or of which one is what is left of the other in a whole division.
         """
         names = self.looks.names
         if len(names) < 2:
-            return set()
+            return {}
         values, strict, _ = self.looks.first
-        close = np.zeros((len(names), len(names)), bool)
         units = np.array([self._unit(name) for name in names])
         near = np.where(units[:, None] > units, _ROUNDED_LINE, _NEAR_A_LINE)
+        divided = np.zeros((len(names), len(names)), bool)
         with np.errstate(all="ignore"):
-            shapes = (values, values**2, np.log(values), np.log1p(values))
-            for shape in (np.where(np.isfinite(one), one, np.nan) for one in shapes):
-                for part in (slice(first, None, _PARTS) for first in range(_PARTS)):
-                    found = _correlations(values[:, part], shape[:, part])
-                    close |= np.abs(found) > near
+            shapes = {"line": values, "square": values**2}
+            shapes |= {"log": np.log(values), "log1p": np.log1p(values)}
+            close = {shape: _close(values, one, near) for shape, one in shapes.items()}
             spread = np.fmax.reduce(values, 1) - np.fmin.reduce(values, 1)
             for factor in _TENS:
                 wide = np.flatnonzero(spread > factor)
                 for form in (np.floor(values[wide] / factor), np.mod(values[wide], factor)):
                     for place, told in zip(wide, form, strict=True):
-                        close[:, place] |= _near(told, values, strict)
-        np.fill_diagonal(close, False)
-        return {(names[i], names[j]) for i, j in np.argwhere(close)}
+                        divided[:, place] |= _near(told, values, strict)
+        found: dict[tuple[str, str], set[str]] = {}
+        for shape, pairs in (*close.items(), ("divided", divided)):
+            np.fill_diagonal(pairs, False)
+            for i, j in np.argwhere(pairs):
+                found.setdefault((names[i], names[j]), set()).add(shape)
+        return found
 
     def formulas(self, name: str, other: str) -> Iterator[Formula]:
         """Yield the formulas of a suggested pair, the simplest first."""
@@ -82,23 +87,26 @@ class OneNumber:
         y, x = numbers[mine][both], numbers[a][both]
         if len(y) < FEWEST or y.min() == y.max() or x.min() == x.max():
             return
-        unit = self._unit(name)
-        if unit > self._unit(other):
+        near, unit = self.suggested[name, other], self._unit(name)
+        if "line" in near and unit > self._unit(other):
             told = np.stack([plain_formula(form, [x], unit, 0.0) for form in _ROUNDED])
-            agree = mostly(np.abs(told - y) <= tolerance[mine][both])
-            for place in np.flatnonzero(agree):
+            for place in np.flatnonzero(_convincing(told, y, tolerance[mine][both])):
                 yield Formula(name, _ROUNDED[place], (other,), factor=unit)
-        yield from _lines(name, other, x, y, strict[mine][both])
-        yield from _squares(name, other, x, y, strict[mine][both])
-        forms = self._told_by(other)
+        lines = list(_lines(name, other, x, y, strict[mine][both])) if "line" in near else []
+        if all(_exact(one, x, y) for one in lines):
+            yield from lines
+        if "square" in near:
+            yield from _squares(name, other, x, y, strict[mine][both])
+        # What is rounded down lies near a line as well, but is not written alike.
+        forms = self._told_by(other) if not near <= {"line", "square"} or lines else {}
         if forms:
             told = np.stack([one[both] for one in forms.values()])
             whole = np.array([form in _DIVIDED for form, _ in forms])
             room = np.where(whole[:, None], tolerance[mine][both], strict[mine][both])
-            agree = mostly(np.abs(told - y) <= room)
-            for (form, factor), good in zip(forms, agree, strict=True):
+            for (form, factor), good in zip(forms, _convincing(told, y, room), strict=True):
                 if good:
                     yield Formula(name, form, (other,), factor=factor)
+        yield from lines
 
     def _told_by(self, other: str) -> Mapping[tuple[Form, float], Floats]:
         """Return what forms without a number to find give for the records of the first look."""
@@ -131,11 +139,16 @@ def _lines(name: str, other: str, x: Floats, y: Floats, room: Floats) -> Iterato
     if line is None:
         return
     tried = np.array([*_round_lines(*line), *_narrowed(*line, x, y, room)])
-    agree = np.abs(tried[:, :1] * x + tried[:, 1:] - y) <= room
-    best = int(np.argmax(np.count_nonzero(agree, axis=1)))
-    if mostly(agree[best]):
+    told = tried[:, :1] * x + tried[:, 1:]
+    best = int(np.argmax(np.count_nonzero(np.abs(told - y) <= room, axis=1)))
+    if _convincing(told[best], y, room):
         factor, constant = tried[best].tolist()
         yield Formula(name, "multiple", (other,), factor=factor, constant=constant)
+
+
+def _exact(line: Formula, x: Floats, y: Floats) -> bool:
+    """Return whether numbers lie on a line, and need no rounding."""
+    return bool(_convincing(line.factor * x + line.constant, y, 1e-6 * (1 + np.abs(y))))
 
 
 def _squares(name: str, other: str, x: Floats, y: Floats, room: Floats) -> Iterator[Formula]:
@@ -143,9 +156,20 @@ def _squares(name: str, other: str, x: Floats, y: Floats, room: Floats) -> Itera
     if not known.any() or len(np.unique(x)) <= 2:  # the square of two numbers is a line
         return
     for factor in round_numbers(float(np.median(y[known] / x[known] ** 2))):
-        if factor and mostly(np.abs(factor * x * x - y) <= room):
+        if factor and _convincing(factor * x * x, y, room):
             yield Formula(name, "square", (other,), factor=factor)
             return
+
+
+def _convincing(told: Floats, y: Floats, room: Floats) -> NDArray[np.bool_]:
+    """Return whether most numbers are what formulas tell, and also most of the less common ones."""
+    values, counts = np.unique(y, return_counts=True)
+    common = values[np.argmax(counts)]
+    agree = np.abs(told - y) <= room
+    asked = (np.abs(told - common) > room) | (np.abs(y - common) > room)
+    count = np.count_nonzero(asked, axis=-1)
+    enough = np.count_nonzero(agree & asked, axis=-1) >= GLANCED * np.maximum(count, FEWEST_MOVES)
+    return np.asarray(mostly(agree) & enough)
 
 
 def _line(x: Floats, y: Floats) -> tuple[float, float] | None:
@@ -219,15 +243,25 @@ def _narrowed(
             break
 
 
+def _close(values: Floats, shape: Floats, near: Floats) -> NDArray[np.bool_]:
+    """Return which rows lie near a line with which rows of a shape, in some part of the records."""
+    shape = np.where(np.isfinite(shape), shape, np.nan)
+    parts = (slice(first, None, _PARTS) for first in range(_PARTS))
+    found = [_correlations(values[:, part], shape[:, part]) > near for part in parts]
+    return np.asarray(np.any(found, axis=0))
+
+
 def _correlations(values: Floats, others: Floats) -> Floats:
-    """Return the correlation of each row with each row of others, of the records with both."""
+    """Return how far each row correlates with each row of others; 0 if few records have both."""
     known, seen = (~np.isnan(values)).astype(float), (~np.isnan(others)).astype(float)
     v, o = _standardized(values), _standardized(others)
-    count = np.maximum(known @ seen.T, 1)
+    together = known @ seen.T
+    count = np.maximum(together, 1)
     mean_v, mean_o = v @ seen.T / count, known @ o.T / count
     covariance = v @ o.T / count - mean_v * mean_o
     squares = (v * v) @ seen.T / count - mean_v**2, known @ (o * o).T / count - mean_o**2
-    return np.asarray(covariance / np.sqrt(np.maximum(squares[0] * squares[1], 1e-300)))
+    found = np.abs(covariance) / np.sqrt(np.maximum(squares[0] * squares[1], 1e-300))
+    return np.where(together >= _FEWEST_POINTS, found, 0.0)
 
 
 def _standardized(values: Floats) -> Floats:

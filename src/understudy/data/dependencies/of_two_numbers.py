@@ -9,7 +9,14 @@ import numpy as np
 
 from understudy.data.dependencies.families import Form, Formula
 from understudy.data.dependencies.formulas import Floats, plain_formula
-from understudy.data.dependencies.looks import FEWEST, GLANCED, Looks, mostly, round_numbers
+from understudy.data.dependencies.looks import (
+    FEWEST,
+    FEWEST_MOVES,
+    GLANCED,
+    Looks,
+    mostly,
+    round_numbers,
+)
 
 _GLANCE = 32
 _FIRST_STEPS = 12
@@ -17,8 +24,6 @@ _FIRST_STEPS = 12
 _LIKE_A_TOTAL = 0.75
 """A total has this share of the variance of its parts, at least."""
 _RELATIVE = 0.005
-_FEWEST_MOVES = 6
-"""Records that a suggestion rests on, at least."""
 _PART = 100
 """Records that are counted at once: products of larger tables would be shared out to threads."""
 
@@ -120,7 +125,7 @@ def _agreeing_steps(form: _TwoForm, steps: Floats, room: Floats) -> Iterator[tup
         # What stays as it is in both agrees by itself, and tells nothing.
         asked &= moved[places] | (np.abs(told[near]) > room[places])
         agree = asked & (np.abs(steps[places] - told[near]) <= room[places] + 1e-9)
-        found = agree.sum(1) >= GLANCED * np.maximum(asked.sum(1), _FEWEST_MOVES)
+        found = agree.sum(1) >= GLANCED * np.maximum(asked.sum(1), FEWEST_MOVES)
         for one in np.flatnonzero(found):
             yield a, int(others[near[one]]), int(places[one])
 
@@ -142,14 +147,14 @@ def _interactions(looks: Looks) -> Iterator[tuple[_TwoForm, tuple[int, int], int
         both = sum(told[:, part].astype(float) @ mine[:, part].T for part in rest)
         asked = sum(seen[:, part] @ mine[:, part].T for part in rest) - both
         asked += sum(told[:, part].astype(float) @ known[sparse][:, part].T for part in rest)
-        near, one = np.nonzero(both >= GLANCED * np.maximum(asked, _FEWEST_MOVES))
+        near, one = np.nonzero(both >= GLANCED * np.maximum(asked, FEWEST_MOVES))
         places = sparse[one]
         different = (places != a) & (places != others[near])
         near, places = near[different], places[different]
         product = values[a] * values[others[near]]
         counted = known[places] & ~np.isnan(product) & ((product != 0) | (values[places] != 0))
         agree = counted & (np.abs(values[places] - product) <= tolerance[places])
-        found = agree.sum(1) >= GLANCED * np.maximum(counted.sum(1), _FEWEST_MOVES)
+        found = agree.sum(1) >= GLANCED * np.maximum(counted.sum(1), FEWEST_MOVES)
         for place in np.flatnonzero(found):
             yield _PRODUCT, (a, int(others[near[place]])), int(places[place])
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from understudy.data.bins import Decoding
 from understudy.data.coders import BinCoder, FoldedCoder, build_coder, restore_coder
@@ -156,12 +157,18 @@ class Plan:
         """Return the columns of a table, from what was drawn."""
         found = dict(drawn)
         for name in self.order:
-            for blank in self.blanks:
-                if blank.column == name and name in found:
-                    found[name] = blank.blanked(found[name], found, rng)
             step = self.steps.get(name)
+            told = step.told if isinstance(step, Residue | Overrule) else None
+            blanks = [one for one in self.blanks if one.column == name]
+            for blank in blanks if told is None and name in found else ():
+                found[name] = blank.blanked(found[name], found, rng)
             if step is not None:
                 found[name] = step.restored(found.get(name), found, Drawing(how, rng))
+            if told is not None:
+                for blank in blanks:
+                    if blank.exactly:  # nowhere else: there it is what the others tell
+                        found[name] = pc.coalesce(found[name], told.tell(found).values)
+                    found[name] = blank.blanked(found[name], found, rng)
             if name in self.snaps:
                 found[name] = self.snaps[name].snapped(found[name])
         return found
@@ -475,7 +482,12 @@ class _Learner:
     ) -> tuple[tuple[Blank, ...], list[str]]:
         """Return where columns must be missing, and an order that goes with it."""
         made = {name: list(step.sources) for name, step in steps.items() if step.sources}
-        told = {name for name, s in steps.items() if isinstance(s, Derive | Residue | Overrule)}
+        # Of a column that others tell, the gaps may be of its own.
+        told = {
+            name
+            for name, step in steps.items()
+            if isinstance(step, Derive) or (isinstance(step, Residue | Overrule) and not step.gaps)
+        }
         places = {name: place for place, name in enumerate(derivation_order(made))}
         blanks: list[Blank] = []
         leads: dict[str, str] = {}

@@ -52,7 +52,7 @@ def _searched(views: Views) -> tuple[Dependency, ...]:
     ]
     found += chosen.values()
     found += find_orderings(views, codes, derived)
-    found += find_missing(views, derived)
+    found += find_missing(views, {name: one.names[1:] for name, one in chosen.items()})
     places = {name: place for place, name in enumerate(views.columns)}
     return tuple(sorted(found, key=lambda one: (_RANKS[one.kind], places[one.names[0]])))
 

@@ -287,7 +287,7 @@ class Difference:
 
 @dataclass(frozen=True, eq=False)
 class Count:
-    """A date or time that is written as one number, drawn by its minutes or days."""
+    """A date or time that is written as one number, drawn by its minutes, days or months."""
 
     column: str
     code: Code
@@ -299,12 +299,12 @@ class Count:
         return ()
 
     def reduced(self, columns: Arrays) -> Reduced:
-        """Return minutes or days."""
+        """Return minutes, days or months."""
         found = as_count(columns[self.column], self.code, self.column)
         return Reduced(from_numpy(found.values, found.missing), found.missing | (found.values >= 0))
 
     def restored(self, drawn: pa.Array | None, columns: Arrays, drawing: Drawing) -> pa.Array:  # noqa: ARG002
-        """Return the codes of minutes or days."""
+        """Return the codes of minutes, days or months."""
         assert drawn is not None  # noqa: S101  # for the type checker
         found = numbers(drawn, self.column)
         return numbers_to_arrow(Numbers(as_code(found.values, self.code), found.missing), self.kind)
