@@ -26,6 +26,9 @@ FALLBACK_ENCODING = "cp1252"
 ROW = "row"
 """What a first column without a name is called: mostly it numbers the rows."""
 
+OTHER_DELIMITERS = ("^", "~", "\x01", ":", " ")
+"""Signs that are no delimiters unless a user says so: texts and times have them too."""
+
 _SAMPLE_BYTES = 2**18
 _SAMPLE_ROWS = 200
 _BLANK_LINE = re.compile(rb"\n\r?\n")
