@@ -130,6 +130,8 @@ class TestKind:
         assert option_for(drop, ["a", "b"]) == "--drop a,b"
         kind = Remark("codes", "", "", "kind", "categorical")
         assert option_for(kind, ["a", "b"]) == "--kind COLUMN=categorical"
+        word = Remark("words", "", "", "missing", "k. A.")
+        assert option_for(word, ["a"]) == "--missing 'k. A.'"
         assert option_for(Remark("special", "", "special = []"), ["a"]) == "special = []"
 
     def test_a_name_may_hold_the_sign(self):

@@ -115,3 +115,26 @@ def test_the_name_of_row_numbers_is_new(tmp_path):
     path = tmp_path / "r.csv"
     path.write_text(",row\n1,5\n2,6\n")
     assert read(path).columns == ["row_", "row"]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b'a,b\n1,"x"\n2,y\n', "Some texts are in quotes that they do not need in 'b'"),
+        (b'a,b\n1,"x"\n2,"y"\n', None),
+        (b"a,b\r\n1,x\n2,y\r\n", "new ones will all end in CRLF"),
+        (b"a,b\n1,x\n\n2,y\n", "Blank lines are no records"),
+        (b"a,b\n1,x\n2,y\n\n\n", None),
+        (b"1,5.20,x\n2,6.10,y\n", "The first line looks like a record"),
+        (b"2020-01-31,x\n2020-02-29,y\n", "The first line looks like a record"),
+        (b"2001,2002\n5,6\n", None),
+        (b"1.5,x\nlow,y\n", None),
+        (b"a b\n1 x\n2 y\n", "which ' ' would cut into 2 everywhere"),
+        (b"name\nAnna Li\nBo Ng\n", None),
+        (b"a b\nAnna\nBo\n", None),
+    ],
+)
+def test_what_a_person_should_know_of_a_file_is_told(content, told):
+    notices = read_csv(content, CsvOptions()).dialect.notices
+    assert len(notices) == (told is not None)
+    assert told is None or told in notices[0]

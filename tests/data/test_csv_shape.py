@@ -32,6 +32,9 @@ ALL = ColumnQuotes(everywhere=True, needless=True)
             b'a,b\n1,"x"\n2,NA\n',
             CsvShape(quotes=(NONE, SOME)),
         ),
+        (b"a,b\r\n1,2\n", CsvShape("\r\n", quotes=(NONE, NONE), mixed=True)),
+        (b'a,b\r\n1,"x"\n', CsvShape("\r\n", quotes=(NONE, ALL), mixed=True)),
+        (b'a,b\r\n1,"x"', CsvShape("\r\n", 0, quotes=(NONE, ALL))),
         (b'a\n"x"\n\n', CsvShape(ending=1, quotes=(ALL,))),  # an empty line is a record
     ],
 )

@@ -221,3 +221,20 @@ def test_dependencies_stand_beside_the_column_that_they_give():
     off = decisions(table, schema.with_dependencies(keep=False))["state"].remarks[0]
     assert off.why.endswith("; not kept")
     assert off.line == "keep = true in its [[dependency]]"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["unknown"] * 9, "numbers but for 'unknown': if it stands for missing values, say so"),
+        (["unknown"] * 9 + ["Zyxwvut"], "numbers but for 'unknown' and 1 other text: if they"),
+        (["Zyxwvut"] * 4, "numbers but for 1 text: if it stands"),
+        (["low", "mid", "high", "top"] * 5, ""),
+        (["unknown"] * 70, ""),
+    ],
+)
+def test_numbers_beside_a_few_words_are_told(words, why):
+    table = pl.DataFrame({"age": [*map(str, [*range(20, 50)] * 2), *words]})
+    found = [remark for remark in decisions(table)["age"].remarks if remark.topic == "words"]
+    assert [one.why.startswith(why) for one in found] == ([True] if why else [])
+    assert not any("Zyxwvut" in one.why + one.value for one in found)

@@ -40,11 +40,30 @@ def test_what_is_too_large_is_refused(table, monkeypatch, where, free, fits):
         read(table)
 
 
-def test_limits_of_a_container_are_read(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("line", "folder", "limit", "used", "cache"),
+    [
+        ("0::/", ".", "memory.max", "memory.current", "inactive_file"),
+        ("0::/a/b", "a/b", "memory.max", "memory.current", "inactive_file"),
+        ("0::/a/b", "a", "memory.max", "memory.current", "inactive_file"),
+        ("0::/of/the/host", ".", "memory.max", "memory.current", "inactive_file"),
+        (
+            *("4:cpu,memory:/a", "memory/a"),
+            *("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+        ),
+    ],
+)
+def test_limits_of_a_container_are_read(tmp_path, monkeypatch, line, folder, limit, used, cache):
     monkeypatch.setattr(memory, "_CGROUP", tmp_path)
+    monkeypatch.setattr(memory, "_OWN_GROUPS", tmp_path / "cgroup")
     assert memory._of_container() is None
-    (tmp_path / "memory.max").write_text("1000\n")
-    (tmp_path / "memory.current").write_text("400\n")
+    (tmp_path / "cgroup").write_text(f"1:pids:/\n{line}\n")
+    assert memory._of_container() is None
+    (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    (tmp_path / folder / limit).write_text("1000\n")
+    (tmp_path / folder / used).write_text("400\n")
     assert memory._of_container() == 600
-    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / folder / "memory.stat").write_text(f"cache 300\n{cache} 50\n")
+    assert memory._of_container() == 650
+    (tmp_path / folder / limit).write_text("max\n")
     assert memory._of_container() is None

@@ -170,6 +170,7 @@ def option_for(remark: Remark, columns: Sequence[str]) -> str:
         "kind": [spelled("kind"), f"{name}={remark.value}"],
         "drop": [spelled("drop"), joined_names([name] if len(columns) == 1 else columns)],
         "group": [spelled("group_rare"), remark.value],
+        "missing": [spelled("missing"), remark.value],
     }.get(remark.setting)
     return remark.line if words is None else shlex.join(words)
 

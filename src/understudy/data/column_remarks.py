@@ -34,6 +34,7 @@ Topic = Literal[
     "all differ",
     "may be a name",
     "codes",
+    "words",
     "dependency",
     "special",
     "format",
@@ -45,6 +46,10 @@ FEWEST_TOLD = 5
 """A special number is named if so many records have it, else only counted."""
 
 RARE_BELOW = 5
+
+_NUMBER = r"^\s*[-+]?\d+(?:[.,]\d+)?\s*$"
+_FEW_WORDS, _RARE_WORDS = 3, 0.5
+"""So few words among so many numbers may stand for missing values."""
 
 TOPICS: tuple[Topic, ...] = get_args(Topic)
 
@@ -64,13 +69,13 @@ class Remark:
     setting, value : str
         The same for programs: the `kind` to give the column, `drop` it, `group` rare levels, or
         name a `unit` with it, or else give it the kind that is the value; empty if only the schema
-        file can say it.
+        file can say it. With `missing`, the value is a word that may stand for a missing one.
     """
 
     topic: Topic
     why: str
     line: str = ""
-    setting: Literal["", "kind", "drop", "group", "unit"] = ""
+    setting: Literal["", "kind", "drop", "group", "unit", "missing"] = ""
     value: str = ""
 
 
@@ -90,6 +95,7 @@ def remarks_about(column: Column, array: Counted) -> Iterator[Remark]:
     elif column.kind == "categorical":
         times = _known(array).counts
         yield from _about_names(column, times)
+        yield from _words_among_numbers(array)
         line = f"group levels of fewer than {RARE_BELOW} records"
         yield from _rare(column, times, Remark("rare", "", line, "group", str(RARE_BELOW)))
 
@@ -212,6 +218,27 @@ def _about_names(column: Column, times: NDArray[np.int64]) -> Iterator[Remark]:
         )
 
 
+def _words_among_numbers(array: Counted) -> Iterator[Remark]:
+    """Yield a remark if texts are numbers but for a few words, which may mean that they miss."""
+    known = array.without_gaps()
+    if not (pa.types.is_string(known.values.type) or _is_large(known.values)):
+        return
+    number = to_numpy(pc.match_substring_regex(known.values, _NUMBER))
+    rest = known.counts[~number]
+    if np.count_nonzero(number) < FEWEST or not 0 < len(rest) <= _FEW_WORDS:
+        return
+    if rest.sum() > _RARE_WORDS * known.counts.sum():
+        return
+    words = known.values.filter(pa.array(~number)).to_pylist()
+    told = [repr(word) for word, times in zip(words, rest, strict=True) if times >= FEWEST_TOLD]
+    if len(told) < len(words):
+        told.append(counted(len(words) - len(told), "other text" if told else "text"))
+    first = words[int(rest.argmax())] if rest.max() >= FEWEST_TOLD else "WORD"
+    stand = "it stands" if len(words) == 1 else "they stand"
+    why = f"numbers but for {listed(told)}: if {stand} for missing values, say so"
+    yield Remark("words", why, "name the word among those for missing values", "missing", first)
+
+
 def _look_like_codes(values: NDArray[Any], times: NDArray[np.int64]) -> bool:
     """Whether whole numbers are few of many with as many digits, each of several records."""
     if len(values) < 2 or len(values) * 3 > times.sum() or values[0] < 1000:
@@ -229,7 +256,7 @@ def _special(
     known = dict(zip(values.tolist(), times.tolist(), strict=True))
     asked = as_numbers(column.special, column, kind).tolist()
     told = [
-        f"{shown:g}" if isinstance(shown, float) else str(shown)
+        f"{shown:.15g}" if isinstance(shown, float) else str(shown)
         for shown, number in zip(column.special, asked, strict=True)
         if known.get(number, 0) >= FEWEST_TOLD
     ]

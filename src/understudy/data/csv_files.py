@@ -14,9 +14,15 @@ import polars as pl
 from understudy.arguments import check_choice
 from understudy.data.csv_shape import shape_of, tidied, with_quotes
 from understudy.data.date_format import DateFormat, DayOrder
-from understudy.data.dialect import Dialect, has_blank_lines, plain_names, resolve_dialect
+from understudy.data.dialect import (
+    OTHER_DELIMITERS,
+    Dialect,
+    has_blank_lines,
+    plain_names,
+    resolve_dialect,
+)
 from understudy.data.format_search import Found, Search, doubts_in_words
-from understudy.data.formats import ColumnFormat
+from understudy.data.formats import ColumnFormat, TextFormat
 from understudy.data.number_format import NumberFormat
 from understudy.errors import DataError
 from understudy.showing import reason
@@ -112,18 +118,27 @@ def read_csv(source: Path | bytes, options: CsvOptions, name: Path | None = None
     except pl.exceptions.PolarsError as error:
         raise DataError(unreadable(path, dialect, error)) from error
     shape = shape_of(content, dialect.delimiter, texts.width, padded=dialect.padded)
+    rows = texts.height
     texts = _without_blank_lines(texts, content, dialect, shape.ending)
+    blank = texts.height < rows - max(shape.ending - 1, 0)
     if texts.height == 0:
         raise DataError(f"{path} has a header but no rows.")
     found = found_columns(texts, search, direct)
     quotes = dict(zip(texts.columns, shape.quotes, strict=True))
+    forms = {name: with_quotes(one.format, quotes[name]) for name, one in found.items()}
+    notices = (*unnamed_in_words(dialect), *doubts_in_words(found))
     dialect = replace(
         dialect,
         newline=dialect.newline if dialect.newline == "\r" else shape.newline,
         ending=shape.ending,
         header_quoted=shape.header_quoted,
-        formats={name: with_quotes(one.format, quotes[name]) for name, one in found.items()},
-        notices=(*unnamed_in_words(dialect), *doubts_in_words(found)),
+        formats=forms,
+        notices=(
+            *header_in_words(forms),
+            *delimiter_in_words(texts),
+            *notices,
+            *shape.in_words(forms, blank=blank),
+        ),
     )
     frame = pl.DataFrame([one.values.alias(name) for name, one in found.items()])
     return CsvTable(frame, dialect)
@@ -136,6 +151,37 @@ def unnamed_in_words(dialect: Dialect) -> Iterator[str]:
             f"The first column has no name, like row numbers that R or pandas wrote along. It is "
             f"called {dialect.unnamed!r} here, and written without a name again."
         )
+
+
+def header_in_words(forms: Mapping[str, ColumnFormat]) -> Iterator[str]:
+    """Yield that the header looks like a record, without saying what is in it, if it does.
+
+    All columns of numbers, dates and truth values then have names of their own kind, and some name
+    is no whole number, as years are that stand above columns.
+    """
+    typed = {name: form for name, form in forms.items() if not isinstance(form.values, TextFormat)}
+    if not typed or any(form.parse(pl.Series([name]))[0] is None for name, form in typed.items()):
+        return
+    if any(not name.strip().isdigit() for name in typed):
+        yield (
+            "The first line looks like a record, and is taken for the names of columns, which are "
+            "shown in messages and in the release. If the file has no names, add a line of them."
+        )
+
+
+def delimiter_in_words(texts: pl.DataFrame) -> Iterator[str]:
+    """Yield the sign that may cut a single column into several, if there is one."""
+    if texts.width > 1:
+        return
+    lines = texts.to_series().head(ROWS_OF_SAMPLE).drop_nulls()
+    for sign in OTHER_DELIMITERS:
+        count = lines.name.count(sign)
+        if count and (lines.str.count_matches(sign, literal=True) == count).all():
+            yield (
+                f"All is in one column, which {sign!r} would cut into {count + 1} everywhere. If "
+                "that stands between fields, give it as `delimiter`."
+            )
+            return
 
 
 def unreadable(path: Path, dialect: Dialect, error: pl.exceptions.PolarsError) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.formats import ColumnFormat
+from understudy.wording import quoted
 
 BYTES_OF_SHAPE = 2**26
 """So much of a file tells where it has quotes."""
@@ -58,12 +60,33 @@ class CsvShape:
         Whether every name is in quotes.
     quotes : tuple of ColumnQuotes
         Where each column has quotes.
+    mixed : bool
+        Whether lines end in more than one way.
     """
 
     newline: str = "\n"
     ending: int = 1
     header_quoted: bool = False
     quotes: tuple[ColumnQuotes, ...] = ()
+    mixed: bool = False
+
+    def in_words(self, forms: Mapping[str, ColumnFormat], *, blank: bool) -> Iterator[str]:
+        """Yield what will not be written as it was: a sentence for each; `blank` lines are one."""
+        some = [
+            name
+            for (name, form), quotes in zip(forms.items(), self.quotes, strict=True)
+            if quotes.needless and not form.quoted
+        ]
+        if some:
+            yield (
+                f"Some texts are in quotes that they do not need in {quoted(some)}: new ones are "
+                "in quotes only where they must be."
+            )
+        if self.mixed:
+            kept = "CRLF" if self.newline == "\r\n" else "LF"
+            yield f"Lines end in LF and in CRLF: new ones will all end in {kept}."
+        if blank:
+            yield "Blank lines are no records, and are not written."
 
 
 def shape_of(source: Path | bytes, delimiter: str, width: int, *, padded: bool = False) -> CsvShape:
@@ -81,10 +104,12 @@ def shape_of(source: Path | bytes, delimiter: str, width: int, *, padded: bool =
     if b'"' not in head:
         first = _ONE_END.search(head)
         newline = first[0].decode() if first else "\n"
-        return CsvShape(newline, ending, quotes=(ColumnQuotes(),) * width)
+        returned = head.count(b"\r\n")
+        mixed = 0 < returned < head.count(b"\n")
+        return CsvShape(newline, ending, quotes=(ColumnQuotes(),) * width, mixed=mixed)
     fields = _Fields(np.frombuffer(head, np.uint8), delimiter.encode()[0], width, padded=padded)
     header, quotes = fields.header_quoted(), fields.quotes()
-    return CsvShape(fields.newline, ending, header, quotes)
+    return CsvShape(fields.newline, ending, header, quotes, fields.mixed)
 
 
 class _Fields:
@@ -100,6 +125,8 @@ class _Fields:
         self.delimiters = np.flatnonzero(text == delimiter)
         self.lines = np.flatnonzero(text == _NEWLINE)
         ends = _outside(self.marks, self.lines)
+        returned = int(np.count_nonzero(text[np.maximum(ends - 1, 0)] == _RETURN))
+        self.mixed = 0 < returned < len(ends)
         self.newline = "\n"
         if len(ends) and ends[0] and text[ends[0] - 1] == _RETURN:
             self.newline = "\r\n"

@@ -26,6 +26,9 @@ FALLBACK_ENCODING = "cp1252"
 ROW = "row"
 """What a first column without a name is called: mostly it numbers the rows."""
 
+OTHER_DELIMITERS = ("^", "~", "\x01", ":", " ")
+"""Signs that are no delimiters unless a user says so: texts and times have them too."""
+
 _SAMPLE_BYTES = 2**18
 _SAMPLE_ROWS = 200
 _BLANK_LINE = re.compile(rb"\n\r?\n")
@@ -196,21 +199,24 @@ def resolve_dialect(
         unnamed += "_"
     check_names([unnamed, *rows[0][1:]] if unnamed else rows[0])
     decimal = decimal or _detect_decimal(rows[1:], delimiter)
-    unstripped = _split(text, delimiter, cut, strip=False)
-    # A space alone may be a word for missing.
-    padded = [
-        value.startswith(" ") for row in unstripped for value in row[1:] if not value.isspace()
-    ]
     return Dialect(
         delimiter,
         decimal,
         encoding,
-        padded=2 * sum(padded) > len(padded),
+        padded=_is_padded(_split(text, delimiter, cut, strip=False)),
         mark=mark,
         newline="\n" if "\n" in text or "\r" not in text else "\r",
         unnamed=unnamed,
         unnamed_quoted=bool(unnamed) and text.lstrip().startswith('""'),
     )
+
+
+def _is_padded(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a space follows each delimiter; more may fill numbers up to a width."""
+    names = [name[:1] == " " != name[1:2] for name in (rows[0][1:] if rows else ())]
+    # A space alone may be a word for missing.
+    values = [value[:1] == " " for row in rows for value in row[1:] if not value.isspace()]
+    return 2 * sum(names) > len(names) and 2 * sum(values) > len(values)
 
 
 def has_blank_lines(file: BinaryIO) -> bool:

@@ -16,7 +16,13 @@ TIMES_IN_MEMORY = 3
 TIMES_IN_ADDRESSES = 12
 """The same for addresses, of which allocators and threads take more than they use."""
 
-_CGROUP = Path("/sys/fs/cgroup")
+_CGROUP, _OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+_NAMES = {
+    "": ("memory.max", "memory.current", "inactive_file"),
+    "memory": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
+"""What the second and the first version of control groups call the limit, what is used, and what of
+that the kernel can take back at once."""
 
 
 def check_memory(path: Path) -> None:
@@ -55,10 +61,25 @@ def _of_machine() -> int | None:
 
 
 def _of_container() -> int | None:
-    limit, used = (_lines(_CGROUP / name) for name in ("memory.max", "memory.current"))
-    if not limit or not used or not limit[0].isdecimal():
+    """Return what the control groups of this process have left, the smallest; None for no limit."""
+    found = []
+    for line in _lines(_OWN_GROUPS):
+        _, controllers, path = line.split(":", 2)
+        for name in {*controllers.split(",")} & _NAMES.keys():
+            root = _CGROUP / name
+            own = root / path.strip("/")
+            # A container sees its own group as the root, whatever it is called outside.
+            groups = [one for one in (own, *own.parents) if one.is_relative_to(root)]
+            found += [_left(one, *_NAMES[name]) for one in groups]
+    return min((free for free in found if free is not None), default=None)
+
+
+def _left(group: Path, limit: str, used: str, reclaimable: str) -> int | None:
+    limits, uses = _lines(group / limit), _lines(group / used)
+    if not limits or not uses or not limits[0].isdecimal():
         return None
-    return int(limit[0]) - int(used[0])
+    counts = dict(line.split() for line in _lines(group / "memory.stat"))
+    return int(limits[0]) - int(uses[0]) + int(counts.get(reclaimable, 0))
 
 
 def _free_addresses() -> int | None:

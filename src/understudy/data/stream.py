@@ -16,6 +16,7 @@ from understudy.data.counted import Counted, Tallies
 from understudy.data.csv_files import (
     direct_columns,
     found_columns,
+    header_in_words,
     unnamed_in_words,
     unreadable,
 )
@@ -310,7 +311,12 @@ def _with_formats(path: Path, texts: FileStream, dialect: Dialect, options: Read
         ending=shape.ending,
         header_quoted=shape.header_quoted,
         formats=formats,
-        notices=(*unnamed_in_words(dialect), *doubts_in_words(found)),
+        notices=(
+            *header_in_words(formats),
+            *unnamed_in_words(dialect),
+            *doubts_in_words(found),
+            *shape.in_words(formats, blank=False),
+        ),
     )
 
 

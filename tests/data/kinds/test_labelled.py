@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
+from pathlib import Path
 
 import polars as pl
 import pyreadstat
@@ -193,3 +195,19 @@ def test_whatever_is_labelled_and_missing_comes_back(tmp_path_factory, values, l
     copy = write(found, folder / "b.sav", dialect=detect(folder / "a.sav"))
     assert raw(copy)[0]["x"] == raw(folder / "a.sav")[0]["x"]
     assert read(copy).equals(found)
+
+
+def test_a_file_of_sas_has_the_labels_of_the_catalog_beside_it(tmp_path, caplog):
+    # Made-up people, written with the library behind pyreadstat, which has a writer for these.
+    for ending in ("sas7bdat", "sas7bcat"):
+        packed = Path(__file__).with_name(f"people.{ending}.gz").read_bytes()
+        (tmp_path / f"people.{ending}").write_bytes(gzip.decompress(packed))
+    table = read(tmp_path / "people.sas7bdat")
+    assert table["SEX"].to_list() == ["man", "woman"] * 30
+    assert table["TOWN"][:2].to_list() == ["Köln", "Bonn"]
+    assert table["DAY"][0] == dt.date(2014, 10, 4)
+    assert table["AGE"][:5].to_list() == [20.0, 27.5, 34.0, None, -1000000002.0]
+    assert ".B in 'AGE' was read as -1000000002, a special value" in caplog.text
+    assert Schema.infer(table)["AGE"].special == (-1000000002.0,)
+    (tmp_path / "people.sas7bcat").unlink()
+    assert read(tmp_path / "people.sas7bdat")["SEX"].to_list() == [1, 2] * 30

@@ -131,10 +131,16 @@ def _read(opened: Opened, options: ReadOptions) -> tuple[pl.DataFrame, Labels]:
     if opened.kind is SPSS_COMPRESSED:
         _check_in_a_process(opened)
     catalog = _catalog(opened)
-    if catalog is not None:
-        more["catalog_file"] = str(catalog)
     try:
         columns, about = reader(str(opened.path), output_format="polars", **more)
+        if catalog is not None:
+            # Given the catalog, the reader would put labels in the place of numbers by itself.
+            _, listed = pyreadstat.read_sas7bcat(str(catalog), encoding=options.encoding)
+            about.variable_value_labels |= {
+                name: listed.value_labels[form]
+                for name, form in about.variable_to_label.items()
+                if form in listed.value_labels
+            }
     except pyreadstat.ReadstatError:
         raise DataError(
             f"{opened.name} is a damaged file of {opened.kind.name}, or its texts are in another "
