@@ -252,6 +252,7 @@ def test_a_condition_reads_as_it_is_written(measure, comparison, limit):
         ("verdict > low", {"not measured", "raised", "high"}),
         ("verdict != low", {"not measured", "raised", "high"}),
         ("verdict = high", {"high"}),
+        ("verdict == high", {"high"}),
         ("verdict <= not measured", {"low", "not measured"}),
         ("strongest=not  measured", {"not measured"}),
         ("ordinary < High", {"low", "not measured", "raised"}),

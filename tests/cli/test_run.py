@@ -237,7 +237,7 @@ class TestHoldout:
     def test_the_release_is_audited_again_with_the_same_records(self, made, call, people):
         found, _, _, _ = made()
         inside = "out/confidential"
-        code, _, err = call(
+        code, told, err = call(
             *("audit", "people.csv", "out/synthetic.csv", *QUICK[:-2], "--json", "again.json"),
             *("--kept-back", f"{inside}/kept-back.txt", "--model", f"{inside}/model.us"),
         )
@@ -245,6 +245,9 @@ class TestHoldout:
         again = Audit.from_json(people / "again.json").findings
         assert operator.eq(*map(self.told, (found.findings, again)))
         assert again.notes[0].startswith("24 of 120 records (20%) were kept back")
+        # A new release must not be made from records that are to be its control.
+        assert "understudy run people.csv" in told
+        assert "understudy synth" not in told
 
     @pytest.mark.parametrize(
         ("content", "more", "says"),

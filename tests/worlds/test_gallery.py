@@ -12,7 +12,7 @@ from understudy.errors import DataError
 from understudy.worlds.gallery import KINDS, TABLES
 
 BY_NAME = {kind.name: kind for kind in KINDS}
-SIMULATED = ("clinic", "wages", "ballot")
+SIMULATED = ("clinic", "wages", "ballot", "tests")
 ROWS = 200
 
 
@@ -124,6 +124,16 @@ def test_a_near_copy_is_no_copy_but_near(clinic):
     assert np.allclose(off, 0.01)
     dates = made("dates a day off", clinic)["admitted"].sort()
     assert (dates - clinic.original["admitted"].sort()).unique().dt.total_days().to_list() == [1]
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("two exact numbers kept", 1), ("two exact numbers of 30% kept", 0.3)]
+)
+def test_two_numbers_stand_together_and_nothing_else(clinic, name, share):
+    release = made(name, clinic)
+    pair = ["cost", "admitted"]
+    assert clinic.original.join(release, on=pair, how="semi").height >= share * ROWS
+    assert copied(release, clinic) == 0
 
 
 def test_odd_people_are_far_from_others():

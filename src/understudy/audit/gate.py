@@ -44,7 +44,7 @@ _OF_LEVELS = ("=", "!=")
 _FORM = re.compile(
     r"\s*(?:\[(?P<release>.*)\])?"
     r"\s*(?P<measure>[^\s<>=!\[\]]+)"
-    r"\s*(?P<comparison>>=|<=|!=|>|<|=)"
+    r"\s*(?P<comparison>>=|<=|!=|>|<|==?)"
     r"\s*(?:(?P<limit>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     r"\s*(?P<percent>%?)|(?P<word>[A-Za-z][A-Za-z ]*))\s*",
     re.DOTALL,
@@ -93,6 +93,7 @@ class Condition:
         if match is None:
             raise _no_condition(text)
         name, comparison, limit = match["measure"], match["comparison"], math.nan
+        comparison = "=" if comparison == "==" else comparison
         if name in LEVEL_NAMES:
             return cls(name, comparison, _read_level(match), match["release"])
         check_name(name)

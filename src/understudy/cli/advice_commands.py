@@ -39,6 +39,9 @@ class AdviceCommands:
     rerun : Rerun, optional
         How `understudy run` does again what was done here. If it is given, a new release is made by
         `run`, which keeps records back and audits it in the same way; else by `synth`.
+    kept_back : sequence of str
+        The option that names the rows kept back, for another audit of the same release. A new one
+        must not be made from them.
     """
 
     data: Place
@@ -48,6 +51,7 @@ class AdviceCommands:
     audit: Sequence[str] = ()
     seed: int = 0
     rerun: Rerun | None = None
+    kept_back: Sequence[str] = ()
 
     def __call__(self, advice: Advice) -> str | None:
         """Return the command; empty if there is none, None if another one does it already."""
@@ -117,7 +121,7 @@ class AdviceCommands:
         file, model = self._audited(advice)
         if CONTROL in advice.parameters or (MODEL in advice.parameters and not model):
             return ""  # it is the reader who knows where they are
-        words = [_path(self.data), file, *self.audit]
+        words = [_path(self.data), file, *self.audit, *self.kept_back]
         words += ["--model", model] if model else []
         words += ["--seed", str(self.seed)] if self.seed else []
         return self._typed("audit", [*words, "-o", f"{self._named(advice.output, advice)}.html"])

@@ -303,8 +303,10 @@ def audit(
             *(word for made in models.values() for word in seed_words(made)),
             *repeated({"unit_id": options.joined_names(found.findings.unit_id) or None}),
         ],
-        audit=[*asked.words(found.findings), *repeated({"kept_back": kept_back})],
+        audit=asked.words(found.findings),
         seed=seed,
+        rerun=None if parts is None else parts.again(),
+        kept_back=repeated({"kept_back": kept_back}),
     )
     show_audit(ctx, found, commands)
     outputs.write(ctx, found, commands)

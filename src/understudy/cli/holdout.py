@@ -214,6 +214,11 @@ class KeptBack:
         rows = range(len(self.kept) + len(self.control))
         return "".join(f"{row}\n" for row in rows if row not in kept)
 
+    def again(self) -> Rerun:
+        """Return how `run` keeps back such a share of the records."""
+        share = len(self.control) / (len(self.kept) + len(self.control))
+        return Rerun(min(MOST, round(share, 2)))
+
     @property
     def kept(self) -> Any:  # noqa: ANN401  # a frame
         """The records to synthesize from."""

@@ -33,7 +33,7 @@ def attribution_chart(histogram: Histogram) -> Chart | None:
         "How clearly the release points to the truth, record by record",
         "Each bar counts records. On the right are those whose true value all similar synthetic "
         "records have; on the left, those whose value none of them has.",
-        "Share of the nearest records with the true value",
+        "Nearest records with the true value",
         ".0%",
     )
     return _histogram(histogram, words)
@@ -125,7 +125,7 @@ def _bars(words: _Words, present: Mapping[str, str], powers: bool, alt_text: str
     ticks = [0, 1, 10, 100, 1000, 10_000, 100_000, 1_000_000] if powers else alt.Undefined
     y = alt.Y(
         "Records:Q",
-        title="People",
+        title="Records",
         scale=scale,
         axis=alt.Axis(values=ticks, tickCount=5, format=COUNT),
     )
@@ -133,7 +133,7 @@ def _bars(words: _Words, present: Mapping[str, str], powers: bool, alt_text: str
         alt.Tooltip("From:Q", format=words.form),
         alt.Tooltip("To:Q", format=words.form),
         alt.Tooltip("Series:N", title="Shown"),
-        alt.Tooltip("Records:Q", title="People", format=","),
+        alt.Tooltip("Records:Q", title="Records", format=","),
     ]
     folded = alt.Chart().transform_fold(list(present.values()), as_=["Series", "Records"])
 

@@ -206,8 +206,8 @@ def lookalikes_of(
     count = len(held["original"]) if units is None else units.count
     if count < 3:
         raise DataError(
-            f"The original has {count} {'records' if units is None else 'units'}. Lookalikes need "
-            "three: a person, and two others."
+            f"Lookalikes need three {'records' if units is None else 'units'}: a person's, and two "
+            f"others. The original has {count}."
         )
     placed = place_together(held, names)
     original, synthetic = (
