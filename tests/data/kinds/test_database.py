@@ -23,6 +23,7 @@ from understudy.data import detect, read, scan
 from understudy.data.files import suffix_like
 from understudy.data.kinds.database import Address, is_address, quoted, without_passwords
 from understudy.errors import DataError
+from understudy.showing import showing_records
 
 PASSWORD = "Quetzalcoatl"  # noqa: S105  # of nobody
 STRANGE = 'odd "name"; DROP TABLE people; --'
@@ -121,13 +122,18 @@ def test_what_is_not_there_is_told(survey, address, message):
     [
         ("SELECT town::INT FROM (SELECT 'Zyxwvut' AS town)", "cannot be done, such as to read"),
         ("SELECT towm FROM people", "names a column or a function that is not there"),
-        ("SELECT error('Zyxwvut')", "DuckDB gives an error, not shown"),
+        ("SELECT error('Zyxwvut')", "its text is not shown"),
     ],
 )
 def test_what_a_question_fails_on_is_told_without_values(duck, query, message):
     with pytest.raises(DataError, match=message) as error:
         read(f"duckdb:///survey.duckdb?query={query}")
     assert "Zyxwvut" not in str(error.value).replace(query, "")
+
+
+def test_the_words_of_a_database_are_shown_where_records_may_be(duck):
+    with showing_records(), pytest.raises(DataError, match=r"cannot be read \(.*Zyxwvut"):
+        read("duckdb:///survey.duckdb?query=SELECT error('Zyx' || 'wvut')")
 
 
 def test_the_extra_is_named_where_it_is_missing(survey, monkeypatch):

@@ -22,7 +22,7 @@ import pyarrow as pa
 from understudy.data.format_search import with_dates
 from understudy.data.kinds import require
 from understudy.errors import DataError, did_you_mean
-from understudy.showing import NOT_SHOWN
+from understudy.showing import reason
 
 _SCHEME = re.compile(r"(sqlite|duckdb|postgresql|postgres)://", re.IGNORECASE)
 _USER = re.compile(r"\bpostgres(?:ql)?://[^:/@?]*:", re.IGNORECASE)
@@ -233,16 +233,16 @@ def _asking(address: Address, kinds: tuple[type[BaseException], ...]) -> Iterato
     try:
         yield
     except kinds as error:
-        reason = _reason(str(error), address)
-        raise DataError(f"{address} cannot be read{reason}.") from None
+        raise DataError(f"{address} cannot be read{_reason(error, address)}.") from None
 
 
-def _reason(text: str, address: Address) -> str:
+def _reason(error: BaseException, address: Address) -> str:
     """Return what a database says about a question, as far as that holds no values."""
+    text = str(error)
     for pattern, said in _REASONS.items():
         if re.search(pattern, text, re.IGNORECASE):
             return f": {said.format(program=_NEEDS[address.program][0])}"
-    return f": {_NEEDS[address.program][0]} gives an error, {NOT_SHOWN} it may quote records"
+    return f" ({without_passwords(reason(error))})"
 
 
 def _read_sqlite(address: Address) -> pl.DataFrame:
