@@ -62,6 +62,10 @@ EVERYTHING = {
     "panels.md": "panels --processes 2",
     "private-risk.md": "private-risk",
     "gallery.md": "gallery --tables clinic,ballot,cmc --seeds 3 --processes 2",
+    "gallery-slipped.md": "gallery --tables tests,clinic,wages --seeds 3 --kinds "
+    '"two exact numbers kept;two exact numbers of 30% kept;'
+    "numbers under each other's names;sensitive values in their rows, seven rows further down;"
+    "fresh people, numbers under each other's names\"",
     "gallery-harmless.md": "gallery --kinds harmless --tables clinic,ballot,cmc --seeds 20",
     "smoothing.md": "smoothing --splits 10 --tables cmc,fertility --processes 2",
     "smoothing-large.md": "smoothing --splits 5 --tables 'Adult,SD2011,credit card' --processes 2",
