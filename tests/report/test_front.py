@@ -112,7 +112,7 @@ def test_of_several_releases_one_is_to_be_chosen():
 def test_of_several_releases_none_may_be_worth_choosing(rich):
     both = (judged("high", "low", "low"), judged("low", "high", "low", name="protected.csv"))
     text, badges = front_text(rich, Verdict("high", "Choose none of them.", (), both))
-    assert "Choose none" in text
+    assert "Choose none As far as tested, the risk of all 2 releases is high." in text
     assert NONE_CHOSEN in text
     assert badges[0] == "badge high"
     assert not front_page(rich, Verdict("high", "", (), both)).answers
@@ -147,8 +147,10 @@ def test_of_many_releases_the_best_are_listed(single):
 def test_a_choice_that_is_not_low_has_a_condition(rich, level, badge):
     both = (judged(level, "low", "low"), judged("high", "low", "low", name="protected.csv"))
     names = tuple(one.name for one in both)
-    front = front_page(rich, Verdict(level, f"{badge}. Because.", (), both, names, names[0]))
-    assert (front.badge, front.headline) == (badge, "Because.")
+    overall = f"{badge}. {both[0].headline} Of 2 releases, the risk is high for protected.csv."
+    front = front_page(rich, Verdict(level, overall, (), both, names, names[0]))
+    # The table below says how the others compare.
+    assert (front.badge, front.headline) == (badge, both[0].headline)
 
 
 def test_where_nothing_was_answered_the_badge_says_so(single):

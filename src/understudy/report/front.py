@@ -104,17 +104,16 @@ def front_page(findings: Findings, verdict: Verdict | None) -> Front | None:
     judged, release = next((both for both in pairs if both[0].name == name), (None, None))
     if judged is None or release is None:
         first = verdict.releases[0]
-        return Front(
-            "high", "Choose none", verdict.headline, "", (), NONE_CHOSEN, first.advice[:1], listed
-        )
+        headline = f"As far as tested, the risk of all {len(verdict.releases)} releases is high."
+        return Front("high", "Choose none", headline, "", (), NONE_CHOSEN, first.advice[:1], listed)
     badge = choose(name, judged.level) if several else LEVELS[judged.level]
     if not several and all(one.level == "not measured" for one in judged.answers.values()):
         badge = "Not measured"
     return Front(
         judged.level,
         badge,
-        # The badge says it already.
-        verdict.headline.removeprefix(f"{badge}. "),
+        # How the others compare, the table says.
+        judged.headline,
         name,
         tuple(_answers(findings, judged, release)),
         STEPS[judged.level],
