@@ -68,6 +68,20 @@ def test_one_release_has_one_badge_three_answers_and_a_step(levels, single):
     assert re.sub(r"\s+", " ", own.advice[0].code) in text
 
 
+@pytest.mark.parametrize(
+    ("level", "headline", "shown"),
+    [
+        ("raised", "Raised risk: looking up helps.", "Looking up helps."),
+        ("not measured", "Low as far as measured; it is not known.", "It is not known."),
+        # The badge does not say how far.
+        ("low", *["Low risk, as far as tested: no more than chance."] * 2),
+    ],
+)
+def test_the_sentence_does_not_repeat_the_badge(level, headline, shown, single):
+    own = replace(judged(level, "low", "low"), level=level, headline=headline)
+    assert front_page(single, Verdict(level, headline, (), (own,))).headline == shown
+
+
 def test_not_measured_has_a_colour_of_its_own():
     colours = {LIGHT[name] for name in ("low", "raised", "high", "unknown")}
     soft = {LIGHT[f"{name}-soft"] for name in ("low", "raised", "high", "unknown")}

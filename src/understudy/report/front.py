@@ -112,8 +112,8 @@ def front_page(findings: Findings, verdict: Verdict | None) -> Front | None:
     return Front(
         judged.level,
         badge,
-        # How the others compare, the table says.
-        judged.headline,
+        # How the others compare, the table says, and the badge of one release its level.
+        judged.headline if several else _reason(judged),
         name,
         tuple(_answers(findings, judged, release)),
         STEPS[judged.level],
@@ -121,6 +121,15 @@ def front_page(findings: Findings, verdict: Verdict | None) -> Front | None:
         listed,
         judged.lost,
     )
+
+
+def _reason(judged: ReleaseVerdict) -> str:
+    """Return the headline without its first words, if they are those of the badge."""
+    reason = judged.headline.removeprefix(LEVELS[judged.level])
+    if not reason.startswith((": ", "; ")):
+        return judged.headline
+    reason = reason[2:]
+    return reason[0].upper() + reason[1:]
 
 
 def chosen_first(findings: Findings, verdict: Verdict) -> tuple[Findings, Verdict]:
