@@ -249,11 +249,14 @@ def _step_from_plain(name: str, plain: Mapping[str, Any], kind: pa.DataType) -> 
         otherwise = plain.get("otherwise")
         return Derive(told, None if otherwise is None else array_from_plain(otherwise))
     if how == "overrule":
-        return Overrule(told, float(plain["exceptions"]), bool(plain["gaps"]))
+        return Overrule(told, float(plain["exceptions"]), bool(plain.get("gaps", False)))
     column = column_from_plain(plain["column"])
     coder = restore_coder(column, kind, plain["bins"], plain["listed"])
     special = {one: tuple(values) for one, values in plain["special"].items()}
-    exceptions, gaps, blank = (float(plain[name]) for name in ("exceptions", "gaps", "blank"))
+    # Models of former versions only know whether there are exceptions, and leave none out.
+    former = {"exceptions": plain["broken"], "gaps": plain["broken"]} if "broken" in plain else {}
+    shares = {**plain, **former}
+    exceptions, gaps, blank = (float(shares[name]) for name in ("exceptions", "gaps", "blank"))
     return Residue(told, coder, column, exceptions, gaps, blank, special)
 
 
