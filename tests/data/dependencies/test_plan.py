@@ -21,6 +21,7 @@ from understudy.data import (
     scan,
 )
 from understudy.errors import SchemaError
+from understudy.synthesis.model_file import write_model
 from understudy.utility import dependencies
 
 METHODS = [Independent, BayesNet, Cart, GaussianCopula]
@@ -109,6 +110,27 @@ def test_exceptions_are_drawn_with_their_share():
         found = broken(table, method(random_state=1).fit(table, schema).sample(), schema)
         assert found["'state' follows from 'city'"] == pytest.approx(share, abs=0.006)
         assert found["'total' = 'rent' + 'heating'"] == pytest.approx(share, abs=0.006)
+
+
+def test_models_of_former_versions_draw_exceptions_as_often_as_they_did(tmp_path):
+    """They only said whether there are any, and none were left out."""
+    table = planted(900).select("rent", "heating", "total", "city", "state")
+    wrong = pl.int_range(pl.len()) % 60 == 0
+    table = table.with_columns(
+        total=pl.when(wrong).then(pl.int_range(pl.len()) + 9000).otherwise("total"),
+    )
+    formula = Formula("total", "sum", ("rent", "heating"), exceptions=1 / 60)
+    schema = Schema.infer(table).with_dependencies(formula)
+    model = Independent(random_state=1).fit(table, schema)
+    description, arrays = model.contents()
+    step = description["codec"]["plan"]["steps"]["total"]
+    assert step["exceptions"] == pytest.approx(1 / 60)
+    del step["exceptions"], step["gaps"]
+    step |= {"broken": True, "blank": False}
+    loaded = Synthesizer.load(write_model(description, arrays, tmp_path / "model.us"))
+    shares = broken(table, loaded.sample(9000, random_state=2), schema)
+    assert shares[formula.sentence] == pytest.approx(1 / 60, abs=0.006)
+    assert shares["'state' follows from 'city'"] == 0
 
 
 @pytest.mark.parametrize("method", [Independent, Cart])
