@@ -188,6 +188,7 @@ class Synthesizer(Parametrized, ABC):
             exact=self.exact,
             ends=self._least_at_ends,
             stay=self._named_columns(tuple(source.layout.types)),
+            hidden=self.hidden_columns,
             positions=self._follows_numbers,
         )
         if not codec.names:
@@ -683,6 +684,12 @@ class Synthesizer(Parametrized, ABC):
         Dependencies that would give their values otherwise are not kept.
         """
         return set()
+
+    @property
+    def hidden_columns(self) -> frozenset[str]:
+        """The columns that no other may depend on."""
+        protect = getattr(self, "protect", None)
+        return frozenset(protect) if isinstance(protect, Mapping) else frozenset()
 
     @property
     def _least_at_ends(self) -> int:

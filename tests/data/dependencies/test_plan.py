@@ -288,6 +288,21 @@ def test_columns_that_settings_name_are_drawn_as_the_settings_say(caplog):
     )
 
 
+@pytest.mark.parametrize("method", [BayesNet, Cart])
+def test_a_protected_column_does_not_come_back_by_what_follows_from_it(method, caplog):
+    table = planted(600).select("city", "state", "rent", "heating", "total", "smokes")
+    model = method(protect={"city": None, "rent": "smokes"}, random_state=1).fit(table)
+    release = model.sample()
+    assert "tell of a protected column: " in caplog.text
+    true = dict(table.select("city", "state").iter_rows())
+    agree = (release["state"] == release["city"].replace_strict(true)).mean()
+    chance = table["state"].value_counts(normalize=True)["proportion"].pow(2).sum()
+    assert agree == pytest.approx(chance, abs=0.1)
+    numbers = release.select("rent", pl.col("total").cast(pl.Float64))
+    assert abs(np.corrcoef(numbers["rent"], numbers["total"])[0, 1]) < 0.2
+    assert (release["total"] == release["rent"] + release["heating"]).mean() < 0.1
+
+
 def test_what_is_told_by_kept_columns_is_kept():
     table = planted(300).select("city", "state", "smokes", "age")
     model = Cart(keep=["city"], random_state=1).fit(table)

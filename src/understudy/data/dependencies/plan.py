@@ -264,6 +264,7 @@ def learn_plan(
     table_of: Any,  # noqa: ANN401  # gives the named columns as an Arrow table
     schema: Schema,
     stay: Collection[str],
+    hidden: Collection[str],
     ends: int,
 ) -> Plan:
     """Return the plan that keeps the dependencies of a schema.
@@ -276,17 +277,23 @@ def learn_plan(
         The columns and their dependencies; those with ``keep = false`` are left out.
     stay : collection of str
         Columns that must be coded as they are, since the settings of a method name them.
+    hidden : collection of str
+        Columns that no other may depend on: what follows from them would give them away.
     ends : int
         Records that the highest number of a column rests on.
     """
     kept = [one for one in schema.dependencies if one.keep and _possible(one, schema)]
-    left = [one for one in kept if _changed(one) & set(stay)]
-    if left:
-        logging.getLogger("understudy").warning(
-            "Not kept, since the settings of the method name the column: %s.",
-            "; ".join(one.sentence for one in left),
-        )
-    kept = [one for one in kept if one not in left]
+    telling = [one for one in kept if len(one.names) > 1 and set(hidden) & set(one.names)]
+    named = [one for one in kept if one not in telling and _changed(one) & set(stay)]
+    for left, why in (
+        (telling, "they would tell of a protected column"),
+        (named, "the settings of the method name the column"),
+    ):
+        if left:
+            logging.getLogger("understudy").warning(
+                "Not kept, since %s: %s.", why, "; ".join(one.sentence for one in left)
+            )
+    kept = [one for one in kept if one not in telling and one not in named]
     if not kept:
         return Plan()
     sources = _sources(kept)
