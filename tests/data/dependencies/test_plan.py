@@ -96,6 +96,33 @@ def test_the_highest_of_several_lower_columns_counts():
     assert (release["c"] >= release["b"]).all()
 
 
+@pytest.mark.parametrize("method", [Independent, Cart])
+def test_dates_written_as_numbers_keep_their_order(method, tmp_path):
+    rng = np.random.default_rng(7)
+    start = np.datetime64("2015-01-01") + rng.integers(0, 2000, 500)
+    end = start + rng.integers(0, 400, 500)
+    table = pl.DataFrame({"start": start, "end": end}).select(
+        pl.all().dt.strftime("%Y%m%d").cast(pl.Int64)
+    )
+    table = table.with_columns(pl.when(pl.int_range(pl.len()) % 9 > 0).then("end").alias("end"))
+    schema = Schema.infer(table)
+    kinds = [one.sentence for one in schema.dependencies]
+    assert kinds[2:] == ["'start' <= 'end'"]
+    model = method(random_state=1).fit(table, schema)
+    release = Synthesizer.load(model.save(tmp_path / "model.us")).sample(2000)
+    assert (release["start"] <= release["end"]).drop_nulls().all()
+    days = release.select(pl.all().cast(pl.String).str.to_date("%Y%m%d"))  # each is a date
+    stay = (days["end"] - days["start"]).dt.total_days()
+    assert stay.max() < 420
+    assert stay.mean() == pytest.approx(np.mean(end - start).astype(int), abs=30)
+    # A number that is no date has no place in the order.
+    table = table.with_columns(start=pl.int_range(pl.len()) % 90)
+    other = Schema.infer(table, dependencies=False)
+    other = other.with_dependencies(Composite("end", "yyyymmdd"), Ordered("start", "end"))
+    with pytest.raises(SchemaError, match="'start' not"):
+        method().fit(table, other)
+
+
 def test_exceptions_are_drawn_with_their_share():
     table = planted(3000)
     rng = np.random.default_rng(3)
