@@ -16,6 +16,7 @@ import polars as pl
 
 from studies.packaged_tables import cached_file, chosen_tables
 from understudy.data import Schema, find_dependencies, read
+from understudy.data.panel_look import constant_within, looks_like_panel
 from understudy.progress import quietly, track
 from understudy.synthesis import BayesNet, Cart, GaussianCopula, Independent, Synthesizer
 from understudy.utility import dependencies
@@ -31,17 +32,10 @@ NAMED: dict[str, tuple[str, ...]] = {
         "'minute' = the minute of 'sched_dep_time'",
         "'distance' follows from 'origin' and 'dest'",
     ),
-    "wages": (
-        "'expersq' = 'exper' squared",
-        "'black' follows from 'nr'",
-        "'hisp' follows from 'nr'",
-        "'educ' follows from 'nr'",
-    ),
+    "wages": ("'expersq' = 'exper' squared",),
     "murders": (
         "'arrests' = 0.0001 * 'popul' * 'arrestrate'",
         "'murders' = 0.0001 * 'popul' * 'murdrate'",
-        "'statefips' = 'countyid' divided by 1000, rounded down",
-        "'countyfips' = the remainder of 'countyid' divided by 1000",
     ),
     "happiness": (
         "'blackfemale' = 'black' * 'female'",
@@ -70,6 +64,13 @@ NAMED: dict[str, tuple[str, ...]] = {
     "penguins": (),
 }
 """What the tables' documentation says of their columns."""
+
+WITHIN: dict[str, tuple[str, tuple[str, ...]]] = {
+    "wages": ("nr", ("black", "hisp", "educ")),
+    "murders": ("countyid", ("statefips", "countyfips")),
+}
+"""The unit that the documentation of a panel names, and what it says is the same in all its
+records: of a unit's name, which is made up, nothing can follow."""
 
 MODELS: dict[str, type[Synthesizer]] = {
     "bayes": BayesNet,
@@ -117,6 +118,7 @@ def dependencies_markdown(
                     str(len(columns)),
                     str(len(found)),
                     f"{len(sentences & set(named))} of {len(named)}",
+                    _within(table.name, frame, columns),
                     f"{reading:.2f}",
                     f"{searching:.2f}",
                 ]
@@ -127,7 +129,7 @@ def dependencies_markdown(
             markdown_table(
                 [
                     *("table", "rows", "columns", "found", "of those documented"),
-                    *("reading, CPU s", "searching, CPU s"),
+                    *("the same within a unit", "reading, CPU s", "searching, CPU s"),
                 ],
                 searched,
             ),
@@ -141,6 +143,17 @@ def dependencies_markdown(
             _false_findings(),
         ]
     )
+
+
+def _within(name: str, frame: pl.DataFrame, schema: Schema) -> str:
+    """Say how much of what is the same in all records of a unit is found, with the unit itself."""
+    if name not in WITHIN:
+        return "-"
+    unit, documented = WITHIN[name]
+    columns = {column: frame[column].to_arrow() for column in frame.columns}
+    look = looks_like_panel(schema, columns)
+    found = constant_within(schema, columns, [unit]) if look and look[0] == unit else []
+    return f"{len({*documented} & {*found})} of {len(documented)}"
 
 
 def _synthesized(name: str, frame: pl.DataFrame, rows: int, seed: int) -> list[Kept]:

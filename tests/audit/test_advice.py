@@ -313,7 +313,7 @@ def test_copies_that_could_have_been_missed():
     found = advise(MadeBy("cart"), LOW, numbers=UNSEEN, strong=certain(0))
     assert told(found) == [more, decide]
     assert found[1].code == ""
-    assert found[1].effect.endswith("may be missed (20.0% could be); the limit is 5.0%.")
+    assert found[1].effect.endswith("may be missed (20.0% could be): its limit 'power' is 5.0%.")
     assert told(advise(MadeBy("cart"), LOW, numbers=NO_POWER, strong=certain(0))) == [decide]
     none = advise(MadeBy("cart"), LOW, numbers=UNSEEN, strong=certain(0), control=float("nan"))
     assert told(none) == [("audit", "control", "Give control records"), decide]

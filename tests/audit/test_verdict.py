@@ -519,6 +519,14 @@ def test_headline_of_the_strong_attacker_alone():
     assert "becomes 4.0 times as probable to an attacker" in found.headline
 
 
+def test_headline_goes_on_after_the_colon_and_says_who():
+    sure = judge(*NOTHING, numbers={"membership.share_above_90_percent": 0.388})
+    assert sure.headline == (
+        "High risk: for 38.8% of the people, an attacker who knows the model and everyone else's "
+        "record is more than 90% sure that they were in the data."
+    )
+
+
 # Control
 
 

@@ -145,6 +145,7 @@ class TestRun:
             (Rerun(0), "--holdout 0 ", ""),
             (Rerun(0.5), "--holdout 0.5 ", None),
             (Rerun(0.2, control=True), "", None),
+            (Rerun(0.2, final=True), "--final ", "--holdout 0.4 --final "),
         ],
     )
     def test_how_much_is_kept_back(self, rerun, words, more):

@@ -401,7 +401,7 @@ class TestLevels:
     def test_they_fail_and_say_what_decided(self, audit):
         code, _, err = audit(*QUICK, "--fail-if", "strongest = not measured")
         assert code == 1
-        assert "strongest is not measured; the gate fails if it is = not measured." in err
+        assert "strongest is not measured; the gate fails if it is called not measured." in err
 
     def test_in_a_policy(self, audit, people):
         (people / "p.toml").write_text('[gate]\nfail_if = ["verdict > low"]\n')

@@ -50,7 +50,9 @@ class TestPanels:
 
     def test_what_other_methods_lose_is_said_once(self, call):
         _, _, err = synth(call, "--method", "independent", "--seed", "1")
-        assert " ".join(err.split()).count("Each record is drawn by itself") == 1
+        said = " ".join(err.split())
+        assert said.count("Each record is drawn by itself") == 1
+        assert "--method bayes or --method cart draws units as a whole" in said
 
     def test_show_explains_the_parts(self, call):
         synth(call, "--seed", "1", "--save-model", "model.us")

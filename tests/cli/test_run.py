@@ -295,6 +295,9 @@ class TestHoldout:
             "release was not audited itself."
         )
         assert note in " ".join(out.split())
+        again = [line for line in out.splitlines() if line.startswith("    understudy run ")]
+        assert again
+        assert all(" --final " in line for line in again)
         assert note in (people / "out/confidential/report.html").read_text()
         readme = (people / "out" / "README.md").read_text()
         assert "120 rows" in readme

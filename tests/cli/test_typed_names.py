@@ -18,6 +18,8 @@ from understudy.cli.typed_names import AsTyped, as_typed, option_names
         ("Give its `encoding`.", "Give its --encoding."),
         ("visit_sequence: 'agee' is not a column.", "--visit: 'agee' is not a column."),
         ("random_state must be a whole number.", "random_state must be a whole number."),
+        ("Choose `DPMarginals` or `Cart`.", "Choose --method marginals or --method cart."),
+        ("A `Schema` stays.",) * 2,
         ("The `nothing` stays; so does missing: it is in a sentence.",) * 2,
         ("Column 'keys: a' must differ.",) * 2,
     ],

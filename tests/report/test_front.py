@@ -68,6 +68,20 @@ def test_one_release_has_one_badge_three_answers_and_a_step(levels, single):
     assert re.sub(r"\s+", " ", own.advice[0].code) in text
 
 
+@pytest.mark.parametrize(
+    ("level", "headline", "shown"),
+    [
+        ("raised", "Raised risk: looking up helps.", "Looking up helps."),
+        ("not measured", "Low as far as measured; it is not known.", "It is not known."),
+        # The badge does not say how far.
+        ("low", *["Low risk, as far as tested: no more than chance."] * 2),
+    ],
+)
+def test_the_sentence_does_not_repeat_the_badge(level, headline, shown, single):
+    own = replace(judged(level, "low", "low"), level=level, headline=headline)
+    assert front_page(single, Verdict(level, headline, (), (own,))).headline == shown
+
+
 def test_not_measured_has_a_colour_of_its_own():
     colours = {LIGHT[name] for name in ("low", "raised", "high", "unknown")}
     soft = {LIGHT[f"{name}-soft"] for name in ("low", "raised", "high", "unknown")}
@@ -112,17 +126,17 @@ def test_of_several_releases_one_is_to_be_chosen():
 def test_of_several_releases_none_may_be_worth_choosing(rich):
     both = (judged("high", "low", "low"), judged("low", "high", "low", name="protected.csv"))
     text, badges = front_text(rich, Verdict("high", "Choose none of them.", (), both))
-    assert "Choose none" in text
+    assert "Choose none As far as tested, the risk of all 2 releases is high." in text
     assert NONE_CHOSEN in text
     assert badges[0] == "badge high"
     assert not front_page(rich, Verdict("high", "", (), both)).answers
 
 
 def test_of_many_releases_the_best_are_listed(single):
-    # The details of ten releases would take most of the time.
+    # The details of nine releases would take most of the time.
     lean = replace(single.releases[0], utility=UtilityFindings(), network=None)
-    many = tuple(replace(lean, name=f"release {place}") for place in range(10))
-    levels = ["high", "high", *["low"] * 8]
+    many = tuple(replace(lean, name=f"release {place}") for place in range(9))
+    levels = ["high", *["low"] * 8]
     verdicts = tuple(
         judged(level, "low", "low", name=one.name) for level, one in zip(levels, many, strict=True)
     )
@@ -131,9 +145,9 @@ def test_of_many_releases_the_best_are_listed(single):
     verdict = Verdict("low", "", (), verdicts, order, order[0])
     assert front_page(findings, verdict).releases == 8
     text, _ = front_text(findings, verdict)
-    places = [text.index(f"release {place} ") for place in range(9, 1, -1)]
+    places = [text.index(f"release {place} ") for place in range(8, 0, -1)]
     assert places == sorted(places)
-    assert "2 more releases, with no better verdicts, are in the details." in text
+    assert "1 more release, with no better verdict, is in the details." in text
 
 
 @pytest.mark.parametrize(
@@ -147,8 +161,10 @@ def test_of_many_releases_the_best_are_listed(single):
 def test_a_choice_that_is_not_low_has_a_condition(rich, level, badge):
     both = (judged(level, "low", "low"), judged("high", "low", "low", name="protected.csv"))
     names = tuple(one.name for one in both)
-    front = front_page(rich, Verdict(level, f"{badge}. Because.", (), both, names, names[0]))
-    assert (front.badge, front.headline) == (badge, "Because.")
+    overall = f"{badge}. {both[0].headline} Of 2 releases, the risk is high for protected.csv."
+    front = front_page(rich, Verdict(level, overall, (), both, names, names[0]))
+    # The table below says how the others compare.
+    assert (front.badge, front.headline) == (badge, both[0].headline)
 
 
 def test_where_nothing_was_answered_the_badge_says_so(single):

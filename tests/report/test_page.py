@@ -87,9 +87,7 @@ def single_page(single):
 
 def test_the_verdict_comes_first(rich_page, rich):
     verdict = give_verdict(rich)
-    choice, _, rest = verdict.headline.partition(". ")
-    assert choice in rich_page.text
-    assert rest in rich_page.text
+    assert verdict.headline.partition(". ")[0] in rich_page.text
     first_chart = next(p for p, (_, a) in enumerate(rich_page.elements) if "data-chart" in a)
     first_badge = next(
         p for p, (_, a) in enumerate(rich_page.elements) if "badge" in (a.get("class") or "")

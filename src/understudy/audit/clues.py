@@ -328,7 +328,7 @@ def _about_the_strongest(findings: Findings, release: ReleaseFindings) -> Iterat
             "membership",
             "Membership",
             level,
-            f"For {percent(share)} of the {units.many}, this attacker is more than 90% sure that "
+            f"For {percent(share)} of the {units.many}, {STRONGEST} is more than 90% sure that "
             "they were in the data.",
         )
 

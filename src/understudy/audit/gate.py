@@ -38,6 +38,8 @@ _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
     "=": operator.eq,
     "!=": operator.ne,
 }
+_IN_WORDS = {"=": "called", "!=": "anything but"}
+"""Comparisons of levels that are no words of a sentence; the others are understood as they are."""
 _OF_CONTROL = ("control", "control_p_value", *DIFFERENCE)
 _OF_LEVELS = ("=", "!=")
 """Comparisons that numbers lack: that two of them are equal is mostly an accident of rounding."""
@@ -188,13 +190,14 @@ class Failure:
     def __str__(self) -> str:
         if self.reason:
             return f"{self.release}: {self.measure} was {self.reason} (limit: {self.condition})"
+        compared = self.condition.comparison
         if isinstance(self.value, str) or isinstance(self.limit, str):
-            fails = f"the gate fails if it is {self.condition.comparison} {self.limit}"
+            fails = f"the gate fails if it is {_IN_WORDS.get(compared, compared)} {self.limit}"
             return f"{self.release}: {self.measure} is {self.value}; {fails}. {self.decided}"
         value, limit = f"{self.value:.6g}", f"{self.limit:.6g}"
         if value == limit != repr(self.value):
             value = repr(self.value)  # so near that rounding would hide the difference
-        beyond = f"{self.condition.comparison} {limit}"
+        beyond = f"{compared} {limit}"
         return f"{self.release}: {self.measure} is {value}; the gate fails if it is {beyond}"
 
 

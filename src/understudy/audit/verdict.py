@@ -35,10 +35,6 @@ _CONDITIONS: Mapping[Level, str] = {
     "raised": " only if you accept a raised risk",
     "not measured": " only after more is measured",
 }
-_GO_ON = (
-    "The", "There", "None", "Nothing", "It", "Of", "At", "Copies", "Looking", "Classifiers", "Most",
-    "Another",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -199,8 +195,7 @@ def _open_questions(findings: Findings, answers: Mapping[Question, Answer]) -> s
 def _lowered(sentence: str) -> str:
     """Return a sentence as it goes on after a colon; names of measures keep their capitals."""
     first = sentence.split(" ", 1)[0]
-    ordinary = first in _GO_ON
-    return sentence[0].lower() + sentence[1:] if ordinary else sentence
+    return sentence if any(map(str.isupper, first[1:])) else sentence[0].lower() + sentence[1:]
 
 
 def _sensitive(findings: Findings) -> str:

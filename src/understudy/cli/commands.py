@@ -408,7 +408,7 @@ def run(
             {name: how.source(*folder.table_and_model(failed=failed))},
             synthesis=how.words(),
             audit=asked.words(found.findings),
-            rerun=holdout.again(asked, how.copies),
+            rerun=holdout.again(asked, how.copies, final=final),
         )
         rows = model.rows_to_draw(how.rows)
         back = "" if anew else parts.written()

@@ -97,10 +97,13 @@ class Holdout:
         why = reason or parts.reason
         return KeptBack(parts, by, asked.tests_on_control, why, units=tuple(units))
 
-    def again(self, asked: AuditOptions, copies: int, files: Sequence[str] = ()) -> Rerun:
+    def again(
+        self, asked: AuditOptions, copies: int, files: Sequence[str] = (), *, final: bool = False
+    ) -> Rerun:
         """Return how `run` keeps back as many records, and makes as many tables."""
         share = SHARE if self.holdout is None else self.holdout
-        return Rerun(0 if files else share, copies, control=asked.attacker.control is not None)
+        control = asked.attacker.control is not None
+        return Rerun(0 if files else share, copies, control=control, final=final)
 
 
 KeptBackFile = Annotated[
@@ -117,12 +120,14 @@ KeptBackFile = Annotated[
 class Rerun:
     """How `run` does again what was done: the share it keeps back, and the tables it makes.
 
-    `control` tells whether control records are given, so that none are kept back.
+    `control` tells whether control records are given, so that none are kept back; `final`, whether
+    the release is then made anew from all records.
     """
 
     share: float
     copies: int = 1
     control: bool = False
+    final: bool = False
 
     @property
     def words(self) -> list[str]:
@@ -139,7 +144,7 @@ class Rerun:
     def _words(self, share: float) -> list[str]:
         given = None if self.control or share == SHARE else f"{share:g}"
         copies = self.copies if self.copies > 1 else None
-        return repeated({"holdout": given, "copies": copies})
+        return [*repeated({"holdout": given, "copies": copies}), *["--final"] * self.final]
 
 
 def _count(frame: Any, units: Sequence[str]) -> int:  # noqa: ANN401  # a frame

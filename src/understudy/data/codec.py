@@ -81,6 +81,7 @@ class Codec:
         exact: bool = False,
         ends: int = 1,
         stay: Collection[str] = (),
+        hidden: Collection[str] = (),
         positions: bool = False,
     ) -> Codec:
         """Make the codec of a table, in memory or streamed.
@@ -98,6 +99,8 @@ class Codec:
             beyond become one (see `fold_ends`).
         stay : collection of str
             Columns that are coded as they are, whatever depends on what.
+        hidden : collection of str
+            Columns that no other may depend on.
         positions : bool
             Learn how numbers lie inside bins, which `positions` needs.
 
@@ -114,7 +117,7 @@ class Codec:
         schema = schema or Schema.infer(source)
         layout = source.layout
         problems = name_problems(schema, tuple(layout.types))
-        plan = Plan() if problems else _plan_of(source, schema, stay, ends)
+        plan = Plan() if problems else _plan_of(source, schema, stay, hidden, ends)
         resolved: dict[str, Column] = {}
         types: dict[str, pa.DataType] = {}
         coders: dict[str, Coder] = {}
@@ -478,11 +481,13 @@ class Codec:
         return cls(schema, layout, types, coders, made_up, plan)
 
 
-def _plan_of(source: TableSource, schema: Schema, stay: Collection[str], ends: int) -> Plan:
+def _plan_of(
+    source: TableSource, schema: Schema, stay: Collection[str], hidden: Collection[str], ends: int
+) -> Plan:
     """Return what keeps the dependencies of a schema, read from a table."""
     if not schema.dependencies:
         return Plan()
-    return learn_plan(source.table, schema, stay, ends)
+    return learn_plan(source.table, schema, stay, hidden, ends)
 
 
 def _value_problems(column: Column, coder: Coder, array: pa.Array) -> list[str]:

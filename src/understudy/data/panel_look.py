@@ -45,6 +45,36 @@ def looks_like_panel(schema: Schema, columns: Mapping[str, pa.Array]) -> tuple[s
     return None
 
 
+def constant_within(
+    schema: Schema, columns: Mapping[str, pa.Array], units: Sequence[str]
+) -> list[str]:
+    """Return the columns with one value in each unit, other than identifiers.
+
+    There are none if no unit has several records.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"id": [7, 7, 8, 8], "sex": ["f", "f", "m", "m"], "age": [1, 2, 1, 2]})
+    >>> arrays = {name: table[name].to_arrow() for name in table.columns}
+    >>> constant_within(Schema.infer(table), arrays, ["id"])
+    ['sex']
+    """
+    records = Records.of(unit_codes([columns[name] for name in units]))
+    now, before = records.order[records.later], records.order[records.later - 1]
+    if not len(now):
+        return []
+    return [
+        one.name
+        for one in schema
+        if one.kind != "identifier"
+        and one.name not in units
+        and Values.of(columns[one.name], one.name, numeric=one.kind in NUMERIC)
+        .same(now, before)
+        .all()
+    ]
+
+
 def panel_losses(
     schema: Schema, columns: Mapping[str, pa.Array], units: Sequence[str], time: str | None = None
 ) -> str:
@@ -67,17 +97,9 @@ def panel_losses(
         Empty if no unit has several records.
     """
     records = Records.of(unit_codes([columns[name] for name in units]))
-    now, before = records.order[records.later], records.order[records.later - 1]
-    if not len(now):
+    if not len(records.later):
         return ""
-    others = [one for one in schema if one.kind != "identifier" and one.name not in (*units, time)]
-    constant = [
-        one.name
-        for one in others
-        if Values.of(columns[one.name], one.name, numeric=one.kind in NUMERIC)
-        .same(now, before)
-        .all()
-    ]
+    constant = [name for name in constant_within(schema, columns, units) if name != time]
     several = int(np.count_nonzero(records.counts > 1))
     have = "has" if several == 1 else "have"
     losses = []

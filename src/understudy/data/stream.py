@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 MEMORY_FOR_COLUMNS = 2**29
 """Bytes that columns read together may take, about, while the formats of a file are found."""
 
+VALUES_OF_BATCH, FEWEST_ROWS = 2**22, 2**12
+"""Values that a batch of many columns has, about, and the rows that it has at least."""
+
 _READ_WHOLE = "or read it whole, without `stream`."
 
 
@@ -64,7 +67,9 @@ class FileStream:
 
     def __post_init__(self) -> None:
         lazy = self.lazy()
-        object.__setattr__(self, "rows", int(self._collect(lazy.select(pl.len())).item()))
+        # Of a CSV file, `pl.len` alone would hold the whole text in memory.
+        length = pl.len() if self.dialect is None else pl.first().is_null().count()
+        object.__setattr__(self, "rows", int(self._collect(lazy.select(length)).item()))
         object.__setattr__(self, "empty", self._collect(lazy.head(0)))
         if self.rows == 0:
             raise DataError(f"{self.name} has a header but no rows.")
@@ -174,8 +179,10 @@ class FileStream:
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Yield the rows in order, or some columns of them, at most `batch_rows` at a time."""
         lazy = self.lazy() if names is None else self.lazy().select(names)
-        for batch in lazy.collect_batches(chunk_size=self.batch_rows, maintain_order=True):
-            yield from batch.iter_slices(self.batch_rows)
+        width = max(1, len(self.names if names is None else names))
+        rows = min(self.batch_rows, max(FEWEST_ROWS, VALUES_OF_BATCH // width))
+        for batch in lazy.collect_batches(chunk_size=rows, maintain_order=True):
+            yield from batch.iter_slices(rows)
 
     def with_joined(self, joined: Sequence[Joined]) -> FileStream:
         """Return the file with all but some texts of columns read as one."""

@@ -104,17 +104,16 @@ def front_page(findings: Findings, verdict: Verdict | None) -> Front | None:
     judged, release = next((both for both in pairs if both[0].name == name), (None, None))
     if judged is None or release is None:
         first = verdict.releases[0]
-        return Front(
-            "high", "Choose none", verdict.headline, "", (), NONE_CHOSEN, first.advice[:1], listed
-        )
+        headline = f"As far as tested, the risk of all {len(verdict.releases)} releases is high."
+        return Front("high", "Choose none", headline, "", (), NONE_CHOSEN, first.advice[:1], listed)
     badge = choose(name, judged.level) if several else LEVELS[judged.level]
     if not several and all(one.level == "not measured" for one in judged.answers.values()):
         badge = "Not measured"
     return Front(
         judged.level,
         badge,
-        # The badge says it already.
-        verdict.headline.removeprefix(f"{badge}. "),
+        # How the others compare, the table says, and the badge of one release its level.
+        judged.headline if several else _reason(judged),
         name,
         tuple(_answers(findings, judged, release)),
         STEPS[judged.level],
@@ -122,6 +121,15 @@ def front_page(findings: Findings, verdict: Verdict | None) -> Front | None:
         listed,
         judged.lost,
     )
+
+
+def _reason(judged: ReleaseVerdict) -> str:
+    """Return the headline without its first words, if they are those of the badge."""
+    reason = judged.headline.removeprefix(LEVELS[judged.level])
+    if not reason.startswith((": ", "; ")):
+        return judged.headline
+    reason = reason[2:]
+    return reason[0].upper() + reason[1:]
 
 
 def chosen_first(findings: Findings, verdict: Verdict) -> tuple[Findings, Verdict]:

@@ -110,7 +110,7 @@ class Synthesizer(Parametrized, ABC):
         if name == "epsilon":
             return (
                 f"{cls.__name__} cannot be private, and takes no epsilon. {cls.why_not_private} "
-                "Choose DPMarginals, BayesNet or Independent."
+                "Choose `DPMarginals`, `BayesNet` or `Independent`."
             )
         return super().no_parameter(name)
 
@@ -188,6 +188,7 @@ class Synthesizer(Parametrized, ABC):
             exact=self.exact,
             ends=self._least_at_ends,
             stay=self._named_columns(tuple(source.layout.types)),
+            hidden=self.hidden_columns,
             positions=self._follows_numbers,
         )
         if not codec.names:
@@ -201,15 +202,15 @@ class Synthesizer(Parametrized, ABC):
     def _tell_of_panel(self, schema: Schema, columns: Mapping[str, pa.Array]) -> None:
         """Say what is lost if records of units are drawn by themselves."""
         units, time = schema.units, schema.time
-        advice = "BayesNet and Cart draw units as a whole."
+        advice = "`BayesNet` or `Cart` draws units as a whole."
         if not units:
             found = looks_like_panel(schema, columns)
             if found is None:
                 return
             units, time = (found[0],), found[1]
             advice = (
-                f"This looks like a panel: give {found[0]!r} the role 'unit' and {found[1]!r} the "
-                "role 'time', and BayesNet and Cart draw units as a whole."
+                f"This looks like a panel: give {found[0]!r} the role `unit` and {found[1]!r} the "
+                "role `time`, and `BayesNet` or `Cart` draws units as a whole."
             )
         losses = panel_losses(schema, columns, units, time)
         if losses:
@@ -683,6 +684,12 @@ class Synthesizer(Parametrized, ABC):
         Dependencies that would give their values otherwise are not kept.
         """
         return set()
+
+    @property
+    def hidden_columns(self) -> frozenset[str]:
+        """The columns that no other may depend on."""
+        protect = getattr(self, "protect", None)
+        return frozenset(protect) if isinstance(protect, Mapping) else frozenset()
 
     @property
     def _least_at_ends(self) -> int:

@@ -21,6 +21,7 @@ from understudy.data import (
     scan,
 )
 from understudy.errors import SchemaError
+from understudy.synthesis.model_file import write_model
 from understudy.utility import dependencies
 
 METHODS = [Independent, BayesNet, Cart, GaussianCopula]
@@ -95,6 +96,33 @@ def test_the_highest_of_several_lower_columns_counts():
     assert (release["c"] >= release["b"]).all()
 
 
+@pytest.mark.parametrize("method", [Independent, Cart])
+def test_dates_written_as_numbers_keep_their_order(method, tmp_path):
+    rng = np.random.default_rng(7)
+    start = np.datetime64("2015-01-01") + rng.integers(0, 2000, 500)
+    end = start + rng.integers(0, 400, 500)
+    table = pl.DataFrame({"start": start, "end": end}).select(
+        pl.all().dt.strftime("%Y%m%d").cast(pl.Int64)
+    )
+    table = table.with_columns(pl.when(pl.int_range(pl.len()) % 9 > 0).then("end").alias("end"))
+    schema = Schema.infer(table)
+    kinds = [one.sentence for one in schema.dependencies]
+    assert kinds[2:] == ["'start' <= 'end'"]
+    model = method(random_state=1).fit(table, schema)
+    release = Synthesizer.load(model.save(tmp_path / "model.us")).sample(2000)
+    assert (release["start"] <= release["end"]).drop_nulls().all()
+    days = release.select(pl.all().cast(pl.String).str.to_date("%Y%m%d"))  # each is a date
+    stay = (days["end"] - days["start"]).dt.total_days()
+    assert stay.max() < 420
+    assert stay.mean() == pytest.approx(np.mean(end - start).astype(int), abs=30)
+    # A number that is no date has no place in the order.
+    table = table.with_columns(start=pl.int_range(pl.len()) % 90)
+    other = Schema.infer(table, dependencies=False)
+    other = other.with_dependencies(Composite("end", "yyyymmdd"), Ordered("start", "end"))
+    with pytest.raises(SchemaError, match="'start' not"):
+        method().fit(table, other)
+
+
 def test_exceptions_are_drawn_with_their_share():
     table = planted(3000)
     rng = np.random.default_rng(3)
@@ -109,6 +137,27 @@ def test_exceptions_are_drawn_with_their_share():
         found = broken(table, method(random_state=1).fit(table, schema).sample(), schema)
         assert found["'state' follows from 'city'"] == pytest.approx(share, abs=0.006)
         assert found["'total' = 'rent' + 'heating'"] == pytest.approx(share, abs=0.006)
+
+
+def test_models_of_former_versions_draw_exceptions_as_often_as_they_did(tmp_path):
+    """They only said whether there are any, and none were left out."""
+    table = planted(900).select("rent", "heating", "total", "city", "state")
+    wrong = pl.int_range(pl.len()) % 60 == 0
+    table = table.with_columns(
+        total=pl.when(wrong).then(pl.int_range(pl.len()) + 9000).otherwise("total"),
+    )
+    formula = Formula("total", "sum", ("rent", "heating"), exceptions=1 / 60)
+    schema = Schema.infer(table).with_dependencies(formula)
+    model = Independent(random_state=1).fit(table, schema)
+    description, arrays = model.contents()
+    step = description["codec"]["plan"]["steps"]["total"]
+    assert step["exceptions"] == pytest.approx(1 / 60)
+    del step["exceptions"], step["gaps"]
+    step |= {"broken": True, "blank": False}
+    loaded = Synthesizer.load(write_model(description, arrays, tmp_path / "model.us"))
+    shares = broken(table, loaded.sample(9000, random_state=2), schema)
+    assert shares[formula.sentence] == pytest.approx(1 / 60, abs=0.006)
+    assert shares["'state' follows from 'city'"] == 0
 
 
 @pytest.mark.parametrize("method", [Independent, Cart])
@@ -264,6 +313,21 @@ def test_columns_that_settings_name_are_drawn_as_the_settings_say(caplog):
         "smokes",
         "age",
     )
+
+
+@pytest.mark.parametrize("method", [BayesNet, Cart])
+def test_a_protected_column_does_not_come_back_by_what_follows_from_it(method, caplog):
+    table = planted(600).select("city", "state", "rent", "heating", "total", "smokes")
+    model = method(protect={"city": None, "rent": "smokes"}, random_state=1).fit(table)
+    release = model.sample()
+    assert "tell of a protected column: " in caplog.text
+    true = dict(table.select("city", "state").iter_rows())
+    agree = (release["state"] == release["city"].replace_strict(true)).mean()
+    chance = table["state"].value_counts(normalize=True)["proportion"].pow(2).sum()
+    assert agree == pytest.approx(chance, abs=0.1)
+    numbers = release.select("rent", pl.col("total").cast(pl.Float64))
+    assert abs(np.corrcoef(numbers["rent"], numbers["total"])[0, 1]) < 0.2
+    assert (release["total"] == release["rent"] + release["heating"]).mean() < 0.1
 
 
 def test_what_is_told_by_kept_columns_is_kept():

@@ -322,7 +322,7 @@ def test_parameters_are_those_given():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({}, "give epsilon"),
+        ({}, "give .epsilon"),
         ({"epsilon": 0}, "epsilon must be"),
         ({"epsilon": 1, "delta": 0}, "delta must be above 0"),
         ({"epsilon": 1, "method": "mts"}, "method must be"),

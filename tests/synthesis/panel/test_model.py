@@ -470,14 +470,14 @@ def test_other_methods_say_what_is_lost(method, caplog):
     with caplog.at_level(logging.WARNING):
         method(random_state=1).fit(table, in_units(table, time="year"))
     assert "'sex' and 'born' no longer stay the same within a unit" in caplog.text
-    assert "BayesNet and Cart draw units as a whole" in caplog.text
+    assert "`BayesNet` or `Cart` draws units as a whole" in caplog.text
 
 
 def test_a_table_that_looks_like_a_panel_is_told_and_one_unit_dominates(caplog):
     table = people(30)
     with caplog.at_level(logging.WARNING):
         BayesNet(random_state=1).fit(table, Schema.infer(table, kinds={"id": "identifier"}))
-    assert "give 'id' the role 'unit' and 'year' the role 'time'" in caplog.text
+    assert "give 'id' the role `unit` and 'year' the role `time`" in caplog.text
     caplog.clear()
     long = people(1, times=200).with_columns(id=pl.lit("P0001"), year=pl.col("year") - 100)
     both = pl.concat([table, long])

@@ -51,7 +51,7 @@ def measure_more(case: Case, evidence: Evidence) -> Iterator[Advice]:
             f"If no more {many} can be had, decide without an answer about copies.",
             f"The {many} of this table are too few, or too much alike, to prove that the release "
             f"holds none of them. More {many} or more columns would help. A policy can say how "
-            f"many copies may be missed{missed}; the limit is {limit}.",
+            f"many copies may be missed{missed}: its limit 'power' is {limit}.",
             "decide",
         )
     if case.release.strong is None and not case.release.method:

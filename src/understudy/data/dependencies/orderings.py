@@ -6,14 +6,16 @@ close to breaking it: that weights in kilograms are below heights in centimetres
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from understudy.data.dependencies.composites import as_count
 from understudy.data.dependencies.evidence import LIKELY_FORMULA, beyond_chance
 from understudy.data.dependencies.families import Code, Ordered
 from understudy.data.dependencies.views import View, Views
+from understudy.data.values import from_numpy
 
 FEWEST_BROKEN = 0.05
 """Share of records that would break an ordering if the columns were unrelated, at least."""
@@ -31,13 +33,31 @@ def find_orderings(
 
     `derived` are the columns that are computed: they keep their places by themselves.
     """
+    for code in dict.fromkeys([None, *codes.values()]):
+        names = [one for one in views.columns if codes.get(one) == code and one not in derived]
+        if code is None:
+            yield from _orderings(views, names)
+        elif len(names) > 1:
+            yield from _orderings(_counts(views, names, code), names)
+
+
+def _counts(views: Views, names: Sequence[str], code: Code) -> Views:
+    """Return columns of codes as the minutes, days or months that they stand for."""
+    found = {}
+    for name in names:
+        view = views[name]
+        counted = as_count(view.array, code, name)
+        found[name] = View(view.column, from_numpy(counted.values, counted.missing))
+    return Views(found, views.rows)
+
+
+def _orderings(views: Views, among: Sequence[str]) -> Iterator[Ordered]:
+    """Yield the orderings between some columns, all of them numbers or times of the same kind."""
     names = [
         name
-        for name, view in views.columns.items()
-        if (view.numeric or view.timed)
+        for name in among
+        if ((view := views[name]).numeric or view.timed)
         and view.levels > 2
-        and name not in codes
-        and name not in derived
         and not view.column.special
         and (view.timed or view.exact)
     ]

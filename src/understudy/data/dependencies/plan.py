@@ -17,6 +17,8 @@ import pyarrow.compute as pc
 from understudy.data.bins import Decoding
 from understudy.data.coders import BinCoder, FoldedCoder, build_coder, restore_coder
 from understudy.data.dependencies.families import (
+    CODES,
+    Code,
     Composite,
     Dependency,
     Determined,
@@ -38,6 +40,7 @@ from understudy.data.dependencies.steps import (
     Residue,
     Snap,
     Step,
+    counted_as,
 )
 from understudy.data.dependencies.told import (
     Arrays,
@@ -233,9 +236,8 @@ def _step_from_plain(name: str, plain: Mapping[str, Any], kind: pa.DataType) -> 
     if how == "count":
         return Count(name, plain["code"], kind)
     if how == "difference":
-        return Difference(
-            name, tuple(plain["lows"]), plain["anchor"], plain["top"], kind, plain["decimals"]
-        )
+        lows, anchor, top = tuple(plain["lows"]), plain["anchor"], plain["top"]
+        return Difference(name, lows, anchor, top, kind, plain["decimals"], plain.get("code"))
     told: Told
     if "formula" in plain["told"]:
         own = plain["told"]
@@ -249,11 +251,14 @@ def _step_from_plain(name: str, plain: Mapping[str, Any], kind: pa.DataType) -> 
         otherwise = plain.get("otherwise")
         return Derive(told, None if otherwise is None else array_from_plain(otherwise))
     if how == "overrule":
-        return Overrule(told, float(plain["exceptions"]), bool(plain["gaps"]))
+        return Overrule(told, float(plain["exceptions"]), bool(plain.get("gaps", False)))
     column = column_from_plain(plain["column"])
     coder = restore_coder(column, kind, plain["bins"], plain["listed"])
     special = {one: tuple(values) for one, values in plain["special"].items()}
-    exceptions, gaps, blank = (float(plain[name]) for name in ("exceptions", "gaps", "blank"))
+    # Models of former versions only know whether there are exceptions, and leave none out.
+    former = {"exceptions": plain["broken"], "gaps": plain["broken"]} if "broken" in plain else {}
+    shares = {**plain, **former}
+    exceptions, gaps, blank = (float(shares[name]) for name in ("exceptions", "gaps", "blank"))
     return Residue(told, coder, column, exceptions, gaps, blank, special)
 
 
@@ -261,6 +266,7 @@ def learn_plan(
     table_of: Any,  # noqa: ANN401  # gives the named columns as an Arrow table
     schema: Schema,
     stay: Collection[str],
+    hidden: Collection[str],
     ends: int,
 ) -> Plan:
     """Return the plan that keeps the dependencies of a schema.
@@ -273,17 +279,23 @@ def learn_plan(
         The columns and their dependencies; those with ``keep = false`` are left out.
     stay : collection of str
         Columns that must be coded as they are, since the settings of a method name them.
+    hidden : collection of str
+        Columns that no other may depend on: what follows from them would give them away.
     ends : int
         Records that the highest number of a column rests on.
     """
     kept = [one for one in schema.dependencies if one.keep and _possible(one, schema)]
-    left = [one for one in kept if _changed(one) & set(stay)]
-    if left:
-        logging.getLogger("understudy").warning(
-            "Not kept, since the settings of the method name the column: %s.",
-            "; ".join(one.sentence for one in left),
-        )
-    kept = [one for one in kept if one not in left]
+    telling = [one for one in kept if len(one.names) > 1 and set(hidden) & set(one.names)]
+    named = [one for one in kept if one not in telling and _changed(one) & set(stay)]
+    for left, why in (
+        (telling, "they would tell of a protected column"),
+        (named, "the settings of the method name the column"),
+    ):
+        if left:
+            logging.getLogger("understudy").warning(
+                "Not kept, since %s: %s.", why, "; ".join(one.sentence for one in left)
+            )
+    kept = [one for one in kept if one not in telling and one not in named]
     if not kept:
         return Plan()
     sources = _sources(kept)
@@ -318,7 +330,9 @@ def _sources(kept: Iterable[Dependency]) -> dict[str, list[str]]:
             continue
         name, *others = one.names
         former = makers.get(name)
-        if former is not None and not (isinstance(one, Ordered) and isinstance(former, Ordered)):
+        # An upper date that is written as one number is drawn by its distance in days.
+        pair = {type(one), type(former)}
+        if former is not None and not (Ordered in pair and pair <= {Ordered, Composite}):
             problems.append(
                 f"{name!r} has two that give its value: {former.sentence}; {one.sentence}. Set "
                 "keep = false for one of them."
@@ -370,8 +384,10 @@ class _Learner:
                     if self.schema[name].binned:
                         snaps[name] = Snap(name, values.unique())
         for high, below in lows.items():
-            self._check_ordered(high, below)
-            steps[high] = self._difference(high, tuple(below))
+            former = steps.get(high)
+            code = former.code if isinstance(former, Count) else None
+            self._check_ordered(high, below, code)
+            steps[high] = self._difference(high, tuple(below), code)
         coded = dict(self._coded(steps))
         blanks, order = self._blanks(kept, steps)
         return Plan(steps, blanks, snaps, coded, tuple(order))
@@ -448,16 +464,16 @@ class _Learner:
         coder = build_coder(column, others, self.ends)
         return Residue(told, coder, column, 0.0, 0.0, 0.0, special)
 
-    def _difference(self, high: str, lows: tuple[str, ...]) -> Difference:
-        kind, own = self._type(high), numbers(self.columns[high], high)
-        below = [numbers(self.columns[name], name) for name in lows]
+    def _difference(self, high: str, lows: tuple[str, ...], code: Code | None) -> Difference:
+        kind, own = self._type(high), counted_as(self.columns[high], code, high)
+        below = [counted_as(self.columns[name], code, name) for name in lows]
         whole = own.values.dtype.kind == "i" and all(b.values.dtype.kind == "i" for b in below)
         least = [one.present.min() for one in (own, *below) if len(one.present)]
         ordered = np.sort(own.present)
         top = ordered[-min(self.ends, len(ordered))] if len(ordered) else 0
         number = int if whole else float
         anchor = number(min(least)) if least else number(0)
-        return Difference(high, lows, anchor, number(top), kind, self.schema[high].decimals)
+        return Difference(high, lows, anchor, number(top), kind, self.schema[high].decimals, code)
 
     def _coded(self, steps: Mapping[str, Step]) -> Iterator[tuple[str, Column]]:
         """Yield the descriptions of what is coded in place of columns."""
@@ -527,9 +543,13 @@ class _Learner:
                 [f"{one.sentence}: {quoted(wrong)} holds no numbers or dates."],
             )
 
-    def _check_ordered(self, high: str, lows: Iterable[str]) -> None:
+    def _check_ordered(self, high: str, lows: Iterable[str], code: Code | None) -> None:
         problems = []
         for low in lows:
+            if code and (counted_as(self.columns[low], code, low).present < 0).any():
+                problems.append(
+                    f"{low!r} <= {high!r}: {high!r} holds {CODES[code][0]} as {code}, {low!r} not."
+                )
             problems += [
                 f"{low!r} <= {high!r}: {name!r} holds no numbers or dates."
                 for name in (low, high)

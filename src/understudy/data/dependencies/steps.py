@@ -204,6 +204,11 @@ class Residue:
         return found
 
 
+def counted_as(array: pa.Array, code: Code | None, name: str) -> Numbers:
+    """Return the numbers of a column; if they are codes, the minutes, days or months of these."""
+    return numbers(array, name) if code is None else as_count(array, code, name)
+
+
 @dataclass(frozen=True, eq=False)
 class Difference:
     """A column that is never below others, drawn by its distance from the highest of them.
@@ -222,6 +227,9 @@ class Difference:
         The column's type.
     decimals : int or None
         Decimals of the column.
+    code : str or None
+        How all these columns write dates or times as whole numbers: then the distance, the anchor
+        and the top are minutes, days or months.
     """
 
     column: str
@@ -230,6 +238,7 @@ class Difference:
     top: int | float
     kind: pa.DataType
     decimals: int | None
+    code: Code | None = None
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -245,13 +254,15 @@ class Difference:
         least = np.iinfo(np.int64).min if self._whole else -np.inf
         base = np.full(len(columns[self.lows[0]]), least, kind)
         for name in self.lows:
-            low = numbers(columns[name], name)
-            base = np.where(low.missing, base, np.maximum(base, low.values.astype(kind)))
+            low = counted_as(columns[name], self.code, name)
+            # What is no date, whatever the column says, lies below all.
+            below = low.missing | (low.values < 0) if self.code is not None else low.missing
+            base = np.where(below, base, np.maximum(base, low.values.astype(kind)))
         return np.where(base == least, kind(self.anchor), base)
 
     def reduced(self, columns: Arrays) -> Reduced:
         """Return the distance from the highest of the lower columns."""
-        own, base = numbers(columns[self.column], self.column), self._base(columns)
+        own, base = counted_as(columns[self.column], self.code, self.column), self._base(columns)
         gap = own.values.astype(base.dtype) - base
         if not self._whole:
             gap = np.round(gap, 12 if self.decimals is None else max(self.decimals, 0) + 6)
@@ -271,6 +282,8 @@ class Difference:
             )
         elif not self._whole:
             value = np.maximum(value, base)
+        if self.code is not None:
+            value = as_code(value, self.code)
         value = np.where(gap.missing, value.dtype.type(0), value)
         return numbers_to_arrow(Numbers(value, gap.missing), self.kind)
 
@@ -282,6 +295,7 @@ class Difference:
             "anchor": self.anchor,
             "top": self.top,
             "decimals": self.decimals,
+            "code": self.code,
         }
 
 

@@ -734,11 +734,6 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
                 total += np.log(table.probability(coded[child], codes))
         return total
 
-    @property
-    def hidden_columns(self) -> frozenset[str]:
-        """The columns that no other may depend on."""
-        return frozenset(self.protect or ())
-
     def _prepare_panel(self, coded: Coded) -> None:  # noqa: ARG002  # networks have no more in common
         names = self.codec_.names
         rules = build_constraints(

@@ -258,11 +258,6 @@ class Cart(PanelSynthesizer):
         self._seed = int(rng.integers(2**63))
         self.sequences_ = self._recipe.grow(coded, [self._seed, 0] if self.proper else None)
 
-    @property
-    def hidden_columns(self) -> frozenset[str]:
-        """The columns that no other may depend on."""
-        return frozenset(self.protect or ())
-
     def check_panel(self, outline: Outline) -> None:
         """Raise if a parameter cannot be met by a panel of this outline."""
         check_panel_params(self, outline)

@@ -217,8 +217,8 @@ class GaussianCopula(Synthesizer):
         if np.any(linked.sum(axis=1) > 1):
             raise NoDensityError(
                 "A Gaussian copula of three or more linked columns has no log likelihood that can "
-                "be computed exactly: it is an integral over as many dimensions. Independent, "
-                "BayesNet and Cart have one."
+                "be computed exactly: it is an integral over as many dimensions. `Independent`, "
+                "`BayesNet` and `Cart` have one."
             )
         total = np.zeros(len(coded))
         for place in np.flatnonzero(~linked.any(axis=1)).tolist():

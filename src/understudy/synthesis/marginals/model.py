@@ -157,8 +157,8 @@ class DPMarginals(PrivateSynthesizer):
     def _check_privacy(self) -> None:
         if not self.has_noise:
             raise ParameterError(
-                "DPMarginals learns under differential privacy alone: give epsilon, such as "
-                "epsilon=1. Without, choose BayesNet or Cart."
+                "`DPMarginals` learns under differential privacy alone: give `epsilon`, such as 1. "
+                "Without, choose `BayesNet` or `Cart`."
             )
         super()._check_privacy()
 

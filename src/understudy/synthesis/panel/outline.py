@@ -215,7 +215,7 @@ def time_of(codec: Codec, columns: Mapping[str, pa.Array]) -> str | None:
     if found is not None:
         logging.getLogger("understudy").warning(
             "The records of a unit are put in the order of %r, which no two of them share. If "
-            "another column tells the order, give that one the role 'time'.",
+            "another column tells the order, name that one as `time`.",
             found,
         )
     return found

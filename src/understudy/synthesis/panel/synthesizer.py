@@ -108,11 +108,6 @@ class PanelSynthesizer(Synthesizer):
         """How many records an end of a column rests on."""
         return self._least_at_ends
 
-    @property
-    def hidden_columns(self) -> frozenset[str]:
-        """The columns that no other may depend on."""
-        return frozenset()
-
     def check_panel(self, outline: Outline) -> None:
         """Raise if a parameter cannot be met by a panel of this outline."""
 
