@@ -53,21 +53,8 @@ wheel: .venv/.installed  ## build a wheel with kernels that are compiled already
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	rm -r src/understudy/compiled
 
-bench: .venv/.installed  ## measure speed, as ratios to one pass over the data
-	$(BIN)/python benchmarks/counting.py
-	$(BIN)/python benchmarks/greedy.py
-	$(BIN)/python benchmarks/ordering.py
-	$(BIN)/python benchmarks/bayes.py
-	$(BIN)/python benchmarks/cart.py
-	$(BIN)/python benchmarks/copula.py
-	$(BIN)/python benchmarks/attribution.py --no-peer
-	$(BIN)/python benchmarks/private.py --quick
-	$(BIN)/python benchmarks/disclosure.py
-	$(BIN)/python benchmarks/audit.py
-	$(BIN)/python benchmarks/strong.py
-	$(BIN)/python benchmarks/membership.py
-	$(BIN)/python benchmarks/lookalikes.py
-	$(BIN)/python benchmarks/attribute_attacks.py
+bench: .venv/.installed  ## run the benchmarks, and keep what they measured in docs/benchmarks.md
+	$(BIN)/python benchmarks/bench.py
 
 # Data that cannot be bundled are found in a folder beside the clone, if nothing else is said.
 reproduce: export UNDERSTUDY_DATA ?= $(realpath ../shared/data)

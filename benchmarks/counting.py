@@ -16,6 +16,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from rows import note
 from understudy.counting import LocalEngine, pairwise_information
 from understudy.data import Codec, Coded, Schema, simulate
 
@@ -111,6 +112,9 @@ def main() -> int:
         for threads in (1, 2):
             cells, multiple = measured(coded, threads, unit)
             table.add_row(name, *cells)
+            if threads == 1:
+                job = f"information of all pairs of 31 columns, {ROWS:,} rows, {name}"
+                note(job, "bincounts a pair", multiple, LIMIT)
             if threads == 1 and multiple > LIMIT:
                 failures.append(f"{name}: {multiple:.2f} bincounts per pair, more than {LIMIT}")
         results = [pairwise_information(coded, engine=LocalEngine(n)) for n in (1, 2)]

@@ -25,6 +25,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from rows import note
 from understudy import BayesNet, Cart, Independent, load
 from understudy.risk import membership_by_control, membership_by_shadows, membership_exact
 
@@ -91,6 +92,8 @@ class Report:
         shown = f"{limit:g}" if np.isfinite(limit) else ""
         ratios = [f"{seconds / one:,.0f}" for one in beside]
         self.table.add_row(*what, f"{seconds:.3f}", shown, *ratios, found)
+        most = limit if np.isfinite(limit) else None
+        note(f"membership of cmc, {', '.join(what)}", "CPU s", seconds, most)
         if seconds > limit:
             self.missed.append(f"{', '.join(what)}: {seconds:.2f} s, at most {limit:g}")
 

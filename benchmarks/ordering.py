@@ -17,6 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from rows import note
 from understudy.counting import pairwise_information
 from understudy.data import Codec, Schema, simulate
 from understudy.synthesis.bayes.constraints import Constraints, build_constraints
@@ -76,6 +77,7 @@ class Report:
         limit: float | None = None,
     ) -> None:
         """Add a row, and a failure if it took longer than the limit."""
+        note(f"network: {search}, {d} columns", "CPU s", seconds, limit)
         if limit is not None and seconds > limit:
             self.failures.append(f"{search}, {d} columns: {seconds:.2f} s, more than {limit} s")
         self.table.add_row(

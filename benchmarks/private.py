@@ -42,6 +42,7 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
+from rows import note
 from understudy import BayesNet, Column, DPMarginals, Independent, Schema, fetch, load
 from understudy.errors import DataError
 from understudy.privacy.noise import rho_of
@@ -327,7 +328,11 @@ class Report:
             what: float(np.mean([one.get(what, np.nan) for one in figures]))
             for what in ("tvd1", "tvd2", "tvd3", "regression", "forest", "cpu", "mb")
         }
-        for what, goal in GOALS.get(key, {}).items():
+        goals = GOALS.get(key, {})
+        if not np.isnan(means["cpu"]):
+            job = f"{method} of {name}, epsilon {epsilon:g}, fit and sample"
+            note(job, "CPU s", means["cpu"], goals.get("cpu"))
+        for what, goal in goals.items():
             least = what in {"regression", "forest"}
             if means[what] < goal if least else means[what] > goal:
                 self.missed.append(

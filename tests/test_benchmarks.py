@@ -21,6 +21,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "POLARS
 @pytest.fixture
 def script(monkeypatch):
     """Return a function that imports a benchmark, and leave the environment as it was."""
+    monkeypatch.syspath_prepend(FOLDER)
     for variable in THREADS:
         monkeypatch.setenv(variable, "2")
 
@@ -89,7 +90,8 @@ def test_the_copula_reads_adult_where_the_user_says(script, real_files):
 
 def test_the_copula_has_one_thread_before_numpy_is_imported():
     code = (
-        f"import runpy; runpy.run_path({str(FOLDER / 'copula.py')!r}); import numpy, polars\n"
+        f"import runpy, sys; sys.path.insert(0, {str(FOLDER)!r})\n"
+        f"runpy.run_path({str(FOLDER / 'copula.py')!r}); import numpy, polars\n"
         "from threadpoolctl import threadpool_info\n"
         "numpy.ones((2, 2)) @ numpy.ones((2, 2))\n"
         "print({pool['num_threads'] for pool in threadpool_info()}, polars.thread_pool_size())"
@@ -204,8 +206,7 @@ def test_growth_is_measured_with_the_same_tables_at_every_size(strong, size):
     assert strong.point("Network, k = 2, 3 to 7 levels", size).tables == 3
 
 
-def test_singling_out_is_compared_with_tables_without_repeated_records(script, monkeypatch):
-    monkeypatch.syspath_prepend(FOLDER)
+def test_singling_out_is_compared_with_tables_without_repeated_records(script):
     module = script("singling_out")
     table = pl.DataFrame({"x": [1, 1, 2, 3, 4], "job": ["a", "a", None, "b", "c"]})
     people, control = module.halves(table, 10)
@@ -215,8 +216,7 @@ def test_singling_out_is_compared_with_tables_without_repeated_records(script, m
     assert kinds == ["singling out"] * 2 + ["linkability"] * 2
 
 
-def test_rates_are_compared_in_joint_standard_errors(script, monkeypatch):
-    monkeypatch.syspath_prepend(FOLDER)
+def test_rates_are_compared_in_joint_standard_errors(script):
     apart = script("singling_out").apart
     # Both have a standard error of 0.05.
     assert apart(0.5, 0.6, 1.96 * 0.05, 100) == pytest.approx(0.1 / (0.05 * 2**0.5))
@@ -238,3 +238,54 @@ def test_private_releases_are_scored_by_their_tables(script):
     report = private.Report("cmc")
     report.add(("adult", "AIM", 1.0), [{"tvd3": 0.07, "regression": 0.86, "cpu": 1, "mb": 400}])
     assert report.missed == ["adult, AIM, epsilon 1: tvd3 0.07, goal 0.065"]
+
+
+SCRIPT = """
+from rows import note
+note("all pairs", "CPU s", 0.25, 0.5, "9 s (another tool)")
+note("greedy | k = 3", "CPU s", 1234.5, 15)
+raise SystemExit(1)
+"""
+
+
+def test_what_scripts_measured_is_one_table_in_the_page(script, tmp_path, monkeypatch, capsys):
+    bench = script("bench")
+    (tmp_path / "slow.py").write_text(SCRIPT, encoding="utf-8")
+    (tmp_path / "broken.py").write_text("raise SystemExit('no table')", encoding="utf-8")
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n{bench.MARKS[0]}old\n{bench.MARKS[1]}after\n", encoding="utf-8")
+    monkeypatch.setattr(bench, "FOLDER", tmp_path)
+    monkeypatch.setattr(bench, "SCRIPTS", {"old": (), "slow": (), "broken": ()})
+    monkeypatch.setattr(bench, "KEPT", tmp_path / "measured.json")
+    monkeypatch.setattr(bench, "PAGE", page)
+    monkeypatch.setenv("PYTHONPATH", str(FOLDER))
+    bench.keep({"old": ("2026-01-31", [bench.Row("reading", "CPU s", 1.5)])})
+    monkeypatch.setattr(sys, "argv", ["bench.py", "slow", "broken"])
+    assert bench.main() == 1
+    printed = capsys.readouterr().out
+    assert printed.endswith("Failed, or missed a limit: slow.py, broken.py.\n")
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "| reading | CPU s | 1.5 |  |  | 2026-01-31 |" in text
+    assert "| all pairs | CPU s | 0.25 | 0.5 | 9 s (another tool) | 20" in text
+    assert "| CPU s | 1,234 (missed) | 15 |  | 20" in text
+    assert "Not in this table: `broken.py`." in text
+    assert bench.table(bench.kept()) in printed
+
+
+def test_the_page_shows_what_was_measured(script):
+    bench = script("bench")
+    page = bench.PAGE.read_text(encoding="utf-8")
+    assert bench.in_page(page, bench.table(bench.kept())) == page
+    assert all((FOLDER / f"{name}.py").exists() for name in bench.SCRIPTS)
+
+
+def test_a_benchmark_that_runs_by_itself_keeps_no_rows(script, tmp_path, monkeypatch):
+    rows = script("rows")
+    monkeypatch.delenv(rows.VARIABLE, raising=False)
+    rows.note("all pairs", "CPU s", 1)
+    assert rows.noted(tmp_path / "rows") == []
+    monkeypatch.setenv(rows.VARIABLE, str(tmp_path / "rows"))
+    rows.note("all pairs", "CPU s", 1)
+    assert rows.noted(tmp_path / "rows") == [rows.Row("all pairs", "CPU s", 1)]
