@@ -221,6 +221,9 @@ def lookalikes_of(
     told = ways[int(np.argmin(p_values))]
     if min(p_values) >= LEVEL and plain:
         told = plain[0]
+    if told.reading.pair:  # two numbers of some people are told if nothing wider is
+        wider = [math.inf if way.reading.pair else p for way, p in zip(ways, p_values, strict=True)]
+        told = ways[int(np.argmin(wider))] if min(wider) < LEVEL else told
     comparison, looks, everybody = told.comparison, told.looks, told.everybody
     power = plain[0].power if plain else math.nan
     whole = (plain or [way for way in ways if not way.reading.half])[0]
