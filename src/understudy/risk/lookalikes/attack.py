@@ -218,12 +218,7 @@ def lookalikes_of(
     # What was read in another way proves nothing where nothing is found.
     plain = [way for way in ways if way.reading.proves]
     p_values = shared_p_values(ways, [way.p_value for way in ways])
-    told = ways[int(np.argmin(p_values))]
-    if min(p_values) >= LEVEL and plain:
-        told = plain[0]
-    if told.reading.pair:  # two numbers of some people are told if nothing wider is
-        wider = [math.inf if way.reading.pair else p for way, p in zip(ways, p_values, strict=True)]
-        told = ways[int(np.argmin(wider))] if min(wider) < LEVEL else told
+    told = _told(ways, p_values)
     comparison, looks, everybody = told.comparison, told.looks, told.everybody
     power = plain[0].power if plain else math.nan
     whole = (plain or [way for way in ways if not way.reading.half])[0]
@@ -272,6 +267,16 @@ def lookalikes_of(
         _of_control=of_control,
         _backend=held["original"].backend,
     )
+
+
+def _told(ways: Sequence[Way], p_values: Sequence[float]) -> Way:
+    """Return the way whose figures are told: that which shows most, or the plain one."""
+    told = ways[int(np.argmin(p_values))]
+    if min(p_values) >= LEVEL:
+        return next((way for way in ways if way.reading.proves), told)
+    # Two numbers of some people are told if nothing wider is found.
+    wider = [math.inf if way.reading.pair else p for way, p in zip(ways, p_values, strict=True)]
+    return ways[int(np.argmin(wider))] if min(wider) < LEVEL else told
 
 
 def _drawn(
