@@ -98,3 +98,17 @@ def test_quotes_are_found_where_the_csv_module_writes_them(rows, always):
         assert quotes.everywhere == (always and bool(plain))
     assert shape.newline == "\r\n"
     assert shape.header_quoted == always
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b'a,b\n1,"x"\n2,"he said \\"yes\\" to it"\n', 3),
+        (b'a,b\n1,"C:\\"\n2,"say ""x"""\n3,"\\""x"\n', 0),
+    ],
+)
+def test_backslashes_before_quotation_marks_are_found(content, line):
+    shape = shape_of(content, ",", 2)
+    assert shape.escaped == line
+    forms = dict.fromkeys("ab", ColumnFormat())
+    assert any(f"Line {line} " in one for one in shape.in_words(forms, blank=False)) == bool(line)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from understudy.data import counted
+from understudy.data import counted, stream
 from understudy.data.codec import Codec
 from understudy.data.coded import Coded
 from understudy.data.files import read, write
@@ -78,6 +78,13 @@ def test_pieces_are_the_rows_in_order(path):
     pieces = list(scan(path, batch_rows=50).batches())
     assert [piece.height for piece in pieces[:-1]] == [50] * (len(pieces) - 1)
     assert pl.concat(pieces).equals(read(path))
+
+
+def test_pieces_of_many_columns_have_fewer_rows(path, frame, monkeypatch):
+    monkeypatch.setattr(stream, "FEWEST_ROWS", 10)
+    monkeypatch.setattr(stream, "VALUES_OF_BATCH", 100)
+    few, one = (len(next(iter(scan(path).batches(names)))) for names in (None, ["id"]))
+    assert (few, one) == (max(10, 100 // frame.width), 100)
 
 
 @pytest.mark.parametrize("most", [0, 5, 10_000])

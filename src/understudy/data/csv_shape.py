@@ -62,6 +62,8 @@ class CsvShape:
         Where each column has quotes.
     mixed : bool
         Whether lines end in more than one way.
+    escaped : int
+        The first line where a backslash stands before a quotation mark within a field; 0 for none.
     """
 
     newline: str = "\n"
@@ -69,6 +71,7 @@ class CsvShape:
     header_quoted: bool = False
     quotes: tuple[ColumnQuotes, ...] = ()
     mixed: bool = False
+    escaped: int = 0
 
     def in_words(self, forms: Mapping[str, ColumnFormat], *, blank: bool) -> Iterator[str]:
         """Yield what will not be written as it was: a sentence for each; `blank` lines are one."""
@@ -81,6 +84,12 @@ class CsvShape:
             yield (
                 f"Some texts are in quotes that they do not need in {quoted(some)}: new ones are "
                 "in quotes only where they must be."
+            )
+        if self.escaped:
+            yield (
+                f"Line {self.escaped} has a backslash before a quotation mark within a field, and "
+                "only doubled ones are understood: such fields may be misread, and cut in the "
+                "wrong places. Write the file with quotation marks doubled."
             )
         if self.mixed:
             kept = "CRLF" if self.newline == "\r\n" else "LF"
@@ -109,7 +118,10 @@ def shape_of(source: Path | bytes, delimiter: str, width: int, *, padded: bool =
         return CsvShape(newline, ending, quotes=(ColumnQuotes(),) * width, mixed=mixed)
     fields = _Fields(np.frombuffer(head, np.uint8), delimiter.encode()[0], width, padded=padded)
     header, quotes = fields.header_quoted(), fields.quotes()
-    return CsvShape(fields.newline, ending, header, quotes, fields.mixed)
+    # After a quotation mark that closes a field, there is a delimiter or a line end.
+    within = re.search(rb'\\"[^"\r\n' + re.escape(delimiter.encode()) + rb"]", head)
+    escaped = head.count(b"\n", 0, within.start()) + 1 if within else 0
+    return CsvShape(fields.newline, ending, header, quotes, fields.mixed, escaped)
 
 
 class _Fields:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
 MEMORY_FOR_COLUMNS = 2**29
 """Bytes that columns read together may take, about, while the formats of a file are found."""
+
+BYTES_OF_TEXT = 2**22
+"""Bytes of a CSV file that polars takes up at a time, instead of several times as many."""
 
 VALUES_OF_BATCH, FEWEST_ROWS = 2**22, 2**12
 """Values that a batch of many columns has, about, and the rows that it has at least."""
@@ -154,7 +158,10 @@ class FileStream:
             tallies.add(to_arrow(batch))
         for name in wanted:
             found = tallies.counted(name)
-            yield name, found or Counted.of(self.table([name])[name].combine_chunks())
+            if found is None:
+                pa.default_memory_pool().release_unused()  # of what was counted before
+                found = Counted.of(self.table([name])[name].combine_chunks())
+            yield name, found
 
     def combinations(self, names: Sequence[str]) -> Combinations:
         """Return the different rows of some columns, and how many records are like each."""
@@ -257,6 +264,7 @@ def _is_arrow_stream(opened: Opened) -> bool:
 
 
 def _scan_csv(opened: Opened, batch_rows: int, options: ReadOptions) -> FileStream:
+    os.environ.setdefault("POLARS_CSV_CHUNK_SIZE", str(BYTES_OF_TEXT))
     path = opened.path
     dialect = options.dialect(path)
     if dialect.encoding != "utf-8":
