@@ -216,7 +216,7 @@ def _is_padded(rows: Sequence[Sequence[str]]) -> bool:
     names = [name[:1] == " " != name[1:2] for name in (rows[0][1:] if rows else ())]
     # A space alone may be a word for missing.
     values = [value[:1] == " " for row in rows for value in row[1:] if not value.isspace()]
-    return 2 * sum(names) > len(names) and 2 * sum(values) > len(values)
+    return 2 * sum(names) >= len(names) and 2 * sum(values) > len(values)
 
 
 def has_blank_lines(file: BinaryIO) -> bool:
