@@ -160,10 +160,10 @@ def files(draw):
     shape = draw(shapes)
     if "\n" in shape.newline and shape.padded:
         kinds = [kind for kind in kinds if kind != "odd"] or ["text"]
-    if len(kinds) == 1:  # an empty line at the end would be a record
-        shape = replace(shape, ending=min(shape.ending, 1), padded=False, unnamed=False)
     if shape.padded:  # one space would be told from many by the header alone
         kinds = [kind for kind in kinds if kind != "filled"] or ["text"]
+    if len(kinds) == 1:  # an empty line at the end would be a record
+        shape = replace(shape, ending=min(shape.ending, 1), padded=False, unnamed=False)
     columns, chosen = [], []
     for kind in kinds:
         values = draw(st.lists(COLUMNS[kind], min_size=rows, max_size=rows))
