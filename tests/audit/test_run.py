@@ -161,7 +161,7 @@ def test_a_standard_audit_has_all_its_parts(people, fresh, release, model):
         "gcap", "icap", "zero_cap", "telling_keys", "nearest_neighbour", "vote", "mean_attacker",
         "best_attacker", "repu", "disco", "rare_values", "carriers", "own_values", "lookalikes",
         "singling_out", "singling_out_rare", "linkability", "membership_control", "membership",
-        "strong",
+        "own_copies", "strong",
     ]  # fmt: skip
     assert not found.errors
     assert all(0 <= one.control <= 1 for one in found.figures if one.measure == "vote")

@@ -231,6 +231,41 @@ def test_a_copy_is_high_whatever_else_was_found():
     assert judge(*NOTHING, copied=0.95, one_of_a_kind=19).answers["records"].level != "high"
 
 
+def records_by_model(gain, largest=0.1, *, drawn=True, power=0.3):
+    numbers = LOOKED | {"lookalikes.power": power, "own_copies.largest": largest}
+    own = figure("own_copies", 0.06, 0.06 + gain)
+    return judge(*NOTHING, ALIKE, own, numbers=numbers, drawn=drawn).answers["records"]
+
+
+@pytest.mark.parametrize(
+    ("gain", "largest", "level"),
+    [
+        (0.049, 0.1, "low"),
+        (0.051, 0.1, "raised"),
+        (0.11, 0.1, "high"),
+        (0.001, 0.51, "raised"),  # one person, who is more likely than not found by it
+    ],
+)
+def test_the_model_tells_whose_copies_it_makes(gain, largest, level):
+    found = records_by_model(gain, largest)
+    assert (found.level, found.power) == (level, 0.0)
+    assert "because they are in the data" in found.sentence
+
+
+def test_a_model_answers_for_a_file_only_if_it_has_just_drawn_it():
+    given = records_by_model(0.01, drawn=False)
+    assert (given.level, given.power) == ("not measured", 0.3)
+    # What it remembers is in any release of it.
+    assert records_by_model(0.06, drawn=False).level == "raised"
+
+
+def test_what_lookalikes_find_counts_whatever_the_model_says():
+    own = figure("own_copies", 0.06, 0.061)
+    numbers = LOOKED | {"lookalikes.p_value": 0.0002, "own_copies.largest": 0.1}
+    found = judge(*NOTHING, ALIKE, own, numbers=numbers, drawn=True).answers["records"]
+    assert found.level == "high"
+
+
 @pytest.mark.parametrize(
     ("synthetic", "difference", "p_value", "level"),
     [

@@ -26,7 +26,16 @@ QUESTIONS: Mapping[Question, str] = {
 
 
 DECIDED_BY: Mapping[Question, tuple[str, ...]] = {
-    "records": ("chance", "sure", "power", "told_apart", "copied", "enough_to_copy"),
+    "records": (
+        "chance",
+        "sure",
+        "power",
+        "own_copy",
+        "large_gain",
+        "told_apart",
+        "copied",
+        "enough_to_copy",
+    ),
     "ordinary": ("chance", "standard_errors", "large_gain", "large_share", "known_values"),
     "strongest": ("certain", "members", "doubled_bits", "large_gain", "large_share"),
 }
@@ -62,7 +71,8 @@ class Answer:
     limits : mapping
         The limits that decide it, by their names in `Limits`.
     power : float
-        For records: the smallest share of them whose copies would have been seen; else nan.
+        For records: the smallest share of them whose copies would have been seen, 0 if the model
+        that drew the release tells them all; else nan.
     """
 
     question: Question
@@ -133,9 +143,9 @@ def weigh(findings: Findings, release: ReleaseFindings) -> Evidence:
     return Evidence(
         {
             question: replace(
-                _answer(question, tuple(clues(findings, release, question)), release),
+                _answer(question, found := tuple(clues(findings, release, question)), release),
                 limits={name: float(getattr(limits, name)) for name in DECIDED_BY[question]},
-                power=_power(question, release),
+                power=_power(question, found, release),
             )
             for question in QUESTIONS
         },
@@ -160,23 +170,23 @@ def _answer(question: Question, found: Sequence[Clue], release: ReleaseFindings)
     if level == "low" and answered and not (first and first.open):
         tried = ", ".join(dict.fromkeys(clue.title for clue in told))
         sentence = f"Nothing beyond chance was found ({tried})."
-        more = [clue.sentence for clue in told if clue.measure == "lookalikes"]
+        more = [clue.sentence for clue in told if clue.measure in _powerful("records")]
         return Answer(question, "low", " ".join([sentence, *more]), tuple(found))
     sentence = _not_tried(question, release) if first is None else first.sentence
     return Answer(question, "not measured", sentence, tuple(found))
 
 
-def _power(question: Question, release: ReleaseFindings) -> float:
-    return (
-        float(release.numbers.get("lookalikes.power", math.nan))
-        if question == "records"
-        else math.nan
-    )
+def _power(question: Question, found: Sequence[Clue], release: ReleaseFindings) -> float:
+    if question != "records":
+        return math.nan
+    if any(clue.measure == "own_copies" for clue in found):
+        return 0.0
+    return float(release.numbers.get("lookalikes.power", math.nan))
 
 
 def _powerful(question: Question) -> Collection[str]:
     """Return the measures that would have seen something: without them, nothing is called low."""
-    told = {"records": ("lookalikes",), "strongest": ("strong",)}
+    told = {"records": ("lookalikes", "own_copies"), "strongest": ("strong",)}
     return told.get(question, main_figures("ordinary"))
 
 

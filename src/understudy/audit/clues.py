@@ -115,6 +115,8 @@ def _about_records(findings: Findings, release: ReleaseFindings) -> Iterator[Clu
             f"{percent(release.copied)} of the {release.one_of_a_kind:,} original records that "
             "are like no other.",
         )
+    if (of_model := _own_copies_clue(release, limits, units)) is not None:
+        yield of_model
     tests = {
         kind.name: [
             p_value
@@ -157,6 +159,30 @@ def _about_records(findings: Findings, release: ReleaseFindings) -> Iterator[Clu
                 f"copies of {missed} them could have been missed."
             )
             yield Clue(kind.name, kind.title, "not measured", unseen)
+
+
+def _own_copies_clue(release: ReleaseFindings, limits: Limits, units: Unit) -> Clue | None:
+    """Return what the model says of copies that are owed to a person's own record.
+
+    That there are hardly any means something only if nobody can have changed the release since.
+    """
+    figure = release.figure("own_copies")
+    if figure is None or math.isnan(figure.gain):
+        return None
+    largest = float(release.numbers.get("own_copies.largest", math.nan))
+    level: Level = "low"
+    if figure.gain > limits.power or largest > limits.own_copy:
+        level = "high" if figure.gain >= limits.large_gain else "raised"
+    if level == "low" and not release.drawn:
+        return None
+    told = (
+        f"By its model, {percent(figure.gain)} of the {units.many} have a copy of their whole "
+        "record in the release because they are in the data"
+    )
+    most = f"no copy of anybody's is more than {percent(largest)} more probable because of it"
+    if largest > limits.own_copy:
+        most = f"for one of them, that makes a copy {percent(largest)} more probable"
+    return Clue("own_copies", "Own copies", level, f"{told}; {most}.")
 
 
 def _deciding_look(release: ReleaseFindings, *, control: bool) -> DecidingLook | None:

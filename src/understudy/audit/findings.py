@@ -344,6 +344,8 @@ class ReleaseFindings:
     copied, one_of_a_kind : float and int
         Of the original records that no other one is like, the share that the release holds, and
         their number.
+    drawn : bool
+        Whether its model drew it for this very audit, so that nothing was put into it since.
     errors : mapping
         What went wrong, by measure; the other measures stand.
     made_by : MadeBy or None
@@ -380,6 +382,7 @@ class ReleaseFindings:
     numbers: Mapping[str, float] = field(default_factory=dict, metadata=LATER)
     ranking: tuple[ColumnRisk, ...] = field(default=(), metadata=LATER)
     lookalikes: LookalikeFindings | None = field(default=None, metadata=LATER)
+    drawn: bool = field(default=False, metadata=LATER)
     membership_curve: MembershipCurve | None = field(default=None, metadata=LATER)
     rare_values: tuple[RareValueFindings, ...] = field(default=(), metadata=LATER)
     telling_keys: tuple[KeySetFindings, ...] = field(default=(), metadata=LATER)

@@ -24,6 +24,9 @@ class Limits:
     power : float
         If copies of more than this share of the people could have been missed, "none found" is no
         answer: one in twenty is a whole class of a school, or a ward of a hospital.
+    own_copy : float
+        If the model makes a copy of somebody so much more probable because they are in the data,
+        this is more than chance: such a person is more likely than not to be found because of it.
     told_apart : float
         That it can be told who was in the data counts from this gain over 50% of the pairs, and
         that people in the data are singled out, from so much more than others are. Any release that
@@ -60,6 +63,7 @@ class Limits:
     chance: float = 0.05
     sure: float = 0.001
     power: float = 0.05
+    own_copy: float = 0.5
     told_apart: float = 0.08
     known_values: float = RENAMED
     standard_errors: float = 2.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -72,6 +72,7 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     limits: Limits | None = None,
     unit: str | None = None,
     unit_id: str | Sequence[str] | None = None,
+    drawn: bool | Collection[str] = False,
     command: str | None = None,
 ) -> Audit:
     """Measure the risk and the use of a release, with everything it is to be compared with.
@@ -119,6 +120,10 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
         Columns that together name the person, household or firm that several records belong to.
         Then risk is counted by unit; see the notes. By default those that the model's schema names
         (role "unit"); an empty list counts by record all the same.
+    drawn : bool or collection of str
+        Whether you have just drawn the release from `model` yourself, so that nothing can have been
+        put into it since; or the names of the releases of which this is so. Then the model may
+        answer whether people's records are in it, where a comparison of records cannot tell.
     command : str, optional
         What was typed, for the record; the call by default.
 
@@ -186,7 +191,7 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
     started = time.perf_counter()
     task = Task(
         original=original,
-        releases=read_releases(synthetic, model),
+        releases=read_releases(synthetic, model, drawn),
         scenario=(
             Scenario.without_keys()
             if keys is None or sensitive is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, get_args
@@ -43,11 +43,15 @@ RELEASE = "synthetic"
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """One release: its name, its tables, and the model that made them, if it is known."""
+    """One release: its name, its tables, and the model that made them, if it is known.
+
+    It is `drawn` if its model drew the tables for this very audit, and nobody had them in between.
+    """
 
     name: str
     tables: tuple[Frame, ...]
     model: Synthesizer | None = None
+    drawn: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,13 +144,13 @@ class Task:
         return tuple(name for name in to_narwhals(self.original).columns if name in held)
 
 
-def read_releases(synthetic: object, model: object) -> tuple[Given, ...]:
+def read_releases(synthetic: object, model: object, drawn: object = False) -> tuple[Given, ...]:
     """Return the releases by name, whether one, several syntheses or several methods are given.
 
     Raises
     ------
     ParameterError
-        If there is no table, or `model` does not fit the names.
+        If there is no table, or `model` or `drawn` does not fit the names.
     DataError
         If something is no table.
     """
@@ -157,6 +161,7 @@ def read_releases(synthetic: object, model: object) -> tuple[Given, ...]:
     if wrong:
         raise ParameterError(f"synthetic: the name of a release must be text; got {wrong[0]!r}.")
     models = _read_models(model, list(named), by_name=isinstance(synthetic, Mapping))
+    drawn_here = _read_drawn(drawn, models, list(named))
     found = []
     for name, held in named.items():
         tables = tuple(held) if isinstance(held, list | tuple) else (held,)
@@ -164,20 +169,39 @@ def read_releases(synthetic: object, model: object) -> tuple[Given, ...]:
             raise ParameterError(f"The release {name!r} has no table.")
         for table in tables:
             to_narwhals(table)  # raises for what is no table
-        found.append(Given(name, tables, models.get(name)))
+        found.append(Given(name, tables, models.get(name), name in drawn_here))
     return tuple(found)
+
+
+def _read_drawn(
+    drawn: object, models: Mapping[str, Synthesizer], names: Sequence[str]
+) -> Collection[str]:
+    """Return the releases that their models drew: all that have one if it is True."""
+    if isinstance(drawn, bool):
+        return models if drawn else ()
+    if isinstance(drawn, str) or not isinstance(drawn, Collection):
+        raise ParameterError(f"drawn must be True, False or names of releases; got {drawn!r}.")
+    _check_release("drawn", drawn, names)
+    if lost := [name for name in drawn if name not in models]:
+        raise ParameterError(f"drawn: the release {lost[0]!r} has no model that can have drawn it.")
+    return drawn
+
+
+def _check_release(argument: str, given: Collection[object], names: Sequence[str]) -> None:
+    """Raise if an argument names a release that there is not."""
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ParameterError(
+            f"{argument}: there is no release {unknown[0]!r}; there are {', '.join(names)}."
+            f"{did_you_mean(str(unknown[0]), names)}"
+        )
 
 
 def _read_models(model: object, names: Sequence[str], *, by_name: bool) -> dict[str, Synthesizer]:
     if model is None:
         return {}
     if isinstance(model, Mapping):
-        unknown = [name for name in model if name not in names]
-        if unknown:
-            raise ParameterError(
-                f"model: there is no release {unknown[0]!r}; there are {', '.join(names)}."
-                f"{did_you_mean(str(unknown[0]), names)}"
-            )
+        _check_release("model", model, names)
         models = {name: held for name, held in model.items() if held is not None}
     elif by_name and len(names) > 1:
         raise ParameterError(

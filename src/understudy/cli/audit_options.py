@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -178,11 +178,13 @@ class AuditOptions:
         read: Callable[[options.Place], Any],
         kept_back: KeptBack | None = None,
         described: Schema | None = None,
+        drawn: Collection[str] = (),
     ) -> Audit:
         """Run the measures; `read` gives the tables of the options.
 
         Records that were kept back from the synthesis are the control records, and so the test
         records too, unless others are given. `described` may say which columns name the units.
+        `drawn` are releases that their models drew within this command.
         """
         from understudy.audit import audit
 
@@ -213,6 +215,7 @@ class AuditOptions:
                 limits=self._policy.limits,
                 unit=self.unit_name.strip() or self._policy.unit or None,
                 unit_id=self.units(described) or None,
+                drawn=drawn,
                 command=_typed(),
             )
 

@@ -393,6 +393,7 @@ def run(
             lambda path: ready.alike(read(path)),
             parts,
             described,
+            drawn=[name],
         )
         result = asked.judge(found)
         failed, kept_back = bool(result.failed), parts.control is not None
@@ -477,7 +478,9 @@ def compare(
         releases = {name: list(map(read, paths)) for name, paths in files.items()}
         compared.files.keep_account(ctx, made.values(), lambda: everybody)
         releases |= compared.synthesize(ready, made)
-        found = asked.audit(parts.kept, releases, models | made, seed, read, parts, described)
+        found = asked.audit(
+            parts.kept, releases, models | made, seed, read, parts, described, drawn=list(made)
+        )
     found = parts.tell(found)
     sources = compared.sources(everybody, releases, made)
     commands = AdviceCommands(

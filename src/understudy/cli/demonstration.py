@@ -115,6 +115,7 @@ def run_demo(folder: Path, *, seed: int, overwrite: bool, unit: str = "people") 
         classifiers="papers",
         random_state=seed,
         unit=unit,
+        drawn=True,
         command=f"understudy demo --seed {seed}",
     )
     found = KeptBack(parts, SENSITIVE, predicted=True).tell(found)

@@ -21,11 +21,13 @@ from understudy.risk.membership import (
     ControlMembership,
     ExactMembership,
     Membership,
+    OwnCopies,
     ShadowMembership,
     membership,
     membership_by_control,
     membership_by_shadows,
     membership_exact,
+    own_copies,
 )
 from understudy.risk.nearest_neighbour import NearestNeighbour, nearest_neighbour
 from understudy.risk.overview import Overview, overview
@@ -66,6 +68,7 @@ __all__ = [
     "Membership",
     "NearestNeighbour",
     "Overview",
+    "OwnCopies",
     "OwnValues",
     "PredicateAttack",
     "RareValues",
@@ -92,6 +95,7 @@ __all__ = [
     "membership_exact",
     "nearest_neighbour",
     "overview",
+    "own_copies",
     "own_values",
     "rare_values",
     "singling_out",

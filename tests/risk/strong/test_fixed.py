@@ -446,7 +446,7 @@ class TestPredictions:
         other = counts.locate(columns_of(candidates), len(candidates))
         pairs = np.divmod(np.arange(len(original) * len(candidates)), len(candidates))
         total = np.zeros(len(pairs[0]))
-        add_predictions(counts.tally, own, other, pairs, total)
+        add_predictions(counts.tally, own, other, pairs, 0.5, total)
         size = original.cardinality("y")
         for i, c, found in zip(*pairs, total, strict=True):
             rest = original.take(np.arange(len(original)) != i)

@@ -275,7 +275,7 @@ class TestPredictions:
         other = counts.locate(columns_of(candidates), len(candidates))
         pairs = np.divmod(np.arange(len(original) * len(candidates)), len(candidates))
         total = np.zeros(len(pairs[0]))
-        counts.add_predictions(own, other, pairs, total)
+        counts.add_predictions(own, other, pairs, 0.5, total)
         records, others = places(table, original), places(table, candidates)
         for i, c, found in zip(*pairs, total, strict=True):
             path, value = others[c]

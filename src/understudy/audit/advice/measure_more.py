@@ -17,7 +17,7 @@ def measure_more(case: Case, evidence: Evidence) -> Iterator[Advice]:
         return
     many, answers = case.many, evidence.answers
     unsure = {question for question in answers if answers[question].level == "not measured"}
-    unseen = any(
+    unseen = "records" in unsure and any(
         clue.measure == "lookalikes" and clue.level == "not measured"
         for clue in answers["records"].clues
     )

@@ -362,7 +362,7 @@ STRONG = Measure(
         ),
     ),
     of_units="all records",
-    place=70,
+    place=71,
 )
 STRONG_RECORD = Measure(
     "strong_record",

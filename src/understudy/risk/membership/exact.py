@@ -105,7 +105,7 @@ def membership_exact(  # noqa: PLR0913  # the tables, the attacker's knowledge, 
     >>> found.without.certain, found.worst(1)["record"].item()
     (1, 999)
     """
-    _check_model(model)
+    check_model(model)
     check_choice("mode", mode, get_args(MembershipMode))
     check_whole("draws", draws, 0)
     if not is_number(prior) or not 0 < prior < 1:
@@ -188,7 +188,8 @@ def probability(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.exp(-np.logaddexp(0, -log_odds)))
 
 
-def _check_model(model: object) -> None:
+def check_model(model: object) -> None:
+    """Raise unless this is a fitted model whose density of a release can be computed."""
     if not isinstance(model, Synthesizer):
         raise ParameterError(
             f"model must be a fitted synthesizer; got {type(model).__name__}. For any other way to "

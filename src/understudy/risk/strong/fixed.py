@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from understudy.counting import group_ids
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.errors import DataError
+from understudy.risk.strong.beliefs import HALF_RECORD
 from understudy.risk.strong.candidates import Candidates
 from understudy.risk.strong.release import Release
 from understudy.risk.strong.shrunk import shrunk_tally
@@ -107,6 +108,7 @@ class TableCounts:
         own: Standing,
         other: Standing,
         pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
+        hedge: float,
         total: NDArray[np.float64],
     ) -> None:
         """Add the log probability of candidates from all records but the pair's; see kernels."""
@@ -114,9 +116,9 @@ class TableCounts:
         from understudy.risk.strong.shrunk_kernels import add_shrunk_predictions
 
         if self.shrunk is None:
-            add_predictions(self.tally, own, other, pairs, total)
+            add_predictions(self.tally, own, other, pairs, hedge, total)
         else:
-            add_shrunk_predictions(self.tally, self.shrunk, own, other, pairs, total)
+            add_shrunk_predictions(self.tally, self.shrunk, own, other, pairs, hedge, total)
 
     def first_shares(self) -> NDArray[np.float64]:
         """Return with which probability each value is drawn where no parent is known."""
@@ -429,6 +431,15 @@ class FixedLikelihood:
         found = self._logs_of(counts, own, other, pairs, of_prior=of_prior)
         return np.asarray(found.reshape(len(chosen), len(candidates))[groups.ids])
 
+    def own_probabilities(self) -> NDArray[np.float64]:
+        """Return how probable each record would be without it, as logs; -inf if impossible."""
+        total = np.zeros(len(self.original))
+        every = np.arange(len(self.original))
+        for counts in (*self.tables, *self.unseen):
+            own = counts.locate(columns_of(self.original), len(self.original))
+            counts.add_predictions(own, own, (every, every), 0.0, total)
+        return total
+
     def table_logs(
         self, counts: TableCounts, record: Coded, other: Standing, *, of_prior: bool
     ) -> NDArray[np.float64]:
@@ -448,7 +459,7 @@ class FixedLikelihood:
     ) -> NDArray[np.float64]:
         total = np.zeros(len(pairs[0]))
         if of_prior:
-            counts.add_predictions(own, other, pairs, total)
+            counts.add_predictions(own, other, pairs, HALF_RECORD, total)
         else:
             counts.add_shifts(own, other, pairs, self._logs, total)
         return total

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from understudy.counting.compiling import kernel
-from understudy.risk.strong.beliefs import HALF_RECORD
 from understudy.synthesis.sampler import ENDED, IMPOSSIBLE
 
 if TYPE_CHECKING:
@@ -236,18 +235,19 @@ def add_predictions(
     own: Standing,
     other: Standing,
     pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
+    hedge: float,
     total: NDArray[np.float64],
 ) -> None:
     """Add to `total` the log probability of each candidate, from all records but the pair's own.
 
-    Half a record is spread evenly over all values, so that none is excluded. All is as in
-    `add_shifts`.
+    A part `hedge` of a record is spread evenly over all values, so that none is excluded; with 0,
+    it is the probability itself. All is as in `add_shifts`.
     """
     node_counts, cell_counts = tally.node_counts, tally.cell_counts
     own_values, own_nodes, _ = own
     values, nodes, cells = other
     records, candidates = pairs
-    spread = HALF_RECORD / tally.cardinality
+    spread = hedge / tally.cardinality
     for pair in range(len(records)):
         i, c = records[pair], candidates[pair]
         if values[c] < 0:
@@ -267,4 +267,6 @@ def add_predictions(
             cell_count = cell_counts[cell, RECORDS] if cell >= 0 else 0
             if inside and own_values[i] == values[c]:
                 cell_count -= 1
-        total[pair] += np.log((cell_count + spread) / (count + HALF_RECORD))
+        # Without anybody else, nothing could be drawn.
+        possible = cell_count + spread > 0
+        total[pair] += np.log((cell_count + spread) / (count + hedge)) if possible else -np.inf

@@ -79,15 +79,8 @@ def read_releases(
         If the model was fitted to another number of records, or a release holds values that it
         cannot draw, or breaks its rules.
     """
-    wanted = [name for name in model.codec_.names if columns is None or name in columns]
-    codec = model.codec_.select(wanted)
-    _check_smoothing(codec)
-    coded = _coded(model, codec, original, "original")
-    if len(coded) != model.n_rows_:
-        raise DataError(
-            f"The model was fitted to {model.n_rows_:,} records, and the original has "
-            f"{len(coded):,}. Give the table that the model was fitted to."
-        )
+    codec = _codec_of(model, columns)
+    coded = coded_original(model, original, columns)
     tables = listed_releases(synthetic)
     found = []
     for number, table in enumerate(tables):
@@ -101,6 +94,34 @@ def read_releases(
             quoted(tuple(withheld)),
         )
     return tuple(found)
+
+
+def _codec_of(model: Synthesizer, columns: Collection[str] | None) -> Codec:
+    codec = model.codec_
+    return codec.select([name for name in codec.names if columns is None or name in columns])
+
+
+def coded_original(
+    model: Synthesizer, original: Frame | Coded, columns: Collection[str] | None = None
+) -> Coded:
+    """Code the table that a model was fitted to.
+
+    Raises
+    ------
+    DataError
+        If the model was fitted to another number of records.
+    ParameterError
+        If its numbers are smoothed, so that nobody can see which were drawn.
+    """
+    codec = _codec_of(model, columns)
+    _check_smoothing(codec)
+    coded = _coded(model, codec, original, "original")
+    if len(coded) != model.n_rows_:
+        raise DataError(
+            f"The model was fitted to {model.n_rows_:,} records, and the original has "
+            f"{len(coded):,}. Give the table that the model was fitted to."
+        )
+    return coded
 
 
 def withheld_notes(releases: Sequence[Release]) -> tuple[str, ...]:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from understudy.counting.compiling import kernel
-from understudy.risk.strong.beliefs import HALF_RECORD
 from understudy.risk.strong.kernels import RECORDS
 from understudy.synthesis.sampler import IMPOSSIBLE
 
@@ -351,12 +350,13 @@ def add_shrunk_predictions(
     own: Standing,
     other: Standing,
     pairs: tuple[NDArray[np.int64], NDArray[np.int64]],
+    hedge: float,
     total: NDArray[np.float64],
 ) -> None:
     """Add to `total` the log probability of each candidate, from all records but the pair's own.
 
-    If a value may be impossible in a row, half a record is spread over all values as the base has
-    them. All is as in `add_shifts`.
+    If a value may be impossible in a row, a part `hedge` of a record is spread over all values as
+    the base has them. All is as in `add_shifts`.
     """
     own_values, own_nodes, _ = own
     values, nodes, cells = other
@@ -382,6 +382,6 @@ def add_shrunk_predictions(
                 hits -= 1
             share = (hits + shrunk.strengths[level] * share) / (count + shrunk.strengths[level])
             used = count
-        if shrunk.hedged:
-            share = (used * share + HALF_RECORD * base) / (used + HALF_RECORD)
+        if shrunk.hedged and hedge:
+            share = (used * share + hedge * base) / (used + hedge)
         total[pair] += np.log(share)
