@@ -231,8 +231,12 @@ def test_a_copy_is_high_whatever_else_was_found():
     assert judge(*NOTHING, copied=0.95, one_of_a_kind=19).answers["records"].level != "high"
 
 
-def records_by_model(gain, largest=0.1, *, drawn=True, power=0.3):
-    numbers = LOOKED | {"lookalikes.power": power, "own_copies.largest": largest}
+SURELY_IN = "membership.share_above_90_percent"
+
+
+def records_by_model(gain, largest=0.1, *, drawn=True, surely_in=0.002):
+    numbers = LOOKED | {"lookalikes.power": 0.3, "own_copies.largest": largest}
+    numbers |= {SURELY_IN: surely_in}
     own = figure("own_copies", 0.06, 0.06 + gain)
     return judge(*NOTHING, ALIKE, own, numbers=numbers, drawn=drawn).answers["records"]
 
@@ -255,13 +259,16 @@ def test_the_model_tells_whose_copies_it_makes(gain, largest, level):
 def test_a_model_answers_for_a_file_only_if_it_has_just_drawn_it():
     given = records_by_model(0.01, drawn=False)
     assert (given.level, given.power) == ("not measured", 0.3)
+    # Parts of records may tell who was in the data, too; or it may not be known.
+    assert records_by_model(0.01, surely_in=0.02).level == "not measured"
+    assert records_by_model(0.01, surely_in=NAN).level == "not measured"
     # What it remembers is in any release of it.
     assert records_by_model(0.06, drawn=False).level == "raised"
 
 
 def test_what_lookalikes_find_counts_whatever_the_model_says():
     own = figure("own_copies", 0.06, 0.061)
-    numbers = LOOKED | {"lookalikes.p_value": 0.0002, "own_copies.largest": 0.1}
+    numbers = LOOKED | {"lookalikes.p_value": 0.0002, "own_copies.largest": 0.1, SURELY_IN: 0.0}
     found = judge(*NOTHING, ALIKE, own, numbers=numbers, drawn=True).answers["records"]
     assert found.level == "high"
 

@@ -37,6 +37,7 @@ QUESTIONS_TESTED = 2
 """Whether records are in it, and what it tells an ordinary attacker."""
 MOST_POWERFUL, OF_THE_CHANCE = "lookalikes", 0.6
 """The measure of records that sees most, and its part of the chance of a false alarm."""
+_SURELY_IN = "membership.share_above_90_percent"
 STRONGEST = "an attacker who knows the model and everyone else's record"
 
 
@@ -164,7 +165,8 @@ def _about_records(findings: Findings, release: ReleaseFindings) -> Iterator[Clu
 def _own_copies_clue(release: ReleaseFindings, limits: Limits, units: Unit) -> Clue | None:
     """Return what the model says of copies that are owed to a person's own record.
 
-    That there are hardly any means something only if nobody can have changed the release since.
+    That there are hardly any means something only if nobody can have changed the release since,
+    and if parts of records do not tell either who was in the data.
     """
     figure = release.figure("own_copies")
     if figure is None or math.isnan(figure.gain):
@@ -173,15 +175,16 @@ def _own_copies_clue(release: ReleaseFindings, limits: Limits, units: Unit) -> C
     level: Level = "low"
     if figure.gain > limits.power or largest > limits.own_copy:
         level = "high" if figure.gain >= limits.large_gain else "raised"
-    if level == "low" and not release.drawn:
+    told_to_be_in = float(release.numbers.get(_SURELY_IN, math.nan))
+    if level == "low" and not (release.drawn and told_to_be_in < limits.members / 10):
         return None
     told = (
         f"By its model, {percent(figure.gain)} of the {units.many} have a copy of their whole "
         "record in the release because they are in the data"
     )
-    most = f"no copy of anybody's is more than {percent(largest)} more probable because of it"
+    most = f"nobody's chance of one rises by more than {points(largest)}"
     if largest > limits.own_copy:
-        most = f"for one of them, that makes a copy {percent(largest)} more probable"
+        most = f"for one of them, the chance of one rises by {points(largest)}"
     return Clue("own_copies", "Own copies", level, f"{told}; {most}.")
 
 
@@ -345,7 +348,7 @@ def _about_the_strongest(findings: Findings, release: ReleaseFindings) -> Iterat
         # Whether somebody was in the data says nothing about what the other columns tell of them.
         failed = f"The strongest attacker was not tried: {release.errors['strong']}"
         yield Clue("strong", "Strong attacker", "not measured", failed, open=True)
-    share = float(release.numbers.get("membership.share_above_90_percent", math.nan))
+    share = float(release.numbers.get(_SURELY_IN, math.nan))
     if not math.isnan(share):
         level: Level = "low"
         if share >= limits.members / 10:

@@ -21,7 +21,7 @@ from understudy.risk.membership.exact import check_model
 from understudy.risk.strong.fixed import FixedLikelihood
 from understudy.risk.strong.release import Release, coded_original
 from understudy.synthesis import Synthesizer
-from understudy.wording import counted, percent
+from understudy.wording import counted, percent, points
 
 TITLE = "Own copies"
 MEANING = "who have a copy in the release because they are in the data, by its model"
@@ -110,8 +110,8 @@ class OwnCopies(Result):
         return (
             f"Of {counted(len(self), 'record')}, {percent(self.share)} are expected to have a copy "
             f"in a release of {counted(self.rows, 'row')} because they are in the data; "
-            f"{percent(self.by_chance)} would have one anyway. For no record is the chance of a "
-            f"copy more than {percent(self.largest)} larger than it would be without it."
+            f"{percent(self.by_chance)} would have one anyway. Nobody's chance of a copy rises by "
+            f"more than {points(self.largest)} because they are in the data."
         )
 
 
