@@ -43,7 +43,7 @@ EXACT = FigureKind(
 )
 CONTROL = FigureKind(
     "membership_control",
-    "Membership, by control records",
+    "Membership by control records",
     "Share of pairs of a person in the data and one who is not that are told apart by the release "
     "(AUC)",
     guess=False,
@@ -172,7 +172,7 @@ MEMBERSHIP_CONTROL = Measure(
         )
     },
     explanation=Explanation(
-        "Membership, by control records",
+        "Membership by control records",
         "People in the data and control records are scored by how close the release comes to them, "
         "absolutely and relative to other people, and by how much more probable they are in the "
         "release than among other people. We show how often the best of these scores is higher for "
