@@ -110,7 +110,7 @@ class _Search:
                 yield from (Formula(name, form, (other,)) for name in self.looks.near(told))
 
     def _first_look(self, name: str) -> pa.Array:
-        return self.views.sample[name].array.take(pa.array(self.looks.rows(FIRST_LOOK)))
+        return self.views.sample[name].take(self.looks.rows(FIRST_LOOK)).array
 
     def _forms(self, other: str) -> Sequence[Form]:
         """Return the parts that a column of dates, times or their codes has."""
