@@ -211,7 +211,9 @@ def _simplest(
         if stays[name] != name:
             by = stays[name]
         else:
-            found = [one for one in places if (one, name) in follows and stays[one] == one]
+            # What is computed already can tell it: the name of a weekday follows from its number.
+            found = [one for one in taken if (one, name) in follows and stays[one] == name]
+            found = found or [o for o in places if (o, name) in follows and stays[o] == o]
             if not found:
                 continue
             by = min(found, key=lambda n: (views[n].column.binned, views[n].levels, places[n]))

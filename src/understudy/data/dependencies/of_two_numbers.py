@@ -149,7 +149,8 @@ def _suggested(
     known = ~np.isnan(steps)
     moves = (known & (steps != 0)).astype(np.float32)
     fewest = GLANCED * FEWEST_MOVES
-    places, full = np.flatnonzero(moves.sum(1) >= fewest), known.all(1)
+    places = np.flatnonzero(moves.sum(1) >= fewest)
+    full: NDArray[np.bool_] = np.asarray(known.all(1))
     # The product with a dummy variable is 0 so often that it is found elsewhere.
     firsts = np.flatnonzero(~dummies | (form.first != form.second) | (not form.logs))
     seconds = np.flatnonzero(~dummies | (not form.logs))
@@ -171,7 +172,7 @@ def _suggested(
     triples = np.concatenate(found)
     a, b, place = triples.T
     usable = (a < b) if form.symmetric else (a != b)
-    return triples[usable & (place != a) & (place != b)]
+    return np.asarray(triples[usable & (place != a) & (place != b)])
 
 
 def _looked_up(
@@ -188,8 +189,8 @@ def _looked_up(
     rng = np.random.default_rng(0)
     found = []
     for _ in range(_SUMS):
-        some = rng.choice(steps.shape[1], _STEPS_OF_A_SUM, replace=False)
-        weights = rng.uniform(0.5, 1.5, _STEPS_OF_A_SUM)
+        some = rng.permutation(steps.shape[1])[:_STEPS_OF_A_SUM]
+        weights = rng.uniform(0.5, 1.5, len(some))
         sums, slack = steps[:, some] @ weights, room[:, some] @ weights + 1e-8
         order = places[np.argsort(sums[places], kind="stable")]
         told = (form.first * sums[firsts, None] + form.second * sums[seconds]).ravel()
