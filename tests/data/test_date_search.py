@@ -182,3 +182,24 @@ def test_no_text_and_the_look_of_one():
 )
 def test_years_of_two_digits_lie_together_and_end_by_2049(years, first):
     assert first_of_hundred(years) == first
+
+
+def test_padded_clock_times_without_a_colon_are_times():
+    clocks = pl.Series([f"{hour:02}{minute:02}" for hour in range(24) for minute in (5, 20, 45)])
+    found = find_dates(clocks)
+    assert found is not None
+    assert (found.format.pattern, found.format.words) == ("%H%M", "times as hhmm")
+    assert found.exact
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        [f"{number:04}" for number in range(0, 2400, 7)],  # some end in more than 59
+        [f"{number:04}" for number in range(59)],  # all in one hour
+        ["0105", "1230", "2359"],  # so few may be anything
+        [f"{hour:02}{minute:02}" for hour in range(12) for minute in (5, 20, 45)],  # none after 12
+    ],
+)
+def test_other_padded_numbers_are_no_times(codes):
+    assert find_dates(pl.Series(codes)) is None

@@ -289,11 +289,7 @@ class Codec:
         """Return the codes of some records; see `encode`."""
         reduced, possible = self.reduced(table)
         if not possible.all():
-            rows = np.count_nonzero(~possible)
-            raise SchemaError(
-                "The table cannot be coded:",
-                [f"{rows:,} rows break a dependency that holds for all other records."],
-            )
+            raise SchemaError("The table cannot be coded:", self._broken(table))
         coded, seen = self._assign(reduced, strict=True)
         if not seen.all():
             rows = np.count_nonzero(~seen)
@@ -305,6 +301,14 @@ class Codec:
                 ],
             )
         return coded
+
+    def _broken(self, table: pa.Table) -> list[str]:
+        """Say how many rows break a dependency, for each column."""
+        return [
+            f"In {rows:,} rows, {name!r} breaks a dependency that has no exceptions. Correct them, "
+            "or set keep = false in its [[dependency]]."
+            for name, rows in self.plan.broken(table).items()
+        ]
 
     def _assign(self, table: pa.Table, *, strict: bool) -> tuple[Coded, NDArray[np.bool_]]:
         modelled = Schema(self.column(name) for name in self.names)

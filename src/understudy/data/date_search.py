@@ -16,6 +16,7 @@ from typing import Literal
 import polars as pl
 
 from understudy.data.date_format import MICROSECONDS, OFFSET, DateFormat, DayOrder
+from understudy.data.dependencies.composites import spread_over_hours
 
 LAST_YEAR = 2049
 """Years of two digits are read as years up to this one, as many databases do."""
@@ -39,6 +40,9 @@ _MONTHS = {
 """
 _WEEKDAY = re.compile(r"((?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)|[A-Z][a-z]{2,5}day)(,? )(?=[\w])")
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?( ?[AaPp][Mm]?(?![A-Za-z]))?(?!\d)")
+_PADDED_CLOCK = re.compile(r"[0-2]\d[0-5]\d")
+PADDED = "%H%M"
+"""Clock times without a colon, with zeros in front: numbers of four digits may be so by chance."""
 _ZONE = re.compile(r"Z| ?(?:UTC|GMT)| ?[-+]\d\d:?\d\d")
 _SEPARATOR = re.compile(r"T|, | |:")
 _ZONES = (
@@ -109,6 +113,10 @@ def _fits(form: DateFormat, different: pl.Series) -> FoundDates | None:
         form = replace(form, first_year=first_of_hundred(years.drop_nulls().to_list()))
     values = frame.select(form.parsed(text)).to_series()
     if values.null_count():
+        return None
+    if form.pattern == PADDED and not spread_over_hours(
+        (values.dt.hour().cast(pl.Int64) * 100 + values.dt.minute()).to_numpy()
+    ):
         return None
     return FoundDates(form, exact=form.rendered(values).equals(different))
 
@@ -214,9 +222,9 @@ def _without_weekday(text: str) -> Iterator[DateFormat]:
                     gap_before = " " if end.startswith(" ") else ""
                     varying = replace(whole, pattern=whole.pattern + gap_before + style)
                     yield from (replace(varying, zone=zone) for zone in _ZONES)
-    for clock, end, letter in _clocks(text):
-        if not end:
-            yield DateFormat("time", clock, letter=letter)
+    yield from (
+        DateFormat("time", clock, letter=letter) for clock, end, letter in _clocks(text) if not end
+    )
 
 
 _Dates = Iterator[tuple[str, str, Literal["", "upper", "lower"]]]
@@ -268,6 +276,8 @@ def _clocks(text: str) -> Iterator[tuple[str, str, bool]]:
     """
     match = _CLOCK.match(text)
     if match is None:
+        if _PADDED_CLOCK.fullmatch(text):
+            yield PADDED, "", False
         return
     tail = ":%M"
     if match[3]:

@@ -167,7 +167,8 @@ class Search:
         if found is None:
             return None
         if not found.exact and present.str.contains(_LEADING_ZERO).any():
-            return self._text(texts, codes=True)
+            clock = self._dates(texts) if looks_like_dates(sample[0]) else None
+            return clock or self._text(texts, codes=True)
         if not found.exact and present.str.contains(_LONG).any():
             return self._text(texts, ("long",))
         return self._typed(

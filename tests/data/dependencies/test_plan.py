@@ -246,7 +246,7 @@ def test_records_that_break_a_dependency_cannot_be_drawn():
     assert np.isneginf(logs[:3]).all()
     assert np.isfinite(logs[3:]).all()
     assert logs[3:] == pytest.approx(model.log_likelihood(table)[3:])
-    with pytest.raises(SchemaError, match="3 rows break a dependency"):
+    with pytest.raises(SchemaError, match="In 3 rows, 'total' breaks a dependency"):
         model.codec_.encode(off)
 
 
@@ -276,14 +276,45 @@ def test_a_stream_gives_the_model_of_the_table(tmp_path):
         ([Formula("rent", "sum", ("heating", "age")), Determined("rent", ("city",))], "has two"),
         ([Determined("city", ("state",)), Determined("state", ("city",))], "follow from itself"),
         ([Ordered("city", "rent")], "holds no numbers"),
-        ([Formula("total", "sum", ("city", "rent"))], "holds no numbers"),
+        ([Formula("total", "sum", ("city", "rent"))], "'city' holds no numbers"),
+        ([Formula("total", "sum", ("start", "rent"))], "'start' holds no numbers"),
+        ([Formula("age", "gap", ("rent", "start"))], "'rent' holds no dates or times"),
+        ([Formula("start", "date", ("age",))], "'age' holds no dates"),
+        ([Formula("age", "year", ("city",))], "'city' holds no dates or times"),
+        ([Formula("age", "hour", ("start",))], "'start' has no hour"),
+        ([Composite("city", "hhmm")], "'city' holds no whole numbers"),
+        ([Composite("rent", "hhmm")], "In [0-9]+ rows, 'rent' breaks a dependency"),
+        ([Ordered("rent", "heating")], "In [0-9]+ rows, 'heating' breaks a dependency"),
+        ([Ordered("age", "start")], "one is int64, the other date32"),
+        ([MissingWhen("rent", "age", "no")], "'age' is int64, and has no such value"),
+        ([MissingWhen("rent", "smokes", "maybe")], "'smokes' has no such value"),
+        ([MissingWhen("rent", "smokes", "noo")], "no such value. Did you mean 'no'?"),
+        ([MissingTogether(("rent", "packs"))], "In [0-9]+ rows, 'packs' breaks a dependency"),
     ],
 )
 def test_what_cannot_be_kept_is_refused(between, message):
     table = planted(100)
     schema = Schema.infer(table, dependencies=False).with_dependencies(*between)
     with pytest.raises(SchemaError, match=message):
-        Codec.fit(table, schema)
+        Codec.fit(table, schema).encode(table)
+
+
+def test_one_that_mostly_does_not_hold_is_told(caplog):
+    table = planted(300)
+    schema = Schema.infer(table, dependencies=False)
+    Codec.fit(table, schema.with_dependencies(Formula("rent", "sum", ("heating", "age"))))
+    assert "this is not so in" in caplog.text
+    caplog.clear()
+    Codec.fit(table, schema.with_dependencies(Determined("state", ("city",))))
+    assert caplog.text == ""
+
+
+def test_one_of_a_column_that_is_made_up_is_told(caplog):
+    table = planted(300)
+    schema = Schema.infer(table).edit("city", kind="identifier", role="identifier", levels=())
+    Codec.fit(table, schema)
+    assert "Not kept, since identifiers are made up" in caplog.text
+    assert "'state' follows from 'city'" in caplog.text
 
 
 def test_declared_ones_are_kept_too():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from tests.data.dependencies.planted import SENTENCES, planted
 from understudy import Independent
 from understudy.data import Schema, find_dependencies, scan
+from understudy.data.dependencies.of_two_numbers import _TWO_FORMS, _agreeing_steps
 from understudy.data.dependencies.search import derivation_order
 
 
@@ -144,6 +146,61 @@ def test_of_codes_and_names_one_stays():
     code = np.random.default_rng(3).integers(10, 16, 600)
     table = pl.DataFrame({"name": [f"n{c}" for c in code], "code": code})
     assert sentences(table) == {"'name' follows from 'code'"}
+
+
+def test_a_name_follows_from_a_number_that_is_computed():
+    rng = np.random.default_rng(3)
+    days = [dt.date(2020, 1, 1) + dt.timedelta(days=int(day)) for day in rng.integers(0, 900, 600)]
+    table = pl.DataFrame({"day": days}).with_columns(
+        name=pl.col("day").dt.strftime("%A"), number=pl.col("day").dt.weekday()
+    )
+    assert sentences(table) == {
+        "'number' = the weekday of 'day'",
+        "'name' follows from 'number'",
+    }
+
+
+def test_a_sorted_table_gives_the_same_findings():
+    """Neighbours in a sorted table agree in much, whatever follows from what."""
+    assert sentences(planted(900).sort("city", "year", "smokes")) == sentences(planted(900))
+
+
+def _slow_triples(values, room):
+    """Say which columns mostly are the sum of two others, by looking at each step."""
+    steps = np.diff(values, axis=1)
+    found = set()
+    for a, b, place in itertools.permutations(range(len(values)), 3):
+        if a > b:
+            continue
+        agree = asked = 0
+        for own, one, other in zip(steps[place], steps[a], steps[b], strict=True):
+            if np.isnan(own) or np.isnan(one) or np.isnan(other):
+                continue
+            if abs(own) <= room and abs(one + other) <= room:
+                continue
+            asked += 1
+            agree += abs(own - one - other) <= room + 1e-9
+        if agree >= 0.75 * max(asked, 6):
+            found.add((a, b, place))
+    return found
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+@pytest.mark.parametrize("seed", range(4))
+def test_sums_are_suggested_as_a_slow_search_finds_them(gaps, seed):
+    rng = np.random.default_rng([seed, 5])
+    parts = np.vstack([rng.integers(0, 900, (4, 32)), rng.integers(0, 2, (3, 32))]).astype(float)
+    sums = [parts[0] + parts[1], parts[2] + parts[3], parts[4] + parts[5], parts[0] + parts[6]]
+    values = np.vstack([parts, sums])
+    values[7, 5] += 3  # a slip of the pen
+    values[rng.random(values.shape) < gaps] = np.nan
+    steps = np.diff(values, axis=1)
+    form = next(one for one in _TWO_FORMS if one.form == "sum" and one.factor == 1)
+    no_dummies = np.zeros(len(values), bool)
+    found = set(_agreeing_steps(form, steps, np.full(steps.shape, 0.5), no_dummies))
+    slow = _slow_triples(values, 0.5)
+    assert {(0, 1, 7), (2, 3, 8)} <= slow
+    assert found == slow
 
 
 def test_a_nearly_unique_column_determines_nothing():

@@ -118,7 +118,7 @@ def code_of(values: NDArray[Any]) -> Code | None:
     """
     if values.dtype.kind != "i" or not len(values):
         return None
-    if are_clock_times(values).all() and _spread_over_hours(values):
+    if are_clock_times(values).all() and spread_over_hours(values):
         return "hhmm"
     if len(values) >= FEWEST_DATES and values[0] >= LEAST_DATE and days_of(values)[1].all():
         return "yyyymmdd"
@@ -128,7 +128,8 @@ def code_of(values: NDArray[Any]) -> Code | None:
     return None
 
 
-def _spread_over_hours(values: NDArray[Any]) -> bool:
+def spread_over_hours(values: NDArray[Any]) -> bool:
+    """Return whether different numbers are clock times as hhmm, and not so by chance."""
     minutes, hours = values % 100, values // 100
     late = float(np.mean(minutes >= 30))
     return (

@@ -78,6 +78,13 @@ PARTS: tuple[Form, ...] = (
 )
 """The forms that are a part of a date or time."""
 
+PART_CODES: Mapping[Code, tuple[Form, ...]] = {
+    "hhmm": ("hour", "minute"),
+    "yyyymmdd": ("year", "month", "day"),
+    "yyyymm": ("year", "month"),
+}
+"""The parts of what is written as one number."""
+
 SECONDS = {86400.0: "days", 604800.0: "weeks", 3600.0: "hours", 60.0: "minutes", 1.0: "seconds"}
 """The units of a gap between two dates or times."""
 

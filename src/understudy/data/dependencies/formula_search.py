@@ -16,12 +16,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from understudy.data.dependencies.checks import parts_of
 from understudy.data.dependencies.evidence import (
     LIKELY_FORMULA,
     MOST_EXCEPTIONS,
     beyond_chance,
 )
-from understudy.data.dependencies.families import PARTS, SECONDS, Code, Form, Formula
+from understudy.data.dependencies.families import PART_CODES, PARTS, SECONDS, Code, Form, Formula
 from understudy.data.dependencies.formulas import Floats, agreeing, as_floats, computed
 from understudy.data.dependencies.looks import FEWEST, FIRST_LOOK, SLACK, Looks, exactly
 from understudy.data.dependencies.of_one_number import OneNumber
@@ -40,11 +41,6 @@ _WHOLE: tuple[Form, ...] = (
 )
 """Forms that give numbers which are rounded already."""
 _TICKS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-_PART_CODES: Mapping[Code, tuple[Form, ...]] = {
-    "hhmm": ("hour", "minute"),
-    "yyyymmdd": ("year", "month", "day"),
-    "yyyymm": ("year", "month"),
-}
 
 
 def find_formulas(views: Views, codes: Mapping[str, Code]) -> list[Formula]:
@@ -110,17 +106,13 @@ class _Search:
                 yield from (Formula(name, form, (other,)) for name in self.looks.near(told))
 
     def _first_look(self, name: str) -> pa.Array:
-        return self.views.sample[name].array.take(pa.array(self.looks.rows(FIRST_LOOK)))
+        return self.views.sample[name].take(self.looks.rows(FIRST_LOOK)).array
 
     def _forms(self, other: str) -> Sequence[Form]:
         """Return the parts that a column of dates, times or their codes has."""
         if other in self.codes:
-            return _PART_CODES[self.codes[other]]
-        kind = self.views[other].array.type
-        of_day = ("hour", "minute", "second")
-        if pa.types.is_date(kind):
-            return [form for form in PARTS if form not in of_day]
-        return [form for form in PARTS if form in of_day] if pa.types.is_time(kind) else PARTS
+            return PART_CODES[self.codes[other]]
+        return parts_of(self.views[other].array.type)
 
     def of_two(self) -> Iterator[Formula]:
         """Yield the formulas of two columns: of times, then of numbers."""

@@ -1,7 +1,7 @@
 """Which columns follow from one other column, or from two: codes and names, cities and states.
 
-Records are sorted by the column that may determine; the others must not change inside a group.
-This is tried on a sample first, for all other columns at once, and what is left is counted exactly.
+Records are grouped by the columns that may determine; the others must not change inside a group.
+What a few records leave of all candidates is counted exactly.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from understudy.data.dependencies.evidence import (
     LEFT_OPEN,
     LIKELY_MAPPING,
-    MOST_EXCEPTIONS,
     beyond_chance,
 )
 from understudy.data.dependencies.families import Determined
+from understudy.data.dependencies.neighbours import shortlist, shortlists
 from understudy.data.dependencies.views import Codes, View, Views
 
 FEW = 5
@@ -36,18 +36,6 @@ MOST_PAIRS = 600
 
 _DENSE = 4
 """Combinations are counted in a table if it has no more cells than so many times the records."""
-_SAMPLE_OF_PAIRS = 4_000
-_FIRST_PAIRS = 500
-_ENOUGH = 60
-"""Neighbours that a sample must have to discard a candidate."""
-_OF_CHANCE = 0.25
-"""Of the changes that chance would bring, neighbours in a sample may show this share."""
-_GLANCE = 64
-"""Neighbours that are looked at first."""
-_SPARED = 4
-"""Changes among these that are always spared."""
-_SLACK = 4
-"""In the sample, so many times the tolerated share of neighbours may differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,9 +145,11 @@ def find_mappings(views: Views, taken: Collection[str]) -> Iterator[Determined]:
     tests = len(telling) * max(len(varied) - 1, 1)
     follows: dict[tuple[str, str], int] = {}
     varied = [name for name in varied if _may_follow(views[name], tests)]
-    for name in telling:
+    alone = [(name,) for name in telling]
+    for by, others in zip(alone, shortlists(views, alone, varied), strict=True):
+        (name,) = by
         groups = Groups.of(views[name])
-        for other in _candidates(views, (name,), [one for one in varied if one != name]):
+        for other in shortlist(views, by, others):
             exceptions = _exceptions(groups, views[other], tests)
             if exceptions is not None:
                 follows[name, other] = exceptions
@@ -196,65 +186,6 @@ def _exceptions(groups: Groups, view: View, tests: int) -> int | None:
     return exceptions if holds else None
 
 
-def _candidates(views: Views, by: tuple[str, ...], others: list[str]) -> list[str]:
-    """Return which columns may follow from others, as far as neighbours in a sample tell."""
-    left = np.array([views.places[name] for name in others], np.int64)
-    whole = _sample_for(views, by)
-    for name in by:
-        view = views[name]
-        if view.gaps:
-            whole = whole[view.codes[whole] != view.size]
-    step = max(len(whole) // _FIRST_PAIRS, 1)
-    for rows in [whole[::step], whole] if step > 1 else [whole]:
-        key = views[by[0]].codes[rows]
-        for name in by[1:]:
-            key = key * (views[name].size + 1) + views[name].codes[rows]
-        order = np.argsort(key, kind="stable")
-        key, ordered = key[order], rows[order]
-        same = np.flatnonzero(key[1:] == key[:-1])
-        if len(same) < _ENOUGH:
-            continue
-        # Most candidates are discarded at a glance.
-        few = same[:: max(len(same) // _GLANCE, 1)]
-        left = _alike(views, left, ordered[few], ordered[few + 1], _SPARED)
-        if len(few) < len(same):
-            left = _alike(views, left, ordered[same], ordered[same + 1], 2)
-        if not len(left):
-            break
-    names = list(views.columns)
-    return [names[place] for place in left]
-
-
-def _alike(
-    views: Views,
-    places: NDArray[np.int64],
-    before: NDArray[np.int64],
-    after: NDArray[np.int64],
-    spared: int,
-) -> NDArray[np.int64]:
-    """Return the columns that seldom change between neighbours; a few changes are spared."""
-    if not len(places):
-        return places
-    one, other = views.matrix[places[:, None], before], views.matrix[places[:, None], after]
-    known = (one >= 0) & (other >= 0)
-    asked = np.count_nonzero(known, axis=1)
-    changes = np.count_nonzero(known & (one != other), axis=1)
-    by_chance = views.variety[places] * asked
-    allowed = np.minimum(_SLACK * MOST_EXCEPTIONS * asked, np.maximum(_OF_CHANCE * by_chance, 1))
-    return np.asarray(places[changes <= allowed + spared])
-
-
-def _sample_for(views: Views, by: tuple[str, ...]) -> NDArray[np.int64]:
-    """Return records of a few whole groups, so that also small ones have neighbours."""
-    if views.rows <= _SAMPLE_OF_PAIRS:
-        return np.arange(views.rows)
-    view = max((views[name] for name in by), key=lambda one: one.levels)
-    every = -(-views.rows // _SAMPLE_OF_PAIRS)
-    if view.levels < 20 * every:
-        return np.arange(0, views.rows, every)
-    return np.flatnonzero(view.codes % every == 0)
-
-
 def _simplest(
     views: Views, follows: dict[tuple[str, str], int], taken: Collection[str]
 ) -> Iterator[Determined]:
@@ -280,7 +211,9 @@ def _simplest(
         if stays[name] != name:
             by = stays[name]
         else:
-            found = [one for one in places if (one, name) in follows and stays[one] == one]
+            # What is computed already can tell it: the name of a weekday follows from its number.
+            found = [one for one in taken if (one, name) in follows and stays[one] == name]
+            found = found or [o for o in places if (o, name) in follows and stays[o] == o]
             if not found:
                 continue
             by = min(found, key=lambda n: (views[n].column.binned, views[n].levels, places[n]))
@@ -308,9 +241,8 @@ def _find_pairs(
     tests = len(pairs) * max(len(left) - 2, 1)
     left = [name for name in left if _may_follow(views[name], tests)]
     done: set[str] = set()
-    for pair in pairs:
-        others = [name for name in left if name not in pair and name not in done]
-        others = _candidates(views, pair, others) if others else []
+    for pair, likely in zip(pairs, shortlists(views, pairs, left), strict=True):
+        others = shortlist(views, pair, [name for name in likely if name not in done])
         if not others:
             continue
         groups = Groups.of(*(views[name] for name in pair))

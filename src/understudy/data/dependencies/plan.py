@@ -16,6 +16,8 @@ import pyarrow.compute as pc
 
 from understudy.data.bins import Decoding
 from understudy.data.coders import BinCoder, FoldedCoder, build_coder, restore_coder
+from understudy.data.dependencies.checks import misfits
+from understudy.data.dependencies.evidence import MOST_EXCEPTIONS
 from understudy.data.dependencies.families import (
     CODES,
     Code,
@@ -59,7 +61,7 @@ from understudy.data.schema import NUMERIC, Column, Kind, Schema
 from understudy.data.schema_file import column_from_plain, column_to_plain
 from understudy.data.values import numbers
 from understudy.errors import SchemaError
-from understudy.wording import quoted
+from understudy.wording import percent
 
 FEW_LEVELS = 20
 """A column that others follow from stands for them in a model if it has no more values: a model
@@ -137,22 +139,39 @@ class Plan:
 
         Of a table without some columns, those that cannot be made are left out too.
         """
-        columns = {name: table[name].combine_chunks() for name in table.column_names}
+        found, masks = self._reduced(table)
         possible = np.ones(table.num_rows, bool)
+        for _, mask in masks:
+            possible &= mask
+        return pa.table(found), possible
+
+    def broken(self, table: pa.Table) -> dict[str, int]:
+        """Return how many records could not be drawn because of what they hold in each column."""
+        counts: dict[str, int] = {}
+        for name, mask in self._reduced(table)[1]:
+            counts[name] = counts.get(name, 0) + int(np.count_nonzero(~mask))
+        return {name: rows for name, rows in counts.items() if rows}
+
+    def _reduced(self, table: pa.Table) -> tuple[dict[str, pa.Array], list[tuple[str, Mask]]]:
+        """Return the columns as they are coded, and by column which records could be drawn."""
+        columns = {name: table[name].combine_chunks() for name in table.column_names}
         found: dict[str, pa.Array] = {}
+        masks: list[tuple[str, Mask]] = []
         for name, array in columns.items():
             step = self.steps.get(name)
             if step is None:
                 found[name] = array
             elif all(source in columns for source in step.sources):
                 coded, mask = step.reduced(columns)
-                possible &= mask
+                masks.append((name, mask))
                 if coded is not None:
                     found[name] = coded
-        for blank in self.blanks:
-            if blank.column in columns and blank.other in columns:
-                possible &= blank.kept(columns)
-        return pa.table(found), possible
+        masks += [
+            (blank.column, blank.kept(columns))
+            for blank in self.blanks
+            if blank.column in columns and blank.other in columns
+        ]
+        return found, masks
 
     def restored(
         self, drawn: Arrays, how: Decoding, rng: np.random.Generator
@@ -284,10 +303,13 @@ def learn_plan(
     ends : int
         Records that the highest number of a column rests on.
     """
-    kept = [one for one in schema.dependencies if one.keep and _possible(one, schema)]
+    wanted = [one for one in schema.dependencies if one.keep]
+    kept = [one for one in wanted if _possible(one, schema)]
+    made_up = [one for one in wanted if one not in kept and set(one.names) <= set(schema.names)]
     telling = [one for one in kept if len(one.names) > 1 and set(hidden) & set(one.names)]
     named = [one for one in kept if one not in telling and _changed(one) & set(stay)]
     for left, why in (
+        (made_up, "identifiers are made up, and free text is left out"),
         (telling, "they would tell of a protected column"),
         (named, "the settings of the method name the column"),
     ):
@@ -302,6 +324,9 @@ def learn_plan(
     order = derivation_order(sources)
     names = sorted({name for one in kept for name in one.names})
     table: pa.Table = table_of(names)
+    types = {name: table.schema.field(name).type for name in names}
+    if problems := [problem for one in kept for problem in misfits(one, schema, types)]:
+        raise SchemaError("The dependencies cannot be kept:", problems)
     learner = _Learner(schema, {n: table[n].combine_chunks() for n in names}, order, ends)
     return learner.plan(kept)
 
@@ -371,15 +396,15 @@ class _Learner:
             elif isinstance(one, Composite):
                 steps[one.column] = Count(one.column, one.code, self._type(one.column))
             elif isinstance(one, Formula):
-                self._check_numbers(one)
                 told = ByFormula(one, self._type(one.column), self.schema[one.column].decimals)
-                steps[one.column] = self._telling(told, own=False)
+                steps[one.column] = self._telling(one, told, own=False)
             elif isinstance(one, Determined):
                 entries = Entries.learn(
                     tuple(self._view(name) for name in one.by), self._view(one.column)
                 )
                 own = self._needed_too(one)
-                steps[one.column] = self._telling(ByTable(one.column, one.by, entries), own=own)
+                told_by = ByTable(one.column, one.by, entries)
+                steps[one.column] = self._telling(one, told_by, own=own)
                 for name, values in zip(one.by, entries.by, strict=True):
                     if self.schema[name].binned:
                         snaps[name] = Snap(name, values.unique())
@@ -405,8 +430,19 @@ class _Learner:
         levels, own = self._view(one.by[0]).levels, self._view(one.column).levels
         return levels > FEW_LEVELS and 2 * own < levels
 
-    def _telling(self, told: Told, *, own: bool) -> Step:
+    def _telling(self, one: Dependency, told: Told, *, own: bool) -> Step:
         """Return the step of a column that others tell, given how often they do not."""
+        step = self._step(told, own=own)
+        share = 0.0 if isinstance(step, Derive) else step.exceptions
+        if share > max(one.exceptions, MOST_EXCEPTIONS):
+            logging.getLogger("understudy").warning(
+                "%s: this is not so in %s of the records, and will not be in as many synthetic "
+                "ones. If that is a mistake, correct its [[dependency]], or set keep = false.",
+                *(one.sentence, percent(share)),
+            )
+        return step
+
+    def _step(self, told: Told, *, own: bool) -> Derive | Overrule | Residue:
         array = self.columns[told.column]
         agree, known = told.agrees(array, self.columns)
         special = {
@@ -535,31 +571,12 @@ class _Learner:
                 blanks.append(blank)
         return tuple(blanks), derivation_order(made | {n: made.get(n, []) for n in self.columns})
 
-    def _check_numbers(self, one: Formula) -> None:
-        wrong = [name for name in one.names if self.schema[name].kind not in NUMERIC]
-        if wrong:
-            raise SchemaError(
-                "The dependencies cannot be kept:",
-                [f"{one.sentence}: {quoted(wrong)} holds no numbers or dates."],
-            )
-
     def _check_ordered(self, high: str, lows: Iterable[str], code: Code | None) -> None:
-        problems = []
-        for low in lows:
-            if code and (counted_as(self.columns[low], code, low).present < 0).any():
-                problems.append(
-                    f"{low!r} <= {high!r}: {high!r} holds {CODES[code][0]} as {code}, {low!r} not."
-                )
-            problems += [
-                f"{low!r} <= {high!r}: {name!r} holds no numbers or dates."
-                for name in (low, high)
-                if self.schema[name].kind not in NUMERIC
-            ]
-            timed = [self.schema[name].kind == "datetime" for name in (low, high)]
-            if any(timed) and self._type(low) != self._type(high):
-                problems.append(
-                    f"{low!r} <= {high!r}: one is {self._type(low)}, the other {self._type(high)}."
-                )
+        problems = [
+            f"{low!r} <= {high!r}: {high!r} holds {CODES[code][0]} as {code}, {low!r} not."
+            for low in lows
+            if code and (counted_as(self.columns[low], code, low).present < 0).any()
+        ]
         if problems:
             raise SchemaError("The dependencies cannot be kept:", problems)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from understudy.data.dependencies.formulas import Floats, as_floats, half_a_unit
 from understudy.data.schema import NUMERIC, Column
-from understudy.data.values import to_numpy
+from understudy.data.values import from_numpy, to_numpy
 
 Codes = NDArray[np.int64]
 FEW_LEVELS = 50
@@ -82,6 +82,12 @@ class View:
         return int(np.count_nonzero(self.counts[:-1]))
 
     @cached_property
+    def variety(self) -> float:
+        """The probability that two records with values differ."""
+        counts = self.counts[:-1].astype(np.float64)
+        return 1 - float(np.square(counts / max(counts.sum(), 1)).sum())
+
+    @cached_property
     def missing(self) -> NDArray[np.bool_]:
         """Where there is no value."""
         return to_numpy(pc.is_null(self.array, nan_is_null=True)).astype(bool)
@@ -126,7 +132,7 @@ class View:
 
     def take(self, rows: NDArray[Any]) -> View:
         """Return the column of some records."""
-        return View(self.column, self.array.take(pa.array(rows)))
+        return View(self.column, self.array.take(from_numpy(rows, np.zeros(len(rows), bool))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,24 +155,18 @@ class Views:
     def __getitem__(self, name: str) -> View:
         return self.columns[name]
 
-    @cached_property
-    def matrix(self) -> NDArray[np.int32]:
-        """The codes of all columns, one column a row; -1 where there is no value."""
-        found = np.stack([view.codes.astype(np.int32) for view in self.columns.values()])
-        sizes = np.array([view.size for view in self.columns.values()], np.int32)
-        return np.where(found == sizes[:, None], np.int32(-1), found)
+    def at(self, names: Sequence[str], rows: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the codes of some columns for some records, -1 where there is no value."""
+        found = np.empty((len(rows), len(names)), np.int32)
+        for place, name in enumerate(names):
+            view = self.columns[name]
+            codes = view.codes[rows]
+            found[:, place] = np.where(codes == view.size, -1, codes)
+        return found
 
-    @cached_property
-    def places(self) -> dict[str, int]:
-        """Where each column stands."""
-        return {name: place for place, name in enumerate(self.columns)}
-
-    @cached_property
-    def variety(self) -> Floats:
-        """The probability that two records with values differ, column by column."""
-        counts = [view.counts[:-1].astype(np.float64) for view in self.columns.values()]
-        shares = [own / max(own.sum(), 1) for own in counts]
-        return np.array([1 - float(np.square(own).sum()) for own in shares])
+    def varieties(self, names: Sequence[str]) -> Floats:
+        """Return the probability that two records with values differ, for some columns."""
+        return np.array([self.columns[name].variety for name in names])
 
     @cached_property
     def sample(self) -> Views:
