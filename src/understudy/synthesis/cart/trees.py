@@ -5,6 +5,7 @@ A column of numbers has two: first which kind of value, and then the number itse
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -378,7 +379,10 @@ def _fit(matrix: NDArray[np.float32], outcome: Outcome, minbucket: int) -> Any: 
     }
     if outcome.numbers is not None:
         return DecisionTreeRegressor(**limits).fit(matrix, outcome.numbers)
-    return DecisionTreeClassifier(**limits).fit(matrix, outcome.classes[0])
+    with warnings.catch_warnings():
+        # A few records may well be of many classes.
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+        return DecisionTreeClassifier(**limits).fit(matrix, outcome.classes[0])
 
 
 def _shrunk(
