@@ -23,6 +23,7 @@ SAID = [
     ("cart", {"visit_sequence": ["age", "sex"], "keep": ["job"], "strata": ["x", "y"]}),
     ("cart", {"proper": True, "rules": ["if a == 1 then b = 2", "if a > 1 then b = 3"]}),
     ("cart", {"smoothing_leaves": "auto"}),
+    ("cart", {"splits": "histogram"}),
     ("cart", {"smoothing_leaves": 2.5, "smoothing": "interpolate"}),
     ("copula", {"smoothing": "density", "ends": 10}),
     ("independent", {"decode": "uniform"}),
@@ -52,9 +53,10 @@ def test_every_parameter_with_an_option_is_one_of_a_synthesizer():
         max_predictors=1, smoothing="density", ends=1, decode="uniform", min_count=1,
         smoothing_leaves="0", parent_groups=1, no_halves=True, population=9, elite=3,
         mutation_rate=0.5, require=["a:b"], forbid=["b:a"], protect_from=["a:b"],
+        splits="exact",
     )  # fmt: skip
     known = {name for method in METHODS.values() for name in method.parameter_names()}
-    assert len(given.parameters()) == 27
+    assert len(given.parameters()) == 28
     assert set(given.parameters()) <= known
     assert MethodOptions().parameters() == {}
 

@@ -355,6 +355,13 @@ class MethodOptions(PrivacyOptions):
             min=1,
         ),
     ] = None
+    splits: Annotated[
+        Literal["auto", "exact", "histogram"] | None,
+        _cart(
+            "Where a tree may split numbers: anywhere, or between 256 bins, which is much faster.",
+            default="auto: histogram above 50,000 rows",
+        ),
+    ] = None
     smoothing_leaves: Annotated[
         str | None,
         _cart(

@@ -23,6 +23,7 @@ from understudy.risk.strong.candidates import Candidates
 from understudy.risk.strong.fixed import FixedLikelihood, TableCounts, columns_of
 from understudy.risk.strong.kernels import add_predictions, add_shifts
 from understudy.risk.strong.release import Release
+from understudy.synthesis.cart import binned
 from understudy.synthesis.cart.features import matrix_of
 from understudy.synthesis.sampler import ENDED, ColumnTable
 from understudy.synthesis.tables import ConditionalTable
@@ -221,6 +222,7 @@ VARIANTS = {
     "keep": {"minbucket": 1, "keep": ["a"]},
     "keep and strata": {"minbucket": 2, "keep": ["a"], "strata": "a"},
     "few predictors": {"minbucket": 1, "max_predictors": 1},
+    "few bins": {"minbucket": 2, "splits": "histogram"},
     "smoothed leaves": {"minbucket": 2, "smoothing_leaves": "auto"},
     "weakly smoothed leaves": {"minbucket": 1, "smoothing_leaves": 0.01},
     "some smoothed leaves": {"minbucket": 2, "smoothing_leaves": {"x": 3, "d": 0}, "strata": "b"},
@@ -236,8 +238,9 @@ VARIANTS = {
 class TestTrees:
     @pytest.mark.parametrize("seeds", [[0], pytest.param([1, 2], marks=pytest.mark.slow)])
     @pytest.mark.parametrize("variant", VARIANTS)
-    def test_trees(self, variant, seeds, caplog):
+    def test_trees(self, variant, seeds, caplog, monkeypatch):
         caplog.set_level(logging.ERROR)
+        monkeypatch.setattr(binned, "MOST_BINS", 4)
         for seed in seeds:
             frame, schema = mixed(seed, 24)
             model = Cart(**({"smoothing_leaves": 0} | VARIANTS[variant]), random_state=1).fit(

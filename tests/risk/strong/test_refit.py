@@ -19,6 +19,7 @@ from understudy.risk.strong.candidates import Candidates
 from understudy.risk.strong.fixed import FixedLikelihood
 from understudy.risk.strong.refit import RefitLikelihood
 from understudy.risk.strong.release import Release
+from understudy.synthesis.cart import binned
 
 
 def strong_attacker(*tables, **how):
@@ -194,6 +195,7 @@ VARIANTS = {
     "keep": {"minbucket": 6, "keep": ["a"]},
     "keep strata": {"minbucket": 6, "keep": ["a"], "strata": "a"},
     "few predictors": {"minbucket": 6, "max_predictors": 1},
+    "few bins": {"minbucket": 4, "splits": "histogram"},
     "smoothed leaves": {"minbucket": 4, "smoothing_leaves": 3},
     "smoothed by left-out records": {"minbucket": 4, "smoothing_leaves": "auto"},
     "smoothed and kept": {"minbucket": 6, "smoothing_leaves": 1.5, "keep": ["a"], "strata": "a"},
@@ -217,8 +219,9 @@ def one_in_three(variants):
 class TestTreesSameAsFixed:
     # Each variant is compared with brute force among the tests of the fixed mode, too.
     @pytest.mark.parametrize("variant", one_in_three(VARIANTS))
-    def test_worlds_with_the_same_trees(self, variant, caplog):
+    def test_worlds_with_the_same_trees(self, variant, caplog, monkeypatch):
         caplog.set_level(logging.ERROR)
+        monkeypatch.setattr(binned, "MOST_BINS", 4)
         frame = numbers(1)
         model = Cart(**({"smoothing_leaves": 0} | VARIANTS[variant]), random_state=1).fit(
             frame, number_schema(frame)

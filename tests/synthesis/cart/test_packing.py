@@ -51,6 +51,7 @@ SETTINGS = {
     "rules": {"rules": ["if region == 'a' then income = missing"]},
     "protect": {"protect": {"sex": "region"}, "max_predictors": 1},
     "leaves": {"smoothing_leaves": "auto"},
+    "bins": {"splits": "histogram"},
     "leaves by column": {"smoothing_leaves": {"income": 2.5, "age": 0}, "strata": ["sex"]},
     "matrix": {"predictors": np.tri(4, k=-1), "minbucket": {"age": 20, "*": np.int64(4)}},
 }

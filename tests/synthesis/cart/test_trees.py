@@ -233,6 +233,13 @@ def test_what_cannot_be_told_is_one_leaf():
         assert (model.tree.leaves, model.tree.depth, model.uses()) == (1, 0, {})
 
 
+def test_a_few_records_of_many_classes_are_no_reason_to_warn():
+    places = np.arange(25, dtype=np.int32)[:, None] + 1
+    outcome = Outcome(np.minimum(np.arange(25), 16).astype(np.uint8), 17)
+    tree = grow(places, [number(25)], (0,), outcome, minbucket=1, cp=0.0).tree
+    assert tree.leaves == 16  # two records are never split
+
+
 def test_a_tree_is_at_most_thirty_levels_deep():
     # Each number stands for itself: a sawtooth that grows so fast that the last is split off each
     # time.

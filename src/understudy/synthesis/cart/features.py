@@ -118,6 +118,11 @@ class Feature:
             base[self.special] = 0
         return np.asarray(base / base.sum())
 
+    @property
+    def apart(self) -> list[int]:
+        """The places that mean something else than those next to them: missing, special values."""
+        return [] if self.ranks is None else [0, *self.ranks[: self.special].tolist()]
+
     def places(self, codes: Codes) -> Places:
         """Return where each code stands: by rank, or by code for categories."""
         return codes.astype(np.int32) if self.ranks is None else self.ranks[codes]

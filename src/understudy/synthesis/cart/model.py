@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import check_flag, check_whole
+from understudy.arguments import check_choice, check_flag, check_whole
 from understudy.counting import Source, marginal_counts
 from understudy.data import Codec, Coded
 from understudy.data.coded import Codes, code_dtype
@@ -28,9 +28,12 @@ from understudy.synthesis.cart.plan import (
     WIDE,
     Plan,
     Predictors,
+    Splits,
+    UsedSplits,
     Wishes,
     check_settings,
     keep_most_telling,
+    splits_for,
 )
 from understudy.synthesis.cart.recipe import Recipe, Strata, Trees, TreeSummary, summarize
 from understudy.synthesis.cart.rules import RuleBook, read_rules, rules_to_plain
@@ -170,7 +173,7 @@ class Cart(PanelSynthesizer):
         "smoothing_leaves",
         "predictors",
     )
-    former_params: ClassVar[Mapping[str, Any]] = {"smoothing_leaves": 0}
+    former_params: ClassVar[Mapping[str, Any]] = {"smoothing_leaves": 0, "splits": "exact"}
 
     plan_: Plan
     strata_: Strata
@@ -192,6 +195,7 @@ class Cart(PanelSynthesizer):
         *,
         max_predictors: int | None = None,
         smoothing_leaves: PerColumn[LeafSmoothing] = AUTO,
+        splits: Splits = "auto",
         panel: bool = True,
         random_state: RandomState = None,
     ) -> None:
@@ -207,6 +211,7 @@ class Cart(PanelSynthesizer):
         self.protect = protect
         self.max_predictors = max_predictors
         self.smoothing_leaves = smoothing_leaves
+        self.splits = splits
         self.panel = panel
         self.random_state = random_state
 
@@ -215,6 +220,7 @@ class Cart(PanelSynthesizer):
         check_settings(self.minbucket, self.cp, self.smoothing, self.smoothing_leaves)
         if self.max_predictors is not None:
             check_whole("max_predictors", self.max_predictors, 1)
+        check_choice("splits", self.splits, ("auto", "exact", "histogram"))
         check_flag("proper", self.proper)
 
     def _named_columns(self, names: tuple[str, ...]) -> set[str]:
@@ -227,6 +233,12 @@ class Cart(PanelSynthesizer):
         settings = (self.minbucket, self.cp, self.smoothing, self.smoothing_leaves)
         given += [one for one in settings if isinstance(one, Mapping)]
         return ruled | columns_named(given, names)
+
+    @property
+    def splits_(self) -> UsedSplits:
+        """How trees are split: "exact" or "histogram"."""
+        self._require_fit()
+        return splits_for(self.splits, self.n_rows_)
 
     @property
     def _most_predictors(self) -> int | None:
@@ -319,6 +331,7 @@ class Cart(PanelSynthesizer):
             read_rules(self.rules, names),
             self.protect,
             self.smoothing_leaves,
+            self.splits_,
             self._changes,
         )
         return wishes.plan(names)
@@ -474,6 +487,7 @@ class Cart(PanelSynthesizer):
         self._check_codes(coded)
         strata = {self.codec_.names[place] for place in self.strata_.columns}
         everything = self.proper or self._most_predictors is not None or self.smoothing is not None
+        everything |= splits_for(self.splits, len(coded)) != self.splits_
         if everything or not strata.isdisjoint(changed):
             return self.refit(coded)
         model = copy(self)

@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,6 +27,15 @@ from understudy.synthesis.settings import PerColumn, settings_of
 
 Predictors: TypeAlias = Mapping[str, Sequence[str]] | ArrayLike
 
+UsedSplits: TypeAlias = Literal["exact", "histogram"]
+"""Which places a tree may be split at: all, or those between bins of neighbouring places."""
+
+Splits: TypeAlias = Literal["auto", UsedSplits]
+"""The same, or which of the two goes with the number of records."""
+
+MANY_ROWS = 50_000
+"""A table of more records than this has trees on bins, unless it is said otherwise."""
+
 LARGEST_CP = 1e6
 """Any cp from 1 on leaves a tree without splits."""
 
@@ -39,6 +48,19 @@ unless it is said otherwise: the time for all of them would grow with the square
 
 MOST_GROUPS = 20
 """Groups that numbers are put in to see which columns tell most of another."""
+
+
+def splits_for(splits: Splits, rows: int) -> UsedSplits:
+    """Return how the trees of so many records are split.
+
+    Examples
+    --------
+    >>> splits_for("auto", MANY_ROWS), splits_for("auto", MANY_ROWS + 1)
+    ('exact', 'histogram')
+    """
+    if splits != "auto":
+        return splits
+    return "histogram" if rows > MANY_ROWS else "exact"
 
 
 def fewest_to_split(minbucket: int) -> int:
@@ -56,6 +78,7 @@ class Step:
     cp: float
     rules: tuple[Rule, ...] = ()
     smoothing_leaves: LeafSmoothing = 0
+    splits: UsedSplits = "exact"
 
     def sees(self, columns: Collection[str], names: Sequence[str]) -> bool:
         """Return whether the trees of this step may depend on any of the given columns."""
@@ -92,6 +115,7 @@ class Wishes:
     rules: tuple[Rule, ...]
     protect: Mapping[str, str | None] | None
     smoothing_leaves: PerColumn[LeafSmoothing] = 0
+    splits: UsedSplits = "exact"
     following: Mapping[str, str] = field(default_factory=dict)
     """Columns that are not drawn, but follow from others once these are."""
 
@@ -134,7 +158,7 @@ class Wishes:
                 found = [other for other in open_to if allowed[places[name], places[other]]]
             rules = tuple(rule for rule in self.rules if rule.column == name)
             _check_rules(rules, [*strata, *earlier], protected)
-            settings = minbucket[name], cp[name], rules, smoothing[name]
+            settings = minbucket[name], cp[name], rules, smoothing[name], self.splits
             steps.append(Step(places[name], at(found), *settings))
             earlier += [one for one in (name, followers.get(name)) if one is not None]
         return Plan(at(kept), at(strata), tuple(steps))

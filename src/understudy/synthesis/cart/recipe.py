@@ -14,6 +14,7 @@ from understudy.counting import group_ids
 from understudy.data import Coded
 from understudy.data.coded import Codes, code_dtype
 from understudy.progress import track
+from understudy.synthesis.cart.binned import BinnedColumns
 from understudy.synthesis.cart.features import Feature, Places, matrix_of
 from understudy.synthesis.cart.plan import Plan, Step
 from understudy.synthesis.cart.rules import RuleBook
@@ -161,6 +162,7 @@ def fit_columns(
     """
     drawn = {step.column for step in steps}
     known = {place: own for place, own in enumerate(codes) if place not in drawn}
+    columns = BinnedColumns(features, places)
     for step, ready in zip(steps, grown or [None] * len(steps), strict=True):
         if ready is not None:
             known[step.column] = codes[step.column]
@@ -176,10 +178,12 @@ def fit_columns(
             rows = np.sort(pool[bootstrap.integers(0, len(pool), len(pool))])
         own = codes[step.column]
         known[step.column] = own
+        binned = columns if step.splits == "histogram" else None
         if rows is None:
-            yield fit_column(step, features, places, own)
+            yield fit_column(step, features, places, own, binned)
         else:
-            yield fit_column(step, features, places[rows], own[rows])
+            binned = None if binned is None else binned.take(rows)
+            yield fit_column(step, features, places[rows], own[rows], binned)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ A column of numbers has two: first which kind of value, and then the number itse
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.coded import Coded, Codes, code_dtype
+from understudy.synthesis.cart.binned import BinnedColumns, BinnedNodes, bin_ordered, grow_binned
 from understudy.synthesis.cart.features import (
     Feature,
     Part,
@@ -275,44 +277,82 @@ def grow(
     *,
     minbucket: int,
     cp: float,
+    binned: BinnedColumns | None = None,
 ) -> LeafModel:
     """Grow a tree on records as `matrix_of` gives them, and keep the records of its leaves.
 
     The tree looks at the columns whose places are `predictors`. A leaf has at least `minbucket`
-    records, and a split explains at least the share `cp` of the impurity of all records.
+    records, and a split explains at least the share `cp` of the impurity of all records. With
+    `binned`, which has the same records, splits stand between bins.
     """
     tree, leaves = Tree.stump(), np.zeros(len(places), np.uint32)
     enough = len(places) >= fewest_to_split(minbucket)
     if enough and predictors and (outcome.codes != outcome.codes[0]).any():
-        matrix, orders = _predictors(places, features, predictors, outcome)
-        nodes = _fit(matrix, outcome, minbucket).tree_
+        orders = _orders(places, features, predictors, outcome)
+        if binned is None:
+            matrix = _predictors(places, predictors, orders)
+            nodes = _fit(matrix, outcome, minbucket).tree_
+            found = nodes.apply(matrix)
+        else:
+            nodes = _fit_binned(places, predictors, orders, binned, outcome, minbucket)
+            found = nodes.at
         if nodes.node_count > 1:
             ends = node_ends(nodes, cp)
             tree = _shrunk(nodes, ends, predictors, orders)
-            at = ends[nodes.apply(matrix)]
+            at = ends[found]
             number = np.cumsum(np.bincount(at, minlength=nodes.node_count) > 0) - 1
             leaves = number[at].astype(np.uint32)
     coded = Coded(("leaf", "outcome"), (leaves, outcome.codes), (tree.leaves, outcome.cardinality))
     return LeafModel(tree, ConditionalTable.of(coded, "outcome", ["leaf"]))
 
 
-def _predictors(
+def _orders(
     places: Places, features: Sequence[Feature], predictors: Sequence[int], outcome: Outcome
-) -> tuple[NDArray[np.float32], dict[int, NDArray[np.int32]]]:
-    """Return the predictors' places as scikit-learn takes them, and the orders of categories."""
-    matrix = np.empty((len(places), len(predictors)), np.float32, order="F")
-    orders: dict[int, NDArray[np.int32]] = {}
-    for position, column in enumerate(predictors):
-        own, size = places[:, column], features[column].cardinality
+) -> dict[int, NDArray[np.int32]]:
+    """Return the order that the outcome gives to the codes of each predictor that needs one."""
+    orders = {}
+    for column in predictors:
         if features[column].needs_order:
+            own, size = places[:, column], features[column].cardinality
             orders[column] = (
                 order_by_shares(own, size, *outcome.classes)
                 if outcome.numbers is None
                 else order_by_mean(own, size, outcome.numbers)
             )
-            own = orders[column][own]
-        matrix[:, position] = own
-    return matrix, orders
+    return orders
+
+
+def _predictors(
+    places: Places, predictors: Sequence[int], orders: dict[int, NDArray[np.int32]]
+) -> NDArray[np.float32]:
+    """Return the predictors' places as scikit-learn takes them."""
+    matrix = np.empty((len(places), len(predictors)), np.float32, order="F")
+    for position, column in enumerate(predictors):
+        own = places[:, column]
+        matrix[:, position] = orders[column][own] if column in orders else own
+    return matrix
+
+
+def _fit_binned(
+    places: Places,
+    predictors: Sequence[int],
+    orders: dict[int, NDArray[np.int32]],
+    binned: BinnedColumns,
+    outcome: Outcome,
+    minbucket: int,
+) -> BinnedNodes:
+    codes = np.empty((len(predictors), len(places)), np.uint8)
+    bins = []
+    for position, column in enumerate(predictors):
+        codes[position], own = (
+            bin_ordered(places[:, column], orders[column])
+            if column in orders
+            else binned.column(column)
+        )
+        bins.append(own)
+    explained = outcome.classes if outcome.numbers is None else outcome.numbers
+    limits = minbucket, fewest_to_split(minbucket), MOST_DEPTH
+    return grow_binned(codes, bins, explained, limits)
 
 
 def node_ends(nodes: Any, cp: float) -> NDArray[np.int64]:  # noqa: ANN401  # scikit-learn has no types
@@ -339,7 +379,10 @@ def _fit(matrix: NDArray[np.float32], outcome: Outcome, minbucket: int) -> Any: 
     }
     if outcome.numbers is not None:
         return DecisionTreeRegressor(**limits).fit(matrix, outcome.numbers)
-    return DecisionTreeClassifier(**limits).fit(matrix, outcome.classes[0])
+    with warnings.catch_warnings():
+        # A few records may well be of many classes.
+        warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+        return DecisionTreeClassifier(**limits).fit(matrix, outcome.classes[0])
 
 
 def _shrunk(
@@ -422,16 +465,25 @@ class ColumnModel:
 
 
 def fit_column(
-    step: Step, features: Sequence[Feature], places: Places, codes: Codes
+    step: Step,
+    features: Sequence[Feature],
+    places: Places,
+    codes: Codes,
+    binned: BinnedColumns | None = None,
 ) -> ColumnModel:
-    """Grow the trees of one column, whose codes are given, on records as `matrix_of` gives them."""
+    """Grow the trees of one column, whose codes are given, on records as `matrix_of` gives them.
+
+    With `binned`, which has the same records, the splits of trees stand between bins.
+    """
     feature = features[step.column]
     smooths = step.smoothing_leaves != 0
 
     def tree(part: Part, rows: NDArray[np.int64] | None, outcome: Outcome) -> LeafModel:
-        own = places if rows is None else places[rows]
-        minbucket, cp = step.minbucket, step.cp
-        grown = grow(own, features, step.predictors, outcome, minbucket=minbucket, cp=cp)
+        own, bins = places, binned
+        if rows is not None:
+            own, bins = places[rows], None if binned is None else binned.take(rows)
+        looked_at, minbucket, cp = step.predictors, step.minbucket, step.cp
+        grown = grow(own, features, looked_at, outcome, minbucket=minbucket, cp=cp, binned=bins)
         if not smooths:
             return grown
         numbers = outcome.numbers is not None
