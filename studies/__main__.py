@@ -225,13 +225,22 @@ def print_gallery(
 def print_smoothing(
     splits: Annotated[int, typer.Option(min=1, help="Random halves of each table.")] = 10,
     tables: Annotated[str, typer.Option(help="Tables, separated by commas; all if empty.")] = "",
+    models: Annotated[str, typer.Option(help="Models, by semicolons; all if empty.")] = "",
     seed: Seed = 0,
     processes: Processes = 1,
+    keep: Annotated[
+        Path | None, typer.Option(help="Keep the figures of each split here, and go on from there.")
+    ] = None,
 ) -> None:
     """Set networks and trees with smoothing beside those without, by fresh people and attacks."""
     with _progress():
         text = smoothing_markdown(
-            splits, tables=_names(tables) or None, processes=processes, seed=seed
+            splits,
+            tables=_names(tables) or None,
+            models=_kinds(models) or None,
+            processes=processes,
+            seed=seed,
+            keep=keep,
         )
     typer.echo(text)
 

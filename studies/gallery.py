@@ -7,12 +7,12 @@ on where it stopped.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
+from studies.keeping import kept_or_made
 from understudy.audit.gallery import GalleryTest, Judged, run_gallery
 from understudy.wording import markdown_table
 from understudy.worlds.gallery import KINDS, TABLES
@@ -92,27 +92,21 @@ def _kept(
     keep: Path, asked: dict[str, Any], parts: Sequence[tuple[str, int]], processes: int
 ) -> Iterator[Judged]:
     """Yield the verdicts of each table and seed: as they were kept, or judged and then kept."""
-    text = keep.read_text("utf-8") if keep.is_file() else ""
-    # The last line was cut off if a run was killed while it was written.
-    whole = text[: text.rfind("\n") + 1]
-    if whole != text:
-        keep.write_text(whole, "utf-8")
-    held = [json.loads(line) for line in whole.splitlines()]
-    for table, seed in parts:
-        name = {**asked, "table": table, "seed": seed}
-        before = next((one["judged"] for one in held if one["name"] == name), None)
-        if before is None:
-            judged = run_gallery(
+
+    def judge(places: Sequence[int]) -> Iterator[list[dict[str, Any]]]:
+        for table, seed in (parts[place] for place in places):
+            found = run_gallery(
                 asked["measures"],
                 tables=[table],
                 kinds=asked["kinds"],
                 random_state=seed,
                 processes=processes,
-            ).judged
-            before = [asdict(one) | {"kind": one.kind.name} for one in judged]
-            with keep.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"name": name, "judged": before}) + "\n")
-        kinds = {kind.name: kind for kind in KINDS}
-        for one in before:
+            )
+            yield [asdict(one) | {"kind": one.kind.name} for one in found.judged]
+
+    names = [{**asked, "table": table, "seed": seed} for table, seed in parts]
+    kinds = {kind.name: kind for kind in KINDS}
+    for judged in kept_or_made(keep, names, judge):
+        for one in judged:
             lists = {field: tuple(one[field]) for field in ("patterns", "errors")}
             yield Judged(**one | lists | {"kind": kinds[one["kind"]]})

@@ -1,19 +1,23 @@
 """What smoothing does to networks and trees: people described, people given away, use kept.
 
 ``python -m studies smoothing`` prints a table for each original: models with and without
-smoothing, fitted to a random half of the people and judged by the other half, fresh people.
+smoothing, fitted to a random half of the people and judged by the other half, fresh people. With
+``--keep FILE`` a run that was interrupted goes on where it stopped.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
+from studies.keeping import kept_or_made
 from understudy.data import Schema, fetch, load, simulate
 from understudy.errors import DataError, ParameterError
 from understudy.learning.jobs import mapped
@@ -106,19 +110,19 @@ FIGURES = {
 Figures = dict[str, float]
 
 
-def judge(table: Table, split: int) -> dict[str, Figures]:
-    """Return the figures of each model for one split of a table into original and fresh people."""
+def judge(table: Table, split: int, models: Sequence[str] | None = None) -> dict[str, Figures]:
+    """Return the figures of models for one split of a table into original and fresh people."""
     drawn = table.read().sample(2 * table.size, shuffle=True, seed=split)
     original, fresh = drawn.head(table.size), drawn.slice(table.size)
     schema = Schema.infer(drawn, dependencies=False)  # so that all columns are modelled
     found = {FRESH: _use(table, original, fresh, fresh, split) | _lookalikes(original, fresh)}
     with quietly():
         shares = BayesNet(0, smoothing="auto", ends=1, halves=False).fit(original, schema)
-        for name, make in MODELS.items():
+        for name in MODELS if models is None else models:
             seconds = []
             for _ in range(FITS):
                 begun = time.process_time()
-                model = make(split).fit(original, schema)
+                model = MODELS[name](split).fit(original, schema)
                 seconds.append(time.process_time() - begun)
             release = cast("pl.DataFrame", model.sample(random_state=split))
             found[name] = {
@@ -128,7 +132,7 @@ def judge(table: Table, split: int) -> dict[str, Figures]:
                 **_given_away(model, original, release, table.target),
                 "fit, s": min(seconds),
             }
-    return found
+    return {name: {key: float(one) for key, one in own.items()} for name, own in found.items()}
 
 
 def _described(model: Synthesizer, shares: Synthesizer, fresh: pl.DataFrame) -> float:
@@ -188,17 +192,34 @@ def _given_away(
 
 
 def smoothing_markdown(
-    splits: int = 10, *, tables: Sequence[str] | None = None, processes: int = 1, seed: int = 0
+    splits: int = 10,
+    *,
+    tables: Sequence[str] | None = None,
+    models: Sequence[str] | None = None,
+    processes: int = 1,
+    seed: int = 0,
+    keep: Path | None = None,
 ) -> str:
-    """Return a table for each original that is at hand: means over splits."""
+    """Return a table for each original that is at hand: means over splits.
+
+    Splits that the file `keep` holds are not judged again, and others are added to it.
+    """
+    if models is not None and not set(models) <= set(MODELS):
+        raise ParameterError(f"models must be names out of {quoted(MODELS)}; got {quoted(models)}.")
     wanted = [table for table in TABLES if tables is None or table.title in tables]
     if tables is not None and len(wanted) < len(tables):
         names = [table.title for table in TABLES]
         raise ParameterError(f"tables must be names out of {quoted(names)}; got {quoted(tables)}.")
     wanted = [table for table in wanted if _at_hand(table)]
     jobs = [(table.title, split) for table in wanted for split in range(seed, seed + splits)]
-    with mapped(_judged, jobs, processes, must_travel=None) as found:
-        judged = dict(zip(jobs, track(found, "Splitting", total=len(jobs)), strict=True))
+
+    def judge_splits(places: Sequence[int]) -> Iterator[dict[str, Figures]]:
+        missing = [jobs[place] for place in places]
+        with mapped(partial(_judged, models), missing, processes, must_travel=None) as found:
+            yield from track(found, "Splitting", total=len(missing))
+
+    asked = [{"table": title, "split": split, "models": models} for title, split in jobs]
+    judged = dict(zip(jobs, kept_or_made(keep, asked, judge_splits), strict=True))
     parts = []
     for table in wanted:
         own = [judged[job] for job in jobs if job[0] == table.title]
@@ -215,17 +236,17 @@ def _at_hand(table: Table) -> bool:
     return True
 
 
-def _judged(job: tuple[str, int]) -> dict[str, Figures]:
+def _judged(models: Sequence[str] | None, job: tuple[str, int]) -> dict[str, Figures]:
     """Judge one split in whichever process; a table is known there by its title."""
     title, split = job
     (table,) = (table for table in TABLES if table.title == title)
-    return judge(table, split)
+    return judge(table, split, models)
 
 
 def _table_of(judged: Sequence[dict[str, Figures]]) -> str:
     lines = []
-    for name in (FRESH, *MODELS):
-        cells = []
+    for name in judged[0]:
+        cells: list[str] = []
         for figure, form in FIGURES.items():
             values = np.array([split[name].get(figure, np.nan) for split in judged])
             mean: Any = np.max(values) if figure.startswith("largest") else np.mean(values)

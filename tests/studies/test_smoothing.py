@@ -51,3 +51,29 @@ def test_an_undefined_figure_is_left_empty():
 def test_names_of_tables_are_checked():
     with pytest.raises(ParameterError, match=r"tables must be names out of 'cmc', .*; got 'x'"):
         study.smoothing_markdown(1, tables=["x"])
+
+
+def test_names_of_models_are_checked():
+    with pytest.raises(ParameterError, match=r"models must be names out of .*'CART'.*; got 'x'"):
+        study.smoothing_markdown(1, models=["x"])
+
+
+def test_splits_that_were_kept_are_not_judged_again(few, tmp_path, monkeypatch):
+    asked = {"tables": ["cmc"], "models": ONLY[:1], "keep": tmp_path / "splits.jsonl"}
+    first = study.smoothing_markdown(1, **asked)
+    judged = []
+
+    def judge(table, split, models):
+        judged.append((table.title, split, models))
+        return {
+            name: dict.fromkeys(study.FIGURES, float(split)) for name in (study.FRESH, *ONLY[:1])
+        }
+
+    monkeypatch.setattr(study, "judge", judge)
+    assert study.smoothing_markdown(1, **asked) == first
+    assert judged == []
+    both = study.smoothing_markdown(2, **asked)
+    assert judged == [("cmc", 1, ONLY[:1])]
+    before, after = (float(text.splitlines()[-1].split(" | ")[3]) for text in (first, both))
+    # The mean of what was kept and of 1.
+    assert after == pytest.approx((before + 1) / 2, abs=2e-4)

@@ -27,7 +27,7 @@ from understudy.synthesis.shrinkage import (
     NestedRows,
     ShrunkRows,
     best_strength,
-    fit_strengths,
+    fit_levels,
 )
 from understudy.synthesis.tables import ConditionalTable, SparseRanges
 
@@ -333,7 +333,7 @@ def test_leaving_out_in_rows_of_different_depths():
         expected += np.log(slow_row_share(fewer, others, row, value, shrinkage))
     found = ShrunkRows(rows, donors, shrinkage).left_out()
     assert found == pytest.approx(expected, rel=1e-12)
-    assert len(fit_strengths(rows, donors, shrinkage.base)) == rows.levels
+    assert len(fit_levels(rows, donors, shrinkage.base).strengths) == rows.levels
 
 
 def test_half_a_survey_tells_more_of_the_other_half():

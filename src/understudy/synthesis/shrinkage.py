@@ -8,6 +8,7 @@ strengths, by the functions here. `Shrinkage` has the formula.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
@@ -108,6 +109,11 @@ class NestedRows:
     def levels(self) -> int:
         """How many rows lie within one another at most."""
         return len(self.bounds) - 1
+
+    def splits(self, level: int) -> int:
+        """Return by how many splits in two the rows above a level became its rows."""
+        own = self.above[self.bounds[level] : self.bounds[level + 1]]
+        return len(own) - len(np.unique(own))
 
     @cached_property
     def smallest(self) -> Positions:
@@ -361,44 +367,41 @@ def best_strength(
     return search_strength(counts, shares, TRIED, least, same)
 
 
-def fit_strengths(
+def fit_levels(
     rows: NestedRows,
     donors: Codes | Cells,
     base: Probabilities,
     min_count: int = 1,
-    slack: float = 0.0,
-) -> NDArray[np.float64]:
+    slacks: Sequence[float] | None = None,
+    first: float | None = None,
+) -> LeftOut:
     """Return how far rows of each level are best drawn to those above, by left-out records.
 
     Level by level, from the row of all records down, the strength is taken with which the records
-    of the level are most probable, each under the others alone. Below the row of all records, a
-    larger strength is taken if it costs less than `slack`, in nats.
+    of the level are most probable, each under the others alone.
+
+    Parameters
+    ----------
+    rows, donors, base
+        As of `ShrunkRows`; `base` are the shares of values above all rows.
+    min_count : int
+        The fewest records of a row that is used.
+    slacks : sequence of float, optional
+        For each level below the row of all records: a larger strength is taken if it costs less
+        than this, in nats.
+    first : float, optional
+        The strength of the row of all records, if it is given.
 
     Examples
     --------
     The parent tells nothing, so its rows are drawn to the row of all records as far as can be:
 
     >>> rows = NestedRows.of(np.array([[0], [1]], np.uint8), np.array([0, 4]), 8)
-    >>> fit_strengths(rows, np.array([0, 0, 1, 1, 0, 0, 1, 1], np.uint8), np.full(2, 0.5))
-    array([524288., 524288.])
-    """
-    return np.array(fit_levels(rows, donors, base, min_count, slack).strengths)
-
-
-def fit_levels(
-    rows: NestedRows,
-    donors: Codes | Cells,
-    base: Probabilities,
-    min_count: int = 1,
-    slack: float = 0.0,
-    first: float | None = None,
-) -> LeftOut:
-    """Return the levels that `fit_strengths` finds, with what they say of left-out records.
-
-    The strength of the row of all records is `first` if it is given.
+    >>> fit_levels(rows, np.array([0, 0, 1, 1, 0, 0, 1, 1], np.uint8), np.full(2, 0.5)).strengths
+    [524288.0, 524288.0]
     """
     left_out = LeftOut(rows, donors, base, max(min_count, 1))
     left_out.add_level(first)
-    for _ in range(rows.levels - 1):
+    for slack in [0.0] * (rows.levels - 1) if slacks is None else slacks:
         left_out.add_level(slack=slack)
     return left_out

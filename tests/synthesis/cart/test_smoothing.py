@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from understudy import Cart, Schema
 from understudy.errors import ParameterError
-from understudy.synthesis.cart.smoothing import MOST_GROUPS, SLACK, leaf_strengths
+from understudy.synthesis.cart.smoothing import FOR_A_SPLIT, MOST_GROUPS, SLACK, leaf_strengths
 from understudy.synthesis.cart.trees import Tree
-from understudy.synthesis.shrinkage import best_strength, fit_strengths
+from understudy.synthesis.shrinkage import best_strength, fit_levels
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -107,6 +107,62 @@ def test_strengths_of_numbers_are_those_of_leaving_each_out(seed, splits, cardin
     assert found.tolist() == slow_strengths(rows, donors, base)
 
 
+def slow_category_strengths(rows, donors, base):
+    """Return the strengths of categories from the definition, with shares in plain Python."""
+    donors, strengths = donors.tolist(), []
+    for level in range(rows.levels):
+        own = range(rows.bounds[level], rows.bounds[level + 1])
+        joint, whole, shares = [], [], []
+        for row in own:
+            near = donors[rows.starts[row] : rows.starts[row] + rows.lengths[row]]
+            for value in sorted(set(near)):
+                ways, node = [], int(rows.above[row])
+                while node >= 0:
+                    ways.insert(0, node)
+                    node = int(rows.above[node])
+                share = base[value]
+                for strength, node in zip(strengths, ways, strict=True):
+                    start, length = rows.starts[node], rows.lengths[node]
+                    others = donors[start : start + length].count(value) - 1
+                    if length > 1:
+                        share = (others + strength * share) / (length - 1 + strength)
+                joint.append(near.count(value))
+                whole.append(len(near))
+                shares.append(share)
+        # A row that was split into four was split three times.
+        splits = len(own) - len({int(rows.above[row]) for row in own})
+        slack = max(SLACK, splits * FOR_A_SPLIT) if level else 0.0
+        counts = np.array(joint), np.array(whole)
+        strengths.append(best_strength(counts, np.array(shares), 1, slack)[0])
+    return strengths
+
+
+@given(seeds, st.integers(0, 30), st.sampled_from([2, 3, 8]))
+def test_strengths_of_categories_are_those_of_leaving_each_out(seed, splits, cardinality):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 15, splits + 1)
+    rows = random_tree(rng, splits).nest(sizes)
+    likely = rng.dirichlet(np.full(cardinality, 0.5), splits + 1)
+    drawn = [
+        np.sort(rng.choice(cardinality, size, p=own))
+        for own, size in zip(likely, sizes, strict=True)
+    ]
+    donors = np.concatenate(drawn).astype(np.uint8)
+    base = np.full(cardinality, 1 / cardinality)
+    found = leaf_strengths("auto", rows, donors, base, numbers=False)
+    assert found == pytest.approx(slow_category_strengths(rows, donors, base), rel=1e-12)
+
+
+def test_splits_that_chance_alone_made_are_not_believed():
+    # Nothing tells of anything, but each tree finds its hundreds of splits.
+    rng = np.random.default_rng(3)
+    answers = {f"q{n}": rng.choice(list("abcdef"), 2000) for n in range(7)}
+    trees = Cart(random_state=1).fit(pl.DataFrame(answers)).trees()
+    assert min(tree.leaves for tree in trees[3:]) > 150
+    # Were each level believed that gains 3 nats, leaves would decide up to a third of all draws.
+    assert max(tree.own_share for tree in trees) < 0.1
+
+
 def test_few_different_numbers_are_looked_for_one_by_one():
     # Where all codes have records, each is then a group, as a category is.
     rng = np.random.default_rng(1)
@@ -115,7 +171,7 @@ def test_few_different_numbers_are_looked_for_one_by_one():
     donors = np.sort(np.append(some, np.arange(MOST_GROUPS))).astype(np.uint8)
     base = np.full(MOST_GROUPS, 1 / MOST_GROUPS)
     found = leaf_strengths("auto", rows, donors, base, numbers=True)
-    assert found.tolist() == fit_strengths(rows, donors, base).tolist()
+    assert found.tolist() == fit_levels(rows, donors, base).strengths
 
 
 def test_numbers_that_all_differ():
@@ -124,7 +180,7 @@ def test_numbers_that_all_differ():
     rows = random_tree(rng, 1).nest(np.array([500, 500]))
     base = np.full(1000, 1 / 1000)
     told = np.arange(1000, dtype=np.uint16)
-    assert fit_strengths(rows, told, base)[1] > 1e5
+    assert fit_levels(rows, told, base).strengths[1] > 1e5
     assert leaf_strengths("auto", rows, told, base, numbers=True)[1] < 5
     mixed = rng.permutation(1000).astype(np.uint16)
     untold = np.concatenate([np.sort(mixed[:500]), np.sort(mixed[500:])])

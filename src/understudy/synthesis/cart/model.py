@@ -136,10 +136,11 @@ class Cart(PanelSynthesizer):
     every value that the column can have is possible in every leaf. The automatic strengths
     :math:`\alpha_d` have the largest likelihood of all records, each under the counts of the
     others, for the root first, and then for one level of nodes after the other. They are at least
-    half a record, and larger where that makes all records of a level less than 20 times as
-    unlikely: a record has helped to choose the splits, even if it is left out of the counts. Of
-    numbers, it is the likelihood of groups that counts, since a number that nobody else has could
-    not be expected. Strata are drawn as they are.
+    half a record, and larger where that costs less than 3 nats of all records of a level, or less
+    than one for each of its splits if these are of categories: a record has helped to choose the
+    splits, even if it is left out of the counts. Of numbers, it is the likelihood of groups that
+    counts, since a number that nobody else has could not be expected. Strata are drawn as they
+    are.
 
     `log_likelihood` is that of the drawn codes: before smoothing, and given the kept columns. With
     `proper` it is that of the first copy.

@@ -6,7 +6,8 @@ all leaves would seem to tell nothing. So of a number they ask how probable its 
 groups of the numbers in the node above. These get as fine as the nodes do.
 
 A record that is left out has still helped to choose the splits, so that these seem to tell more
-than they do. A level of splits must therefore tell enough to be believed: see `SLACK`.
+than they do. A level of splits must therefore tell enough to be believed: see `SLACK` and
+`FOR_A_SPLIT`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from understudy.synthesis.shrinkage import (
     NestedRows,
     Probabilities,
     best_strength,
-    fit_strengths,
+    fit_levels,
 )
 
 LeafSmoothing: TypeAlias = Literal["auto"] | float
@@ -44,6 +45,14 @@ SLACK = 3.0
 That is 20 times as probable, all records of a level together. Without it, levels that gain next to
 nothing multiply: a value that a node hardly ever has becomes next to impossible some levels below,
 and whoever has it there is given away by a single draw.
+"""
+
+FOR_A_SPLIT = 1.0
+"""Of categories, it must gain this much for each split of the level, in nats, if that is more.
+
+The splits were chosen to tell these very categories of these very records. Each of hundreds gains
+a little by that alone, and together they would seem to tell enough. Splits of numbers are chosen by
+squares, and groups of numbers judge them.
 """
 
 
@@ -84,7 +93,8 @@ def leaf_strengths(
         return np.full(rows.levels, smoothing, np.float64)
     if numbers:
         return _fit_number_strengths(rows, donors, base)
-    return fit_strengths(rows, donors, base, slack=SLACK)
+    slacks = [max(SLACK, FOR_A_SPLIT * rows.splits(level)) for level in range(1, rows.levels)]
+    return np.array(fit_levels(rows, donors, base, slacks=slacks).strengths)
 
 
 def _fit_number_strengths(
