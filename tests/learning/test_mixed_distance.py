@@ -12,11 +12,13 @@ from numpy.testing import assert_array_equal
 from understudy.learning.mixed_distance import (
     UNIT,
     PlacedTable,
+    count_nearer,
     nearest_by_both,
     nearest_by_half,
     nearest_records,
     place_together,
 )
+from understudy.learning.mixed_kernels import BLOCK
 
 
 def differences(first: PlacedTable, row: int, second: PlacedTable, other: int) -> list[int]:
@@ -115,20 +117,38 @@ def test_nearest_are_those_of_all_pairs(drawn, count, trimmed, themselves):
         assert_array_equal(one, other_one)
 
 
-def test_the_coarse_pass_loses_nothing():
-    rng = np.random.default_rng(4)
-    rows, columns = 1300, 12  # more than two blocks
+@pytest.mark.parametrize("numbers", [0, 3, 4, 9])
+def test_the_coarse_pass_loses_nothing(numbers):
+    rng = np.random.default_rng(numbers)
+    rows, people = 2 * BLOCK + 70, np.arange(0, 2 * BLOCK, 200)
+    # Half of the records are near one of the people, so that some come just after one as near.
+    spread = np.where(np.arange(rows) % 2, 0.05, 1.0)[:, None] * rng.normal(size=(rows, numbers))
+    values = rng.normal(size=(rows, numbers))[people[np.arange(rows) % len(people)]] + spread
+    labels = rng.choice(["a", "b", "c"], (rows, 5))
     frame = pl.DataFrame(
-        {f"n{k}": rng.normal(size=rows).round(2) for k in range(columns // 2)}
-        | {f"c{k}": rng.integers(0, 4, rows).astype(str) for k in range(columns // 2)}
-    ).with_columns(pl.col(r"^c\d$").map_elements(lambda text: f"v{text}", return_dtype=pl.String))
-    placed = place_together({"original": frame}, frame.columns)["original"]
-    few = placed.take(np.arange(60))
-    both = nearest_by_both(few, placed, counts={"whole": 2, "trimmed": 2}, own=np.arange(60))
-    for kind, found in both.items():
-        twin = nearest_twin(few, placed, 2, np.arange(60), kind == "trimmed")
-        assert_array_equal(found[0], twin[0])
-        assert_array_equal(found[1], twin[1])
+        {f"n{place}": values[:, place].round(3) for place in range(numbers)}
+        | {f"c{place}": labels[:, place] for place in range(5)}
+    )
+    held = place_together({"original": frame}, frame.columns)["original"]
+    held = held.weighted({"n0": 0.3, "n2": 0.01, "c1": 0.5})
+    some = held.take(people)
+    apart = np.abs(some.values[:, :, None].astype(np.int64) - held.values[:, None, :])
+    caps = held.caps[:, None, None]
+    apart = np.where((np.arange(numbers + 5) < numbers)[:, None, None] | (apart == 0), apart, caps)
+    apart = np.minimum(apart, caps)
+    apart[:, np.arange(len(people)), people] = 100 * UNIT  # not oneself
+    whole, sums = apart.sum(axis=0), np.sort(apart, axis=0)
+    twins = {"whole": whole, "trimmed": whole - sums[-1]}
+    found = nearest_by_both(some, held, counts={"whole": 3, "trimmed": 2}, own=people)
+    found["half"] = nearest_by_half(some, held, count=2, own=people)
+    twins["half"] = sums[: (numbers + 6) // 2].sum(axis=0)
+    for kind, twin in twins.items():
+        order = np.argsort(twin, axis=1, kind="stable")[:, : found[kind][1].shape[1]]
+        assert_array_equal(found[kind][1], order)
+        assert_array_equal(found[kind][0], np.take_along_axis(twin, order, axis=1) / UNIT)
+    nearer = count_nearer(some, held, limits={"whole": np.full(len(people), 1.2)})["whole"]
+    assert_array_equal(nearer, 1 + (whole < 1.2 * UNIT).sum(axis=1))  # and themselves
+    assert nearer.max() > 1
 
 
 ages = pl.DataFrame({"age": [20, 30, 40, 50]})

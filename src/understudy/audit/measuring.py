@@ -19,6 +19,7 @@ from understudy.data.frames import to_narwhals
 from understudy.data.joint_coding import EncodedTable
 from understudy.learning.jobs import Remembered
 from understudy.progress import inside_a_step, track
+from understudy.threads import one_thread
 from understudy.wording import quoted
 
 
@@ -65,7 +66,7 @@ def run_measures(
         name = synthesis.given.name
         try:
             # What a measure does inside is part of the one bar, unless it takes long.
-            with inside_a_step():
+            with inside_a_step(), one_thread():
                 found = measure.run(synthesis)
         except Exception as error:  # noqa: BLE001  # whatever fails, the other measures stand
             text = failure_text(error, to_narwhals(task.original).columns)

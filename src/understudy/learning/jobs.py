@@ -26,6 +26,7 @@ from understudy.errors import ParameterError
 from understudy.learning.classifiers import Codes, Model, encode
 from understudy.showing import reason
 from understudy.stopping import ended_with
+from understudy.threads import one_thread
 
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
@@ -202,11 +203,10 @@ class Job:
 
     def _trained(self) -> Any:  # noqa: ANN401  # whatever the model predicts
         from sklearn.exceptions import ConvergenceWarning
-        from threadpoolctl import threadpool_limits
 
         shown, asked = encode(self.model.encoding, self.keys, self.asked, self.levels)
         model = self.model.new(self.seed, len(self.truth), self.levels)
-        with threadpool_limits(1), warnings.catch_warnings():
+        with one_thread(), warnings.catch_warnings():
             if self.model.is_ours:
                 # The papers' settings, or a thousand steps: a fit that could be a little better is
                 # an attacker like any other, and nothing that the user could mend.

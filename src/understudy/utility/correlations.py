@@ -16,6 +16,7 @@ from understudy.data.frames import Backend, Frame
 from understudy.data.joint_coding import CodedTables
 from understudy.progress import track
 from understudy.results import Line, Result
+from understudy.threads import one_thread
 from understudy.utility.correlation_matrix import (
     FEWEST,
     CorrelationMatrix,
@@ -326,8 +327,6 @@ def correlations(
     >>> found.lost[0].columns, round(found.lost[0].original, 2)
     (('x', 'y'), 1.0)
     """
-    from threadpoolctl import threadpool_limits
-
     check_whole("random_state", random_state, 0)
     both = compared_with_control(tables_of(original, synthetic, control=control), columns)
     numbers = raw_numbers(both, special)
@@ -342,7 +341,7 @@ def correlations(
     }
     plain: dict[str, CorrelationMatrix] = {}
     ranked: dict[str, CorrelationMatrix] = {}
-    with threadpool_limits(1):  # more cost more than they save, and change the last digits
+    with one_thread():
         for table, held in track(tables.items(), "comparing correlations", len(tables)):
             plain[table] = correlation_matrix(held, list(numbers.values()), rng)
             ranks = [

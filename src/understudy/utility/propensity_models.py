@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from understudy.data.joint_coding import Levels
 from understudy.errors import ParameterError
 from understudy.learning.classifiers import Codes, encode
+from understudy.threads import one_thread
 
 MOST_LEVELS = 50
 """Levels of a column that have an indicator in the logistic regression; the rest share one."""
@@ -93,12 +94,11 @@ class Logistic:
         """Return each record's probability of being labelled, and the number of parameters."""
         from sklearn.exceptions import ConvergenceWarning
         from sklearn.linear_model import LogisticRegression
-        from threadpoolctl import threadpool_limits
 
         if self.parameters == 1:
             return np.full(len(labels), labels.mean()), 1
         model = LogisticRegression(C=WEAK_PENALTY, solver="newton-cholesky", tol=1e-8)
-        with threadpool_limits(1), warnings.catch_warnings():
+        with one_thread(), warnings.catch_warnings():
             # Where tables can be told apart for certain, ever larger coefficients are better.
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(self.features, labels)

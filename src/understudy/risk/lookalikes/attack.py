@@ -36,6 +36,7 @@ from understudy.risk.lookalikes.repetitions import without_surplus
 from understudy.risk.lookalikes.result import Lookalikes
 from understudy.risk.lookalikes.ways import Way, shared_p_values
 from understudy.risk.lookalikes.whole_units import UnitsOf, drawn_units
+from understudy.threads import one_thread
 
 MOST_HALVED, FEWEST_PEOPLE = 3 * 10**7, 300
 """So many pairs of a person and a record are compared by half of their columns, but so many people
@@ -162,6 +163,7 @@ def units_of_tables(
     )
 
 
+@one_thread()
 def lookalikes_of(
     tables: Mapping[str, Frame | EncodedTable],
     *,

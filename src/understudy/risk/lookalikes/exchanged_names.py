@@ -41,8 +41,6 @@ def exchanged_names(original: PlacedTable, released: PlacedTable) -> tuple[int, 
     >>> exchanged_names(*place_together({"own": own, "release": own}, own.columns).values()) is None
     True
     """
-    from scipy.optimize import linear_sum_assignment
-
     if original.numeric < FEWEST:
         return None
     ours, theirs = (
@@ -53,6 +51,8 @@ def exchanged_names(original: PlacedTable, released: PlacedTable) -> tuple[int, 
         return None
     if _agreement(ours[pairs], theirs[pairs]) >= AS_NAMED:
         return None
+    from scipy.optimize import linear_sum_assignment
+
     # Sorted, the relations of a column do not depend on what the others are called.
     own, other = (np.sort(table, axis=1) for table in (ours, theirs))
     apart = np.abs(own[:, None, :] - other[None, :, :]).sum(axis=2)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from understudy.intervals import wilson_interval
 from understudy.progress import track
 from understudy.risk.membership.roc import area_interval, area_under_curve
+from understudy.threads import one_thread
 
 FOLDS = 10
 """Parts of the releases, each of which is scored by what the others teach."""
@@ -45,13 +46,8 @@ class ToldApart:
 def tell_each_apart(
     shadows: Iterable[tuple[Floats, NDArray[np.bool_], Floats | None]], rng: np.random.Generator
 ) -> list[ToldApart]:
-    """Return it for several people, one after the other, in one thread.
-
-    The matrices are so small that more threads would wait for each other.
-    """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
+    """Return it for several people, one after the other, in one thread."""
+    with one_thread():
         return [tell_apart(*one, rng) for one in track(list(shadows), "Telling releases apart")]
 
 

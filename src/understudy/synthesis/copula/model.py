@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, ParamSpec, TypeVar, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,7 @@ from understudy.synthesis.copula.latents import (
     pair_correlations,
     telling_orders,
 )
+from understudy.threads import one_thread
 
 # Normal variables that are held at once while drawing (16 MB).
 _HELD = 2**21
@@ -44,23 +44,6 @@ _FAR = 18.0
 _WHOLE = np.arange(-_FAR, _FAR + 1)
 _BENDS = np.array([-8, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 8.0])
 _ENDS = 2.0 ** np.arange(-6, 4)
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
-def _on_one_thread(work: Callable[P, R]) -> Callable[P, R]:
-    """Multiply matrices on one thread: more wait for each other, and round otherwise."""
-
-    @functools.wraps(work)
-    def limited(*args: P.args, **kwargs: P.kwargs) -> R:
-        from threadpoolctl import threadpool_limits
-
-        with threadpool_limits(1, "blas"):
-            return work(*args, **kwargs)
-
-    return limited
 
 
 class GaussianCopula(Synthesizer):
@@ -139,7 +122,7 @@ class GaussianCopula(Synthesizer):
         if self.smoothing is not None:
             check_choice("smoothing", self.smoothing, get_args(Smoothing), ", or None")
 
-    @_on_one_thread
+    @one_thread()
     def _fit(self, source: Source, rng: np.random.Generator) -> None:  # noqa: ARG002  # nothing is drawn
         counts, coders = marginal_counts(source), list(self.codec_.coders.values())
         orders = self._natural_orders()
@@ -191,7 +174,7 @@ class GaussianCopula(Synthesizer):
         self.correlation_ = correlation
         self._root = np.linalg.cholesky(correlation)
 
-    @_on_one_thread
+    @one_thread()
     def _draw(self, block: Block, rng: np.random.Generator) -> Coded:
         from scipy.special import ndtr
 
