@@ -57,8 +57,7 @@ class CsvOptions:
     dates : {"dmy", "mdy"}, optional
         Whether the day or the month comes first in dates such as 01/02/2020.
     like : Dialect, optional
-        How another file is written: its formats are tried first. That of a file of another kind
-        has none.
+        How another file is written: its formats are tried first.
     """
 
     delimiter: str | None = None
@@ -84,8 +83,8 @@ class CsvOptions:
 
     def search(self, dialect: Dialect) -> Search:
         """Return what finds the formats of columns."""
-        formats = self.like.formats if isinstance(self.like, Dialect) else {}
-        return Search(dialect.decimal, self.missing_words, self.dates, formats)
+        known = getattr(self.like, "formats", {})
+        return Search(dialect.decimal, self.missing_words, self.dates, known)
 
     @property
     def missing_words(self) -> tuple[str, ...] | None:

@@ -198,7 +198,7 @@ def resolve_dialect(
     while unnamed in names[1:]:
         unnamed += "_"
     check_names([unnamed, *rows[0][1:]] if unnamed else rows[0])
-    decimal = decimal or _detect_decimal(rows[1:], delimiter)
+    decimal = decimal or detect_decimal(rows[1:], delimiter)
     return Dialect(
         delimiter,
         decimal,
@@ -304,7 +304,8 @@ def _detect_delimiter(text: str, cut: bool) -> str:
     return max(DELIMITERS, key=score)
 
 
-def _detect_decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:
+def detect_decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:
+    """Return the decimal sign that most numbers in some rows have."""
     if delimiter == ",":
         return "."
     values = [value for row in rows for value in row]
