@@ -117,7 +117,7 @@ def _is_mixed(form: ColumnFormat, mixes: Mixes, name: str) -> bool:
     if not any(form.missing):
         return False
     held = form.values
-    plain = (isinstance(held, NumberFormat) and held.plain) or (
+    plain = (isinstance(held, NumberFormat) and held.undressed) or (
         isinstance(held, DateFormat) and held.pattern == _MOMENT and not held.zone
     )
     return plain and mixes(name)
