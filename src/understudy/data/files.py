@@ -16,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 
 from understudy.data.csv_files import read_csv
+from understudy.data.csv_preamble import below_preamble
 from understudy.data.csv_text import put_rows
 from understudy.data.date_format import DayOrder
 from understudy.data.declared import declare_like
@@ -112,8 +113,8 @@ def read(  # noqa: PLR0913  # one keyword for each thing that can be detected
         The sheet of a workbook, by name or by number from 1; by default the first with something
         in it.
     header_row : int, optional
-        The row of a workbook's sheet that holds the names of the columns, counted from 1; by
-        default the first with something in it.
+        The row of a sheet, or the line of a CSV file, that holds the names of the columns, counted
+        from 1; by default the first with something in it that is no comment (``#``).
     backend : {"polars", "pandas", "pyarrow"}
         The kind of frame to return.
 
@@ -154,10 +155,13 @@ def read_with_dialect(
     with opened.called_by_name():
         check_memory(opened.path)
         if opened.kind is CSV:
-            table = read_csv(opened.path, asked)
+            opened, asked, above = below_preamble(opened, asked)
+            with opened.called_by_name():
+                table = read_csv(opened.path, asked)
+            dialect = above.noted(table.dialect)
             if not quietly:
-                tell_notices(opened.name, table.dialect, given=asked.encoding is not None)
-            return table.frame, table.dialect
+                tell_notices(opened.name, dialect, given=asked.encoding is not None)
+            return table.frame, dialect
         kind = opened.kind.load()
         frame = _with_rows(kind.read_table(opened, asked), opened.name)
         own = kind.written_as(opened, asked) if hasattr(kind, "written_as") else None
@@ -363,6 +367,8 @@ def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dial
     with temporary.open("wb") as file:
         if dialect.mark:
             file.write(encode("\ufeff"))
+        if dialect.separator_told:
+            file.write(encode(f"sep={dialect.delimiter}{dialect.newline}"))
         produce(sink)
         if not headed:
             return

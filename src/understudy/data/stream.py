@@ -21,6 +21,7 @@ from understudy.data.csv_files import (
     unnamed_in_words,
     unreadable,
 )
+from understudy.data.csv_preamble import below_preamble
 from understudy.data.csv_shape import shape_of, with_quotes
 from understudy.data.declared import declared
 from understudy.data.dialect import Dialect, has_blank_lines, plain_names
@@ -291,6 +292,7 @@ def _scan_typed(opened: Opened, batch_rows: int, options: ReadOptions) -> FileSt
 
 def _scan_csv(opened: Opened, batch_rows: int, options: ReadOptions) -> FileStream:
     os.environ.setdefault("POLARS_CSV_CHUNK_SIZE", str(BYTES_OF_TEXT))
+    opened, options, above = below_preamble(opened, options)
     path = opened.path
     dialect = options.dialect(path)
     if dialect.encoding != "utf-8":
@@ -304,7 +306,7 @@ def _scan_csv(opened: Opened, batch_rows: int, options: ReadOptions) -> FileStre
         raise DataError(f"{path} {what}, {_READ_WHOLE}")
     texts = FileStream(opened, batch_rows, dialect)
     check_names(texts.names)
-    stream = replace(texts, dialect=_with_formats(path, texts, dialect, options))
+    stream = replace(texts, dialect=above.noted(_with_formats(path, texts, dialect, options)))
     with path.open("rb") as file:
         if len(stream.names) > 1 and has_blank_lines(file) and stream.rows_without_values():
             what = "has blank lines, which are not records. Remove them"

@@ -211,3 +211,16 @@ def test_workbooks_of_other_programs(tmp_path, ending, make):
     assert_frame_equal(read(path, sheet="people"), expected)
     copy = write(read(path), tmp_path / "copy.xlsx", dialect=detect(path))
     assert_frame_equal(read(copy), expected)
+
+
+def test_row_numbers_without_a_name_keep_none(tmp_path):
+    with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 1, ["a", "b"])  # as pandas writes a frame with its index
+        sheet.write_row(1, 0, [0, 1.5, "x"])
+        sheet.write_row(2, 0, [1, 2.5, "y"])
+    found = read(tmp_path / "t.xlsx")
+    assert found.rows(named=True)[0] == {"row": 0, "a": 1.5, "b": "x"}
+    copy = write(found, tmp_path / "u.xlsx", dialect=detect(tmp_path / "t.xlsx"))
+    assert detect(copy) == detect(tmp_path / "t.xlsx")
+    assert read(copy).equals(found)

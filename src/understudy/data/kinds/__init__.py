@@ -43,7 +43,7 @@ class ReadOptions(CsvOptions):
     sheet : str or int, optional
         The sheet of a workbook, by its name or its number from 1.
     header_row : int, optional
-        The row of a workbook's sheet that holds the names, counted from 1.
+        The row of a sheet, or the line of a CSV file, that holds the names, counted from 1.
     """
 
     sheet: str | int | None = None

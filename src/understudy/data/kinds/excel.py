@@ -16,6 +16,7 @@ from typing import Any, cast
 import polars as pl
 import pyarrow as pa
 
+from understudy.data.dialect import ROW
 from understudy.data.frames import check_names
 from understudy.data.kinds import Produce, ReadOptions
 from understudy.data.kinds.opening import Opened
@@ -50,10 +51,21 @@ _FORMATS = {pl.Date: "yyyy-mm-dd", pl.Datetime: "yyyy-mm-dd hh:mm:ss", pl.Time: 
 
 @dataclass(frozen=True)
 class Sheet:
-    """How a workbook's table is written: what its sheet is called, and the rows above it."""
+    """How a workbook's table is written.
+
+    Parameters
+    ----------
+    name : str
+        What its sheet is called.
+    above : int
+        The rows above the header.
+    unnamed : str
+        What the first column is called here, if it has no name in the sheet; empty if it has one.
+    """
 
     name: str
     above: int = 0
+    unnamed: str = ""
 
 
 def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:
@@ -66,6 +78,7 @@ def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:
         sheet = _chosen(book, opened, options, tell=True)
         header = _header_row(book, sheet, opened, options)
         names = _names(book, sheet, header)
+        names = _with_first(book, sheet, header, names)
         check_names(list(names.values()))
         loaded = book.load_sheet(
             sheet, header_row=None, skip_rows=header + 1, schema_sample_rows=None
@@ -117,6 +130,22 @@ def _gaps(column: pl.Series) -> int:
     return column.null_count() + not_numbers
 
 
+def _with_first(book: Any, sheet: str, header: int, names: dict[int, str]) -> dict[int, str]:  # noqa: ANN401
+    """Return the names with one for a first column that lacks it: pandas writes row numbers so."""
+    if 0 in names or 1 not in names:
+        return names
+    first = book.load_sheet(sheet, header_row=None, skip_rows=header + 1, n_rows=1)
+    if not any(
+        column.absolute_index == 0 and values.null_count() < len(values)
+        for column, values in zip(first.selected_columns, first.to_polars(), strict=True)
+    ):
+        return names
+    name = ROW
+    while name in names.values():
+        name += "_"
+    return {0: name, **names}
+
+
 def mixes(opened: Opened, name: str) -> bool:  # noqa: ARG001  # any column can
     """Return whether a column of text may have cells with numbers."""
     return True
@@ -128,7 +157,11 @@ def written_as(opened: Opened, options: ReadOptions) -> Sheet:
     If the row of its header is given, that of the output is the same, so that both are read alike.
     """
     with _reading(opened) as book:
-        return Sheet(_chosen(book, opened, options, tell=False), (options.header_row or 1) - 1)
+        sheet = _chosen(book, opened, options, tell=False)
+        header = _header_row(book, sheet, opened, options)
+        named = _names(book, sheet, header)
+        added = {*_with_first(book, sheet, header, named).values()} - {*named.values()}
+        return Sheet(sheet, (options.header_row or 1) - 1, next(iter(added), ""))
 
 
 @contextmanager
@@ -327,7 +360,9 @@ def write_table(produce: Produce, path: Path, like: TypedDialect, ending: str) -
         book.set_properties({"created": dt.datetime(2000, 1, 1)})  # noqa: DTZ001
         sheet = book.add_worksheet(own.name if own else None)
         above = own.above if own else 0
-        sheet.write_row(above, 0, frame.columns, book.add_format({"bold": True}))
+        unnamed = own.unnamed if own else ""
+        names = [None if unnamed and name == unnamed else name for name in frame.columns]
+        sheet.write_row(above, 0, names, book.add_format({"bold": True}))
         sheet.freeze_panes(above + 1, 0)
         for place, column in enumerate(frame):
             shown = _for_excel(column)
