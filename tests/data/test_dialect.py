@@ -156,7 +156,7 @@ def test_a_dialect_that_cannot_be_is_refused(arguments, message):
         (b"\xef\xbb\xbf\n", {}, "is empty"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", {}, "is a binary file"),
         (b"a,a\n1,2\n", {}, "must differ; repeated: 'a'"),
-        (b"a,,b\n1,2,3\n", {}, "Column 2 has no name"),
+        (b"a,,\n1,2,3\n", {}, "Column 2 has no name"),
         (b"a,b\n1,2\n", {"encoding": "klingon"}, "no encoding 'klingon'"),
         (b"a,b\n\xfc,2\n", {"encoding": "utf-8"}, "cannot be read as utf-8"),
         (b"a,b\n1,2\n", {"delimiter": "--"}, "one character; got '--'"),

@@ -42,7 +42,6 @@ from understudy.audit.units import (
     with_units,
 )
 from understudy.data.decisions import Reading, decisions
-from understudy.data.dialect import Dialect
 from understudy.data.frames import Frame, Layout, to_narwhals
 from understudy.progress import doing
 from understudy.risk.scenario import Scenario
@@ -284,7 +283,7 @@ def _readings(task: Task) -> tuple[Reading, ...]:
     model = next((one.model for one in task.releases if one.model is not None), None)
     if model is None:
         return ()
-    formats = model.dialect_.in_words if isinstance(model.dialect_, Dialect) else {}
+    formats = model.dialect_.in_words if model.dialect_ else {}
     return tuple(decisions(task.original, model.schema_, formats=formats).readings())
 
 

@@ -221,7 +221,11 @@ class Csv:
     ] = None
     header_row: Annotated[
         int | None,
-        _excel("The row with the names of the columns.", default="the first in use", min=1),
+        _excel(
+            "The row of a sheet, or the line of a CSV file, with the names of the columns.",
+            default="the first in use",
+            min=1,
+        ),
     ] = None
 
     def read(

@@ -144,10 +144,10 @@ def show_decisions(
     """Show what each column of a table was taken for, unless it should be quiet."""
     if ctx.obj["quiet"]:
         return
-    from understudy.data import Dialect, decisions
+    from understudy.data import decisions
     from understudy.report.decision_table import decision_table
 
-    formats = written.in_words if isinstance(written, Dialect) else {}
+    formats = written.in_words if written else {}
     hint = "Change a line in the schema file, or give the option that is shown."
     found = decisions(frame, schema, formats=formats)
     session.console().print(decision_table(found, option_for, hint))

@@ -22,6 +22,7 @@ from understudy.data.public_tables import fetch
 from understudy.data.schema import Column, Schema
 from understudy.data.source import CodedStream, TableSource
 from understudy.data.stream import FileStream, scan
+from understudy.data.typed_dialect import TypedDialect
 
 __all__ = [
     "Codec",
@@ -42,6 +43,7 @@ __all__ = [
     "Parts",
     "Schema",
     "TableSource",
+    "TypedDialect",
     "decisions",
     "detect",
     "fetch",

@@ -16,6 +16,7 @@ from understudy.data.csv_shape import shape_of, tidied, with_quotes
 from understudy.data.date_format import DateFormat, DayOrder
 from understudy.data.dialect import (
     OTHER_DELIMITERS,
+    ROW,
     Dialect,
     has_blank_lines,
     plain_names,
@@ -26,6 +27,7 @@ from understudy.data.formats import ColumnFormat, TextFormat
 from understudy.data.number_format import NumberFormat
 from understudy.errors import DataError
 from understudy.showing import reason
+from understudy.wording import quoted
 
 _MARK = "\ufeff"
 LARGE_FILE = 2**23
@@ -57,8 +59,7 @@ class CsvOptions:
     dates : {"dmy", "mdy"}, optional
         Whether the day or the month comes first in dates such as 01/02/2020.
     like : Dialect, optional
-        How another file is written: its formats are tried first. That of a file of another kind
-        has none.
+        How another file is written: its formats are tried first.
     """
 
     delimiter: str | None = None
@@ -84,8 +85,8 @@ class CsvOptions:
 
     def search(self, dialect: Dialect) -> Search:
         """Return what finds the formats of columns."""
-        formats = self.like.formats if isinstance(self.like, Dialect) else {}
-        return Search(dialect.decimal, self.missing_words, self.dates, formats)
+        known = getattr(self.like, "formats", {})
+        return Search(dialect.decimal, self.missing_words, self.dates, known)
 
     @property
     def missing_words(self) -> tuple[str, ...] | None:
@@ -145,11 +146,18 @@ def read_csv(source: Path | bytes, options: CsvOptions, name: Path | None = None
 
 
 def unnamed_in_words(dialect: Dialect) -> Iterator[str]:
-    """Yield what was done with a first column without a name, if there is one."""
-    if dialect.unnamed:
+    """Yield what was done with columns without a name, if there are any."""
+    first = [name for name in dialect.unnamed if name.startswith(ROW)]
+    others = [name for name in dialect.unnamed if name not in first]
+    if first:
         yield (
             f"The first column has no name, like row numbers that R or pandas wrote along. It is "
-            f"called {dialect.unnamed!r} here, and written without a name again."
+            f"called {first[0]!r} here, and written without a name again."
+        )
+    if others:
+        yield (
+            f"Columns without a name are called {quoted(others)} here, and written without one "
+            "again. If the header is further down, give its line as `header_row`."
         )
 
 
@@ -195,7 +203,7 @@ def _why(error: pl.exceptions.PolarsError) -> str:
     if "found more fields" in text:
         return (
             ": a row has more fields than the header. If a title or a comment stands above the "
-            "header, remove it"
+            "header, give the header's line as `header_row`"
         )
     if any(word in text for word in ("CSV malformed", "quote", "not properly escaped")):
         return ": a quotation mark is not closed, or stands inside a field"

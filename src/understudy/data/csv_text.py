@@ -31,7 +31,7 @@ def put_rows(
     if quotes or dialect.padded or dialect.header_quoted or dialect.newline == "\r":
         file.write(encode(_rows(frame, dialect, header=header)))
         return
-    if header and _lacks_name(frame, dialect):
+    if header and _lacks_names(frame, dialect):
         file.write(encode(_header(frame, dialect) + dialect.newline))
         header = False
     ready = pl.DataFrame([_for_polars(values, dialect) for values in frame])
@@ -58,14 +58,15 @@ def _header(frame: pl.DataFrame, dialect: Dialect) -> str:
     names = pl.Series("name", frame.columns, pl.String).to_frame()
     quoted = names.select(_quoted(pl.col("name"), dialect, always=dialect.header_quoted))
     fields = quoted.to_series().to_list()
-    if _lacks_name(frame, dialect):
-        fields[0] = '""' if dialect.unnamed_quoted else ""
+    for place, name in enumerate(frame.columns):
+        if name in dialect.unnamed:
+            fields[place] = '""' if dialect.unnamed_quoted and not place else ""
     return _separator(dialect).join(fields)
 
 
-def _lacks_name(frame: pl.DataFrame, dialect: Dialect) -> bool:
-    """Return whether the first column had no name in the file, and is to have none again."""
-    return bool(dialect.unnamed) and frame.columns[:1] == [dialect.unnamed]
+def _lacks_names(frame: pl.DataFrame, dialect: Dialect) -> bool:
+    """Return whether columns had no name in the file, and are to have none again."""
+    return any(name in dialect.unnamed for name in frame.columns)
 
 
 def _for_polars(values: pl.Series, dialect: Dialect) -> pl.Series:

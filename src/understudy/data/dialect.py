@@ -31,6 +31,8 @@ OTHER_DELIMITERS = ("^", "~", "\x01", ":", " ")
 
 _SAMPLE_BYTES = 2**18
 _SAMPLE_ROWS = 200
+_DUPLICATED = "_duplicated_"
+"""What polars calls all columns without a name but the first."""
 _BLANK_LINE = re.compile(rb"\n\r?\n")
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+,\d+\s*")
 _DECIMAL_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
@@ -66,11 +68,13 @@ class Dialect:
         How many line ends follow the last record: none, one, or more.
     header_quoted : bool
         Whether all names of columns are in quotes.
-    unnamed : str
-        What the first column is called here if it has no name, as R and pandas write row numbers;
-        it is written without one. Empty if it has a name.
+    unnamed : tuple of str
+        What columns are called here that have no name, such as the first one, where R and pandas
+        write row numbers; they are written without one.
     unnamed_quoted : bool
-        Whether two quotes stand in place of that name.
+        Whether two quotes stand in place of the first name.
+    separator_told : bool
+        Whether a line above the header names the delimiter, as Excel has it: ``sep=;``.
     formats : mapping
         How each column is written, by its name. Columns without one are written plainly.
     notices : tuple of str
@@ -85,8 +89,9 @@ class Dialect:
     newline: str = "\n"
     ending: int = 1
     header_quoted: bool = False
-    unnamed: str = ""
+    unnamed: tuple[str, ...] = ()
     unnamed_quoted: bool = False
+    separator_told: bool = False
     formats: Mapping[str, ColumnFormat] = field(default_factory=dict, hash=False)
     notices: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
@@ -99,6 +104,7 @@ class Dialect:
             raise DataError(f"Delimiter and decimal sign cannot both be {self.decimal!r}.")
         if self.newline not in ("\n", "\r\n", "\r"):
             raise DataError(f"A line must end in \\n, \\r\\n or \\r; got {self.newline!r}.")
+        object.__setattr__(self, "unnamed", tuple(self.unnamed))  # JSON has lists
 
     @property
     def in_words(self) -> dict[str, str]:
@@ -193,12 +199,10 @@ def resolve_dialect(
     delimiter = delimiter or _detect_delimiter(text, cut)
     Dialect(delimiter)  # says what is wrong with a delimiter that was given
     rows = _split(text, delimiter, cut)
-    names = [name.strip() for name in rows[0]] if rows else []
-    unnamed = ROW if len(names) > 1 and not names[0] and all(names[1:]) else ""
-    while unnamed in names[1:]:
-        unnamed += "_"
-    check_names([unnamed, *rows[0][1:]] if unnamed else rows[0])
-    decimal = decimal or _detect_decimal(rows[1:], delimiter)
+    names = rows[0] if rows else []
+    unnamed = _names_of_unnamed(names)
+    check_names(plain_names(names, unnamed))
+    decimal = decimal or detect_decimal(rows[1:], delimiter)
     return Dialect(
         delimiter,
         decimal,
@@ -207,7 +211,7 @@ def resolve_dialect(
         mark=mark,
         newline="\n" if "\n" in text or "\r" not in text else "\r",
         unnamed=unnamed,
-        unnamed_quoted=bool(unnamed) and text.lstrip().startswith('""'),
+        unnamed_quoted=bool(unnamed) and not names[0].strip() and text.lstrip().startswith('""'),
     )
 
 
@@ -230,15 +234,32 @@ def has_blank_lines(file: BinaryIO) -> bool:
     return False
 
 
-def plain_names(names: Sequence[str], unnamed: str = "") -> list[str]:
+def plain_names(names: Sequence[str], unnamed: Sequence[str] = ()) -> list[str]:
     """Return a CSV header's names as they are meant: polars leaves quotes in them doubled.
 
-    A first column without a name is called `unnamed`, if that is given.
+    Columns without a name are called as `unnamed` says, in their order.
     """
-    plain = [name.replace('""', '"') for name in names]
-    if unnamed and plain and not plain[0].strip():
-        plain[0] = unnamed
-    return plain
+    given = iter(unnamed)
+    return [
+        next(given, name)
+        if not name.strip() or (unnamed and name.startswith(_DUPLICATED))
+        else name.replace('""', '"')
+        for name in names
+    ]
+
+
+def _names_of_unnamed(names: Sequence[str]) -> tuple[str, ...]:
+    """Return what columns without a name are called, if most have one."""
+    gaps = [place for place, name in enumerate(names) if not name.strip()]
+    if 2 * len(gaps) >= len(names) and not (gaps == [0] and len(names) == 2):
+        return ()
+    found = []
+    for place in gaps:
+        name = f"column {place + 1}" if place else ROW
+        while name in names or name in found:
+            name += "_"
+        found.append(name)
+    return tuple(found)
 
 
 def _canonical(encoding: str) -> str:
@@ -304,7 +325,8 @@ def _detect_delimiter(text: str, cut: bool) -> str:
     return max(DELIMITERS, key=score)
 
 
-def _detect_decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:
+def detect_decimal(rows: Sequence[Sequence[str]], delimiter: str) -> str:
+    """Return the decimal sign that most numbers in some rows have."""
     if delimiter == ",":
         return "."
     values = [value for row in rows for value in row]

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
@@ -15,18 +16,30 @@ import polars as pl
 import pyarrow as pa
 
 from understudy.data.csv_files import read_csv
+from understudy.data.csv_preamble import below_preamble
 from understudy.data.csv_text import put_rows
 from understudy.data.date_format import DayOrder
 from understudy.data.declared import declare_like
 from understudy.data.dialect import FALLBACK_ENCODING, Dialect
 from understudy.data.formula_cells import Guard
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend
-from understudy.data.kinds import COMPRESSED, CSV, KINDS, WRITABLE, ReadOptions, Sink, ending_of
-from understudy.data.kinds.database import Address, is_address, read_address
-from understudy.data.kinds.opening import STANDARD, Opened, open_table
+from understudy.data.kinds import (
+    COMPRESSED,
+    CSV,
+    KINDS,
+    WRITABLE,
+    Produce,
+    ReadOptions,
+    Sink,
+    ending_of,
+)
+from understudy.data.kinds.database import Address, is_address, mixes_in, read_address
+from understudy.data.kinds.opening import STANDARD, open_table
 from understudy.data.kinds.spool import Spool, pack, to_standard_output
 from understudy.data.memory import check_memory
 from understudy.data.partial import note_finished, under_way
+from understudy.data.text_columns import Mixes, never, read_texts
+from understudy.data.typed_dialect import TypedDialect
 from understudy.errors import AlreadyThereError, DataError
 from understudy.showing import reason
 from understudy.stopping import whole
@@ -38,7 +51,7 @@ Place: TypeAlias = str | Path | Address
 """Where a table is: a file, a folder, a pattern, ``-``, or the address of one in a database."""
 
 Written: TypeAlias = Any
-"""How a table is written: a `Dialect`, the labels of a file of SPSS or Stata, or a sheet."""
+"""How a table is written: a `Dialect`, or the `TypedDialect` of a file that has types."""
 
 
 def suffix_like(path: Place) -> str:
@@ -93,15 +106,15 @@ def read(  # noqa: PLR0913  # one keyword for each thing that can be detected
     dates : {"dmy", "mdy"}, optional
         Whether the day or the month comes first in dates such as 01/02/2020, where that cannot be
         told.
-    like : Dialect, optional
+    like : Dialect or TypedDialect, optional
         How another file is written, such as the original of a synthetic table: its formats are
         tried first.
     sheet : str or int, optional
         The sheet of a workbook, by name or by number from 1; by default the first with something
         in it.
     header_row : int, optional
-        The row of a workbook's sheet that holds the names of the columns, counted from 1; by
-        default the first with something in it.
+        The row of a sheet, or the line of a CSV file, that holds the names of the columns, counted
+        from 1; by default the first with something in it that is no comment (``#``).
     backend : {"polars", "pandas", "pyarrow"}
         The kind of frame to return.
 
@@ -136,26 +149,45 @@ def read_with_dialect(
     """
     if is_address(path):
         address = path if isinstance(path, Address) else Address(str(path))
-        return _with_rows(read_address(address), address), None
+        frame, asked = _with_rows(read_address(address), address), ReadOptions(**options)
+        return _with_texts(frame, asked, address, mixes=mixes_in(address), quietly=quietly)
     opened, asked = open_table(cast("str | Path", path)), ReadOptions(**options)
     with opened.called_by_name():
         check_memory(opened.path)
         if opened.kind is CSV:
-            table = read_csv(opened.path, asked)
+            opened, asked, above = below_preamble(opened, asked)
+            with opened.called_by_name():
+                table = read_csv(opened.path, asked)
+            dialect = above.noted(table.dialect)
             if not quietly:
-                tell_notices(opened.name, table.dialect, given=asked.encoding is not None)
-            return table.frame, table.dialect
-        frame = _with_rows(opened.kind.load().read_table(opened, asked), opened.name)
-        return frame, _written_as(opened, asked)
+                tell_notices(opened.name, dialect, given=asked.encoding is not None)
+            return table.frame, dialect
+        kind = opened.kind.load()
+        frame = _with_rows(kind.read_table(opened, asked), opened.name)
+        own = kind.written_as(opened, asked) if hasattr(kind, "written_as") else None
+        mixes = partial(kind.mixes, opened) if hasattr(kind, "mixes") else None
+        return _with_texts(frame, asked, opened.name, own, mixes, quietly=quietly)
 
 
-def _written_as(opened: Opened, options: ReadOptions) -> Written | None:
-    """Return how a file is written that is not CSV."""
-    return opened.kind.load().written_as(opened, options) if opened.kind.needs else None
+def _with_texts(
+    frame: pl.DataFrame,
+    options: ReadOptions,
+    name: object,
+    own: object = None,
+    mixes: Mixes | None = None,
+    *,
+    quietly: bool,
+) -> tuple[pl.DataFrame, TypedDialect | None]:
+    """Return a table of a file that has types with its texts read, and how it is written."""
+    found, dialect = read_texts(frame, options, mixes or never)
+    if not quietly:
+        tell_notices(name, dialect)
+    written = replace(dialect, own=own)
+    return cast("pl.DataFrame", declare_like(found, frame)), written or None
 
 
-def tell_notices(name: object, dialect: Dialect, *, given: bool) -> None:
-    """Say what a person should know about how a CSV file was read; `given` is its encoding."""
+def tell_notices(name: object, dialect: Written, *, given: bool = True) -> None:
+    """Say what a person should know about how a file was read; `given` is a CSV's encoding."""
     log = logging.getLogger("understudy")
     if not given and dialect.encoding == FALLBACK_ENCODING:
         log.warning(
@@ -173,8 +205,8 @@ def detect(
 ) -> Written | None:
     """Return how a table is written, for another one that is to be written like it.
 
-    A CSV file's dialect is found by all of its texts, so this takes as long as reading it. Given to
-    `write`, it writes a table as that file is written.
+    This is found by all texts of the file, so it takes as long as reading it. Given to `write`, it
+    writes a table as that file is written.
 
     Parameters
     ----------
@@ -185,17 +217,11 @@ def detect(
 
     Returns
     -------
-    Dialect, Labels, Sheet or None
-        The dialect of a CSV file, the labels of a file of SPSS, Stata or SAS, the sheet of a
-        workbook; None where there is nothing to say.
+    Dialect, TypedDialect or None
+        The dialect of a CSV file; of another one, how its texts are written, and its sheet or its
+        labels; None where there is nothing to say.
     """
-    if is_address(path):
-        return None
-    opened = open_table(cast("str | Path", path))
-    if opened.kind is CSV:
-        return read_with_dialect(path, quietly=True, **options)[1]
-    with opened.called_by_name():
-        return _written_as(opened, ReadOptions(**options))
+    return read_with_dialect(path, quietly=True, **options)[1]
 
 
 def fitted(like: Written | None, path: Path) -> Written | None:
@@ -232,7 +258,7 @@ def write(
         ``"-"`` is the standard output, which gets CSV.
     overwrite : bool
         Whether an existing file may be replaced.
-    dialect : Dialect, Labels or Sheet, optional
+    dialect : Dialect or TypedDialect, optional
         How to write it, for instance as `detect` found the input to be written. What does not suit
         the kind of file is left aside.
     safe_cells : bool
@@ -290,13 +316,26 @@ def _write_as(
 ) -> None:
     """Write a table in the way that an ending asks for."""
     kind = WRITABLE[suffix]
+    typed = like if isinstance(like, TypedDialect) else TypedDialect()
     if kind is not CSV:
         guard.tell_needless(f"A {suffix} file")
-        kind.load().write_table(produce, path, like, suffix)
+        kind.load().write_table(_with_stored(produce, typed), path, typed, suffix)
         return
     delimiter = "\t" if suffix == ".tsv" else ","
-    dialect = like if isinstance(like, Dialect) else Dialect(delimiter=delimiter)
+    plain = Dialect(delimiter=delimiter, formats=typed.formats)
+    dialect = like if isinstance(like, Dialect) else plain
     _write_csv(lambda sink: produce(guard.before(sink)), path, dialect)
+
+
+def _with_stored(produce: Produce, typed: TypedDialect) -> Produce:
+    """Return what produces a table with the texts that its file has in the place of values."""
+    if not typed.formats:
+        return produce
+
+    def stored(table: pa.Table) -> pa.Table:
+        return to_arrow(typed.stored(cast("pl.DataFrame", pl.from_arrow(table))))
+
+    return lambda sink: produce(lambda table: sink(stored(table)))
 
 
 def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dialect) -> None:
@@ -328,6 +367,8 @@ def _write_csv(produce: Callable[[Sink], object], temporary: Path, dialect: Dial
     with temporary.open("wb") as file:
         if dialect.mark:
             file.write(encode("\ufeff"))
+        if dialect.separator_told:
+            file.write(encode(f"sep={dialect.delimiter}{dialect.newline}"))
         produce(sink)
         if not headed:
             return

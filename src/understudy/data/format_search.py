@@ -105,6 +105,10 @@ class Search:
             some = some.filter(~some.str.strip_chars(" ").is_in(words)).head(SAMPLE_TEXTS)
         return some.unique(maintain_order=True).to_list()
 
+    def as_text(self, texts: pl.Series) -> Found:
+        """Return a column as text, whatever is in it, without the words for a missing value."""
+        return self._text(texts)
+
     def _text(
         self, texts: pl.Series, doubts: tuple[Doubt, ...] = (), *, codes: bool = False
     ) -> Found:
@@ -296,18 +300,3 @@ _SENTENCES: dict[Doubt, str] = {
     "padding": "The dates or times are not written alike in {}: new ones will be written in one "
     "way.",
 }
-
-
-def with_dates(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return a table with columns of text as dates or times where all of their values are such.
-
-    Examples
-    --------
-    >>> with_dates(pl.DataFrame({"day": ["31/12/2023", None], "size": ["S", "M"]})).dtypes
-    [Date, String]
-    """
-    search = Search(missing=())
-    found = [search.column(column) for column in frame if column.dtype == pl.String]
-    return frame.with_columns(
-        one.values for one in found if isinstance(one.format.values, DateFormat)
-    )

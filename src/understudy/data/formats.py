@@ -136,11 +136,9 @@ class ColumnFormat:
 
     def parsed(self, text: pl.Expr) -> pl.Expr:
         """Return texts of a file as values: an expression of the whole column."""
-        words = list(self.missing)
-        if not isinstance(self.values, TextFormat):
-            words = [word for word in words if word]  # what is empty is no number or date
-        elif self.values.empty:
-            words.remove("")
+        # What is empty is no number or date, and may be a text of its own.
+        empty = isinstance(self.values, TextFormat) and not self.values.empty
+        words = [word for word in self.missing if word or empty]
         if words:
             text = pl.when(~text.is_in(words)).then(text)
         return self.values.parsed(text)

@@ -73,7 +73,8 @@ def check_names(names: Sequence[object]) -> None:
     if unnamed:
         raise DataError(
             f"Column {unnamed[0]} has no name (a row index that was written along, or a title "
-            "above the header?). Name it, or remove what does not belong to the table."
+            "above the header?). Name it, or remove what does not belong to the table. If the "
+            "header of a file is further down, give its line as `header_row`."
         )
     other = [name for name in names if not isinstance(name, str)]
     if other:

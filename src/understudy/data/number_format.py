@@ -119,6 +119,20 @@ class NumberFormat:
             significant=self.significant,
         )
 
+    @property
+    def undressed(self) -> bool:
+        """Whether the numbers may be written so by a program, with as many decimals as needed."""
+        return self == NumberFormat(
+            whole=self.whole,
+            places=self.places,
+            trimmed=self.trimmed,
+            exponents=self.exponents,
+            capital=self.capital,
+            digits=self.digits,
+            significant=self.significant,
+            odd=self.odd,
+        )
+
     def exceeded(self, values: pl.Series) -> bool:
         """Return whether some numbers may need more decimals than `digits`, or an exponent."""
         if not self.digits or not values.dtype.is_float():

@@ -23,7 +23,7 @@ from understudy.data.frames import Frame, Layout, to_arrow, to_narwhals
 
 if TYPE_CHECKING:
     from understudy.data.coded import Coded
-    from understudy.data.dialect import Dialect
+    from understudy.data.typed_dialect import AnyDialect
 
 
 Joined: TypeAlias = tuple[str, frozenset[str], str]
@@ -88,8 +88,8 @@ class TableSource(Protocol):
         ...
 
     @property
-    def dialect(self) -> Dialect | None:
-        """How the table's CSV file is written, if that is known."""
+    def dialect(self) -> AnyDialect | None:
+        """How the table's file is written, if that is known."""
         ...
 
     @property
@@ -132,7 +132,7 @@ class FrameSource:
 
     frame: Frame
 
-    dialect: Dialect | None = None
+    dialect: AnyDialect | None = None
 
     @cached_property
     def rows(self) -> int:
@@ -160,9 +160,9 @@ class FrameSource:
 
     def describe(self, names: Collection[str] | None = None) -> Iterator[tuple[str, Counted]]:
         """Yield the columns, or some of them, with the values that occur and their counts."""
-        for name in self._whole.column_names:
+        for name, column in zip(self._whole.column_names, self._whole.columns, strict=True):
             if names is None or name in names:
-                yield name, Counted.of(self._whole[name].combine_chunks())
+                yield name, Counted.of(column.combine_chunks())
 
     def combinations(self, names: Sequence[str]) -> Combinations:
         """Return the different rows of some columns, and how many records are like each."""

@@ -21,10 +21,11 @@ from understudy.data.csv_files import (
     unnamed_in_words,
     unreadable,
 )
+from understudy.data.csv_preamble import below_preamble
 from understudy.data.csv_shape import shape_of, with_quotes
 from understudy.data.declared import declared
 from understudy.data.dialect import Dialect, has_blank_lines, plain_names
-from understudy.data.files import Place, read, tell_notices
+from understudy.data.files import Place, read_with_dialect, tell_notices
 from understudy.data.format_search import Found, Search, doubts_in_words
 from understudy.data.formats import ColumnFormat
 from understudy.data.frames import Layout, check_names, to_arrow
@@ -33,6 +34,8 @@ from understudy.data.kinds.database import is_address
 from understudy.data.kinds.opening import Opened, open_table
 from understudy.data.number_format import NumberFormat
 from understudy.data.source import CodedStream, Combinations, Encoder, Joined
+from understudy.data.text_columns import find_texts
+from understudy.data.typed_dialect import AnyDialect, TypedDialect
 from understudy.errors import DataError, unknown_columns
 from understudy.showing import reason
 
@@ -62,7 +65,7 @@ class FileStream:
 
     opened: Opened | pl.DataFrame
     batch_rows: int
-    dialect: Dialect | None
+    dialect: AnyDialect | None
     drop: tuple[str, ...] = ()
     codes_in_memory: bool = False
     joined: tuple[Joined, ...] = ()
@@ -72,7 +75,8 @@ class FileStream:
     def __post_init__(self) -> None:
         lazy = self.lazy()
         # Of a CSV file, `pl.len` alone would hold the whole text in memory.
-        length = pl.len() if self.dialect is None else pl.first().is_null().count()
+        is_csv = isinstance(self.dialect, Dialect)
+        length = pl.first().is_null().count() if is_csv else pl.len()
         object.__setattr__(self, "rows", int(self._collect(lazy.select(length)).item()))
         object.__setattr__(self, "empty", self._collect(lazy.head(0)))
         if self.rows == 0:
@@ -103,9 +107,14 @@ class FileStream:
     def _as_it_is(self) -> pl.LazyFrame:
         if isinstance(self.opened, pl.DataFrame):
             return self.opened.lazy().drop(self.drop)
-        if self.dialect is None:
+        if not isinstance(self.dialect, Dialect):
             lazy: pl.LazyFrame = self.opened.kind.load().scan_table(self.opened)
-            return lazy.drop(self.drop)
+            written = {} if self.dialect is None else self.dialect.formats
+            return lazy.drop(self.drop).with_columns(
+                form.parsed(pl.col(name)).alias(name)
+                for name, form in written.items()
+                if name not in self.drop
+            )
         formats = self.dialect.formats
         # Polars reads plain numbers faster than their texts.
         numbers = {
@@ -199,17 +208,18 @@ class FileStream:
         """Return the codes of the file, batch by batch or in memory."""
         return codec.encode(self) if self.codes_in_memory else CodedStream(codec, self)
 
-    def parts(self) -> Iterator[pl.DataFrame]:
-        """Yield the whole file, as many columns at a time as fit the memory set aside."""
+    def parts(self, names: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
+        """Yield all columns, or some, as many at a time as fit the memory set aside."""
         together = max(1, MEMORY_FOR_COLUMNS // (16 * max(self.rows, 1)))
-        for start in range(0, len(self.names), together):
-            yield self._collect(self.lazy().select(self.names[start : start + together]))
+        wanted = self.names if names is None else names
+        for start in range(0, len(wanted), together):
+            yield self._collect(self.lazy().select(wanted[start : start + together]))
 
     def _collect(self, lazy: pl.LazyFrame) -> pl.DataFrame:
         try:
             return lazy.collect(engine="streaming")
         except pl.exceptions.PolarsError as error:
-            if self.dialect is not None and isinstance(self.opened, Opened):
+            if isinstance(self.dialect, Dialect) and isinstance(self.opened, Opened):
                 raise DataError(unreadable(self.opened.path, self.dialect, error)) from error
             raise DataError(f"{self.name} cannot be read ({reason(error)}).") from error
 
@@ -247,12 +257,12 @@ def scan(
         logging.getLogger("understudy").warning(
             "%s cannot be read in batches: the whole table is held in memory.", what
         )
-        stream = FileStream(read(path, **options), batch_rows, None)
+        stream = FileStream(*_whole(path, batch_rows, options))
     elif opened.kind is CSV:
         with opened.called_by_name():
             stream = _scan_csv(opened, batch_rows, ReadOptions(**options))
     else:
-        stream = FileStream(opened, batch_rows, None)
+        stream = _scan_typed(opened, batch_rows, ReadOptions(**options))
     if drop or codes_in_memory:
         stream = replace(stream, drop=_known(drop, stream), codes_in_memory=codes_in_memory)
     check_names(stream.names)
@@ -263,8 +273,26 @@ def _is_arrow_stream(opened: Opened) -> bool:
     return opened.kind is ARROW and opened.kind.load().is_stream(opened)
 
 
+def _whole(
+    path: Place, batch_rows: int, options: Mapping[str, Any]
+) -> tuple[pl.DataFrame, int, TypedDialect | None]:
+    frame, written = read_with_dialect(path, **options)
+    return frame, batch_rows, written
+
+
+def _scan_typed(opened: Opened, batch_rows: int, options: ReadOptions) -> FileStream:
+    """Open a file that has types; its columns of text may be written as in a CSV file."""
+    stream = FileStream(opened, batch_rows, None)
+    schema = stream.empty.schema
+    texts = [name for name, kind in schema.items() if kind == pl.String]
+    _, dialect = find_texts(stream.parts(texts), schema, options, with_values=False)
+    tell_notices(opened.name, dialect)
+    return replace(stream, dialect=dialect) if dialect else stream
+
+
 def _scan_csv(opened: Opened, batch_rows: int, options: ReadOptions) -> FileStream:
     os.environ.setdefault("POLARS_CSV_CHUNK_SIZE", str(BYTES_OF_TEXT))
+    opened, options, above = below_preamble(opened, options)
     path = opened.path
     dialect = options.dialect(path)
     if dialect.encoding != "utf-8":
@@ -278,7 +306,7 @@ def _scan_csv(opened: Opened, batch_rows: int, options: ReadOptions) -> FileStre
         raise DataError(f"{path} {what}, {_READ_WHOLE}")
     texts = FileStream(opened, batch_rows, dialect)
     check_names(texts.names)
-    stream = replace(texts, dialect=_with_formats(path, texts, dialect, options))
+    stream = replace(texts, dialect=above.noted(_with_formats(path, texts, dialect, options)))
     with path.open("rb") as file:
         if len(stream.names) > 1 and has_blank_lines(file) and stream.rows_without_values():
             what = "has blank lines, which are not records. Remove them"

@@ -1,16 +1,17 @@
-"""How a private release is written in a CSV file: like the original, as far as that is public."""
+"""How a private release is written: like the original, as far as that is public."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from understudy.data import Dialect, Schema
+from understudy.data import Schema
 from understudy.data.formats import ColumnFormat
 from understudy.data.number_format import NumberFormat
 from understudy.data.schema import Column
+from understudy.data.typed_dialect import AnyDialect
 
 
-def public_dialect(written: Dialect, schema: Schema) -> Dialect:
+def public_dialect(written: AnyDialect, schema: Schema) -> AnyDialect:
     """Return a dialect without what the longest number or a single gap of the original tells.
 
     Delimiter, decimal sign, quotes and the order of dates stay: they are the form of the file. How
@@ -18,7 +19,7 @@ def public_dialect(written: Dialect, schema: Schema) -> Dialect:
 
     Parameters
     ----------
-    written : Dialect
+    written : Dialect or TypedDialect
         How the original is written.
     schema : Schema
         What is public of its columns.

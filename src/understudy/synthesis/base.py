@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 
 from understudy.arguments import check_choice, check_whole
 from understudy.counting import LocalEngine, Source
-from understudy.data import Codec, Coded, Dialect, Schema
+from understudy.data import Codec, Coded, Schema
 from understudy.data.bins import Decoding
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.files import fitted, write_tables
 from understudy.data.frames import Frame, to_arrow
 from understudy.data.panel_look import looks_like_panel, panel_losses
 from understudy.data.source import FrameSource, TableSource, source_of
+from understudy.data.typed_dialect import AnyDialect, dialect_from_plain
 from understudy.errors import (
     DataError,
     ModelFileError,
@@ -64,7 +65,7 @@ class Synthesizer(Parametrized, ABC):
         What is known of each column.
     n_rows_ : int
         Records that the model was fitted to.
-    dialect_ : Dialect or None
+    dialect_ : Dialect, TypedDialect or None
         How the CSV file of the table is written, if that is known.
     description_seconds_, generation_seconds_ : float
         How long `fit` took, and the last synthetic table that was drawn; nan if that is not known.
@@ -94,7 +95,7 @@ class Synthesizer(Parametrized, ABC):
     codec_: Codec
     schema_: Schema
     n_rows_: int
-    dialect_: Dialect | None = None
+    dialect_: AnyDialect | None = None
     description_seconds_: float = math.nan
     generation_seconds_: float = math.nan
     _fit_seed: np.random.SeedSequence | None = None
@@ -133,7 +134,7 @@ class Synthesizer(Parametrized, ABC):
         data: Frame | TableSource,
         schema: Schema | None = None,
         *,
-        dialect: Dialect | None = None,
+        dialect: AnyDialect | None = None,
     ) -> Self:
         """Learn from a table.
 
@@ -143,8 +144,8 @@ class Synthesizer(Parametrized, ABC):
             The original table. What `scan` gives, or Spark, need not fit in memory.
         schema : Schema, optional
             What the columns are; inferred if not given.
-        dialect : Dialect, optional
-            How the table's CSV file is written, from `detect`; a stream knows it. `sample_to`
+        dialect : Dialect or TypedDialect, optional
+            How the table's file is written, from `detect`; a stream knows it. `sample_to`
             writes in the same way, also after the model was saved and loaded.
 
         Returns
@@ -165,7 +166,7 @@ class Synthesizer(Parametrized, ABC):
             raise
         return self
 
-    def _kept_dialect(self, written: Dialect | None) -> Dialect | None:
+    def _kept_dialect(self, written: AnyDialect | None) -> AnyDialect | None:
         """Return how synthetic files are written, by how the original's was."""
         return written
 
@@ -281,13 +282,13 @@ class Synthesizer(Parametrized, ABC):
         copy: int = 0,
         random_state: RandomState = None,
         overwrite: bool = False,
-        dialect: Dialect | None = None,
+        dialect: AnyDialect | None = None,
         safe_cells: bool = False,
     ) -> Path:
         """Draw a synthetic table straight into a CSV or Parquet file, whatever its size.
 
         The file holds the same rows as `sample` gives for the same seed; `copy` counts the tables
-        of ``sample(copies=...)`` from 0. Without a `dialect`, a CSV file is written like that of
+        of ``sample(copies=...)`` from 0. Without a `dialect`, a file is written like that of
         the original, if `fit` knew how. With `safe_cells`, texts that a spreadsheet would run as
         formulas have an apostrophe before them.
         """
@@ -577,7 +578,7 @@ class Synthesizer(Parametrized, ABC):
         known = {name: round(own, 4) for name, own in taken.items() if not math.isnan(own)}
         if known and with_times:
             description["seconds"] = known
-        if isinstance(self.dialect_, Dialect):
+        if self.dialect_ is not None:
             description["dialect"] = self.dialect_.to_plain()
         coding = {f"{_CODEC}{name}": array for name, array in self.codec_.to_arrays().items()}
         return description, self._learnt() | coding
@@ -633,7 +634,7 @@ class Synthesizer(Parametrized, ABC):
             model.description_seconds_ = float(taken.get("description", math.nan))
             model.generation_seconds_ = float(taken.get("generation", math.nan))
             if "dialect" in header:
-                model.dialect_ = Dialect.from_plain(header["dialect"])
+                model.dialect_ = dialect_from_plain(header["dialect"])
             model._take_back(header, own)  # noqa: SLF001  # a subclass of this class
             model._check_arrays(arrays)  # noqa: SLF001
             model._check_types()  # noqa: SLF001

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.arguments import is_number
-from understudy.data import Coded, Dialect, Schema
+from understudy.data import Coded, Schema
 from understudy.data.bins import Decoding
 from understudy.data.frames import Frame
 from understudy.data.source import TableSource
+from understudy.data.typed_dialect import AnyDialect
 from understudy.errors import DataError, NoDensityError, ParameterError, SchemaError
 from understudy.synthesis.base import Synthesizer
 from understudy.wording import quoted
@@ -164,8 +165,8 @@ class PrivateSynthesizer(Synthesizer):
         self._fit_private(records.coded, accountant, np.random.default_rng(self._fit_seed))
         self.ledger_ = accountant.ledger
 
-    def _kept_dialect(self, written: Dialect | None) -> Dialect | None:
-        if not self.is_private or not isinstance(written, Dialect):
+    def _kept_dialect(self, written: AnyDialect | None) -> AnyDialect | None:
+        if not self.is_private or written is None:
             return written
         from understudy.privacy.public_dialect import public_dialect
 

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy import Independent, Schema
-from understudy.data import detect, read, scan
+from understudy.data import read, scan
 from understudy.data.files import suffix_like
 from understudy.data.kinds.database import Address, is_address, quoted, without_passwords
 from understudy.errors import DataError
@@ -147,7 +147,6 @@ def test_an_address_is_no_file():
     assert is_address("SQLite:///x.db")
     assert not is_address("data/sqlite.csv")
     assert suffix_like("sqlite:///survey.db?table=people") == ".csv"
-    assert detect("sqlite:///survey.db?table=people") is None
     assert Address("postgresql://ann@host/db?table=public.people").name == "public.people"
 
 

@@ -217,4 +217,5 @@ def test_the_page_about_files_has_a_line_for_each_kind():
 
 def test_how_a_table_is_written_is_none_for_files_that_say_it_themselves(tmp_path):
     assert detect(write(TABLE, tmp_path / "t.parquet")) is None
-    assert detect(write(TABLE, tmp_path / "t.jsonl")) is None
+    dates = detect(write(TABLE, tmp_path / "t.jsonl")).in_words
+    assert dates["day"] == "dates as yyyy-mm-dd"

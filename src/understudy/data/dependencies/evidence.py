@@ -62,6 +62,19 @@ def beyond_chance(exceptions: int, tries: int, chance: float, tests: int, likely
     return tries * relative_entropy(share, min(chance, likely)) >= needed
 
 
+def can_be_told(records: int, tests: int, likely: float) -> bool:
+    """Return whether so many records could tell any of so many dependencies from chance.
+
+    Of few records and many columns, none could: then the search is over before it begins.
+
+    Examples
+    --------
+    >>> can_be_told(20, 100 * 99, 0.4), can_be_told(20, 20_000 * 19_999, 0.4)
+    (True, False)
+    """
+    return beyond_chance(0, records, 1.0, tests, likely)
+
+
 def relative_entropy(share: float, other: float) -> float:
     """Return how far a share of exceptions lies below another one, in nats per record.
 

@@ -21,6 +21,7 @@ from understudy.data.dependencies.evidence import (
     LIKELY_FORMULA,
     MOST_EXCEPTIONS,
     beyond_chance,
+    can_be_told,
 )
 from understudy.data.dependencies.families import PART_CODES, PARTS, SECONDS, Code, Form, Formula
 from understudy.data.dependencies.formulas import Floats, agreeing, as_floats, computed
@@ -81,15 +82,16 @@ class _Search:
         """Yield the formulas of one column."""
         numbers = self.numbers
         tests = len(numbers) ** 2 * 20 + 1
+        if not can_be_told(self.views.rows, tests, LIKELY_FORMULA):
+            numbers = []
         one_number = OneNumber(self.looks)
         parts = list(self._parts()) if numbers else []
         # Columns that come later were more often computed from earlier ones than the reverse.
         for name in reversed(numbers):
             yield from self._checked([one for one in parts if one.column == name], tests)
-            for other in numbers:
-                if (name, other) in one_number.suggested:
-                    found = self._checked(one_number.formulas(name, other), tests)
-                    yield from islice(found, 1)
+            for other in one_number.suggested_for(name):
+                found = self._checked(one_number.formulas(name, other), tests)
+                yield from islice(found, 1)
         for name, other in permutations(self.times, 2):
             if pa.types.is_date(self.views[name].array.type):
                 one = Formula(name, "date", (other,))

@@ -145,7 +145,7 @@ def find_mappings(views: Views, taken: Collection[str]) -> Iterator[Determined]:
     tests = len(telling) * max(len(varied) - 1, 1)
     follows: dict[tuple[str, str], int] = {}
     varied = [name for name in varied if _may_follow(views[name], tests)]
-    alone = [(name,) for name in telling]
+    alone = [(name,) for name in telling if varied]
     for by, others in zip(alone, shortlists(views, alone, varied), strict=True):
         (name,) = by
         groups = Groups.of(views[name])
@@ -201,10 +201,14 @@ def _simplest(
         rank = 2 if column.binned else 1 if column.kind == "categorical" else 0
         return (name in taken) * 3 + rank, places[name]
 
+    told_by: dict[str, list[str]] = {}
+    for one, other in follows:
+        told_by.setdefault(other, []).append(one)
+    ordered = {name: place for place, name in enumerate(sorted(places, key=first))}
     stays: dict[str, str] = {}
-    for name in sorted(places, key=first):
-        alike = [one for one in stays.values() if (one, name) in follows and (name, one) in follows]
-        stays[name] = alike[0] if alike else name
+    for name in ordered:
+        earlier = [one for one in told_by.get(name, ()) if one in stays and (name, one) in follows]
+        stays[name] = stays[min(earlier, key=ordered.__getitem__)] if earlier else name
     for name in places:
         if name in taken:
             continue
@@ -212,8 +216,9 @@ def _simplest(
             by = stays[name]
         else:
             # What is computed already can tell it: the name of a weekday follows from its number.
-            found = [one for one in taken if (one, name) in follows and stays[one] == name]
-            found = found or [o for o in places if (o, name) in follows and stays[o] == o]
+            telling = told_by.get(name, ())
+            found = [one for one in telling if one in taken and stays[one] == name]
+            found = found or [one for one in telling if stays[one] == one]
             if not found:
                 continue
             by = min(found, key=lambda n: (views[n].column.binned, views[n].levels, places[n]))
@@ -229,6 +234,10 @@ def _find_pairs(
 ) -> Iterator[Determined]:
     """Yield the columns that follow from two others, and from none alone."""
     left = [name for name, view in views.columns.items() if name not in told and view.levels > 1]
+    if len(telling) > MOST_PAIRS:
+        # None of the others is in one of the pairs with the fewest combinations.
+        fewest = set(sorted(telling, key=lambda name: views[name].levels)[: MOST_PAIRS + 1])
+        telling = [name for name in telling if name in fewest]
     pairs = [
         (a, b)
         for a, b in combinations(telling, 2)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 import pyarrow as pa
 
-from understudy.data.dependencies.evidence import LIKELY_FORMULA, beyond_chance
+from understudy.data.dependencies.evidence import LIKELY_FORMULA, beyond_chance, can_be_told
 from understudy.data.dependencies.families import MissingTogether, MissingWhen
 from understudy.data.dependencies.views import View, Views
 
@@ -36,6 +36,8 @@ def find_missing(
     for name in gappy:
         blocks.setdefault(np.packbits(views[name].missing).tobytes(), []).append(name)
     tests = len(gappy) * max(len(views.columns), 1)
+    if not can_be_told(views.rows, tests, LIKELY_FORMULA):
+        return
     for names in blocks.values():
         first = views[names[0]]
         chance = 2 * (first.gaps / views.rows) * (1 - first.gaps / views.rows)

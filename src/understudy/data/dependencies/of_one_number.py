@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -27,6 +27,8 @@ _PARTS = 4
 """Parts of the first look: a slip in one of them hides nothing in the others."""
 _FEWEST_POINTS = 8
 """Records of a part that a correlation rests on, at least."""
+_PAIRS_AT_ONCE = 2**22
+"""Pairs of columns whose correlations are held at a time, about."""
 _NEAR_A_LINE = 0.99
 """Correlation of columns that may lie on a line."""
 _ROUNDED_LINE = 0.9
@@ -60,23 +62,41 @@ class OneNumber:
             return {}
         values, strict, _ = self.looks.first
         units = np.array([self._unit(name) for name in names])
-        near = np.where(units[:, None] > units, _ROUNDED_LINE, _NEAR_A_LINE)
-        divided = np.zeros((len(names), len(names)), bool)
+        found: dict[tuple[str, str], set[str]] = {}
+
+        def note(shape: str, places: Iterable[tuple[int, int]]) -> None:
+            for i, j in places:
+                if i != j:
+                    found.setdefault((names[i], names[j]), set()).add(shape)
+
         with np.errstate(all="ignore"):
             shapes = {"line": values, "square": values**2}
             shapes |= {"log": np.log(values), "log1p": np.log1p(values)}
-            close = {shape: _close(values, one, near) for shape, one in shapes.items()}
+            together = max(1, _PAIRS_AT_ONCE // len(names))
+            for shape, one in shapes.items():
+                for start in range(0, len(names), together):
+                    some = slice(start, start + together)
+                    near = np.where(units[some, None] > units, _ROUNDED_LINE, _NEAR_A_LINE)
+                    pairs = np.add(np.argwhere(_close(values[some], one, near)), [start, 0])
+                    note(shape, pairs.tolist())
             spread = np.fmax.reduce(values, 1) - np.fmin.reduce(values, 1)
             for factor in _TENS:
                 wide = np.flatnonzero(spread > factor)
                 for form in (np.floor(values[wide] / factor), np.mod(values[wide], factor)):
                     for place, told in zip(wide, form, strict=True):
-                        divided[:, place] |= _near(told, values, strict)
-        found: dict[tuple[str, str], set[str]] = {}
-        for shape, pairs in (*close.items(), ("divided", divided)):
-            np.fill_diagonal(pairs, False)
-            for i, j in np.argwhere(pairs):
-                found.setdefault((names[i], names[j]), set()).add(shape)
+                        rows = np.flatnonzero(_near(told, values, strict)).tolist()
+                        note("divided", ((row, int(place)) for row in rows))
+        return found
+
+    def suggested_for(self, name: str) -> list[str]:
+        """Return the columns that a column may be computed from, in their order."""
+        return self._sources.get(name, [])
+
+    @cached_property
+    def _sources(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name, other in sorted(self.suggested, key=lambda pair: self.looks.places[pair[1]]):
+            found.setdefault(name, []).append(other)
         return found
 
     def formulas(self, name: str, other: str) -> Iterator[Formula]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.dependencies.composites import as_count
-from understudy.data.dependencies.evidence import LIKELY_FORMULA, beyond_chance
+from understudy.data.dependencies.evidence import LIKELY_FORMULA, beyond_chance, can_be_told
 from understudy.data.dependencies.families import Code, Ordered
 from understudy.data.dependencies.views import View, Views
 from understudy.data.values import from_numpy
@@ -24,6 +24,7 @@ REACHED = 0.1
 """Some records must lie as near the limit as this share of the usual distance between the two."""
 
 _FEWEST_NEAR = 5
+_FIRST_LOOK = 64
 
 
 def find_orderings(
@@ -62,17 +63,30 @@ def _orderings(views: Views, among: Sequence[str]) -> Iterator[Ordered]:
         and (view.timed or view.exact)
     ]
     tests = len(names) * max(len(names) - 1, 1)
+    if not can_be_told(views.rows, tests, LIKELY_FORMULA):
+        return
     found: dict[tuple[str, str], int] = {}
-    for low in names:
-        for high in names:
-            if low != high and _comparable(views[low], views[high]):
-                records = _holds(views, low, high, tests)
-                if records:
-                    found[low, high] = records
+    for low, high in _unbroken(views, names):
+        if _comparable(views[low], views[high]):
+            records = _holds(views, low, high, tests)
+            if records:
+                found[low, high] = records
     for low, high in found:
         between = any((low, one) in found and (one, high) in found for one in names)
         if (high, low) not in found and not between:
             yield Ordered(low, high)
+
+
+def _unbroken(views: Views, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of columns whose ordering none of the first few records breaks."""
+    if not names:
+        return
+    first = np.stack([views.sample[name].floats[:_FIRST_LOOK] for name in names])
+    for place, low in enumerate(names):
+        # Where one has no number, nothing is broken.
+        held = ~(first[place] > first).any(axis=1)
+        held[place] = False
+        yield from ((low, names[one]) for one in np.flatnonzero(held).tolist())
 
 
 def _comparable(a: View, b: View) -> bool:

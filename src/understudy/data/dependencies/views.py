@@ -145,10 +145,11 @@ class Views:
     @classmethod
     def of(cls, table: pa.Table, columns: Iterable[Column]) -> Views:
         """Return the columns that have a description, but for identifiers and free text."""
+        arrays = dict(zip(table.column_names, table.columns, strict=True))
         found = {
-            column.name: View(column, table[column.name].combine_chunks())
+            column.name: View(column, arrays[column.name].combine_chunks())
             for column in columns
-            if column.kind not in ("identifier", "text") and column.name in table.column_names
+            if column.kind not in ("identifier", "text") and column.name in arrays
         }
         return cls(found, table.num_rows)
 

@@ -4,9 +4,11 @@
 module reads and writes them, and what must be installed for that. `read`, `scan`, `write`, the
 command line and the documentation all go by it.
 
-A module of a kind has ``read_table(opened, options)``, and if its files can be written,
-``write_table(produce, path, like)``. If they can be read in batches, it has ``scan_table(opened)``.
-If there is more to how a file is written than its kind, ``written_as(opened, options)`` returns it.
+A module of a kind has ``read_table(opened, options)``, which leaves texts as they are, and if its
+files can be written, ``write_table(produce, path, like, ending)``; `like` is a `TypedDialect`. If
+they can be read in batches, it has ``scan_table(opened)``. If there is more to how a file is
+written than its kind and its texts, ``written_as(opened, options)`` returns it. If a column can
+hold numbers beside texts, ``mixes(opened, name)`` says whether one does.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ class ReadOptions(CsvOptions):
     sheet : str or int, optional
         The sheet of a workbook, by its name or its number from 1.
     header_row : int, optional
-        The row of a workbook's sheet that holds the names, counted from 1.
+        The row of a sheet, or the line of a CSV file, that holds the names, counted from 1.
     """
 
     sheet: str | int | None = None

@@ -11,6 +11,7 @@ import pyarrow as pa
 from understudy.data.kinds import ARROW, Produce, ReadOptions
 from understudy.data.kinds.opening import Opened
 from understudy.data.panics import silent_panics
+from understudy.data.typed_dialect import TypedDialect
 from understudy.errors import DataError
 
 _FILE = b"ARROW1"
@@ -67,7 +68,7 @@ def _unlike(opened: Opened) -> DataError:
     )
 
 
-def write_table(produce: Produce, path: Path, like: object, ending: str) -> None:  # noqa: ARG001
+def write_table(produce: Produce, path: Path, like: TypedDialect, ending: str) -> None:  # noqa: ARG001
     """Write a table to a file, piece by piece."""
     writers: list[Any] = []
 

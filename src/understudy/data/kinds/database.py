@@ -8,7 +8,7 @@ with a question in SQL. A password in an address is used, and never shown.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,6 @@ from urllib.parse import quote, unquote
 import polars as pl
 import pyarrow as pa
 
-from understudy.data.format_search import with_dates
 from understudy.data.kinds import require
 from understudy.errors import DataError, did_you_mean
 from understudy.showing import reason
@@ -227,6 +226,11 @@ def read_address(address: Address) -> pl.DataFrame:
     return frame
 
 
+def mixes_in(address: Address) -> Callable[[str], bool]:
+    """Return what says whether a column of text may hold numbers: in SQLite, any may."""
+    return lambda _: address.program == "sqlite"
+
+
 @contextmanager
 def _asking(address: Address, kinds: tuple[type[BaseException], ...]) -> Iterator[None]:
     """Say in one sentence why a database does not answer, without passwords and values."""
@@ -264,8 +268,7 @@ def _read_sqlite(address: Address) -> pl.DataFrame:
 
         question = address.question(lambda text: run(text)[0].to_pylist())
         table = run(question)
-    # SQLite has no dates: they are texts.
-    return with_dates(_without_bytes(cast("pl.DataFrame", pl.from_arrow(table)), address))
+    return _without_bytes(cast("pl.DataFrame", pl.from_arrow(table)), address)
 
 
 def _read_duckdb(address: Address) -> pl.DataFrame:

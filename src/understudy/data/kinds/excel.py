@@ -16,10 +16,11 @@ from typing import Any, cast
 import polars as pl
 import pyarrow as pa
 
-from understudy.data.format_search import Search
+from understudy.data.dialect import ROW
 from understudy.data.frames import check_names
 from understudy.data.kinds import Produce, ReadOptions
 from understudy.data.kinds.opening import Opened
+from understudy.data.typed_dialect import TypedDialect
 from understudy.errors import DataError, did_you_mean
 
 MOST_ROWS = 1_048_576
@@ -50,24 +51,39 @@ _FORMATS = {pl.Date: "yyyy-mm-dd", pl.Datetime: "yyyy-mm-dd hh:mm:ss", pl.Time: 
 
 @dataclass(frozen=True)
 class Sheet:
-    """How a workbook's table is written: what its sheet is called, and the rows above it."""
+    """How a workbook's table is written.
+
+    Parameters
+    ----------
+    name : str
+        What its sheet is called.
+    above : int
+        The rows above the header.
+    unnamed : str
+        What the first column is called here, if it has no name in the sheet; empty if it has one.
+    """
 
     name: str
     above: int = 0
+    unnamed: str = ""
 
 
 def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:
-    """Return the table of one sheet, with dates as dates and whole numbers as such."""
+    """Return the table of one sheet, with dates as dates and whole numbers as such.
+
+    Beside words for missing values, a sheet makes all texts.
+    """
     _check_size(opened)
     with _reading(opened) as book:
         sheet = _chosen(book, opened, options, tell=True)
         header = _header_row(book, sheet, opened, options)
         names = _names(book, sheet, header)
+        names = _with_first(book, sheet, header, names)
         check_names(list(names.values()))
         loaded = book.load_sheet(
             sheet, header_row=None, skip_rows=header + 1, schema_sample_rows=None
         )
-        frame = loaded.to_polars()
+        frame = _with_words(book, sheet, header, loaded.to_polars())
     places = [column.absolute_index for column in loaded.selected_columns]
     found = dict(zip(places, frame, strict=True))
     for place, column in found.items():
@@ -79,7 +95,60 @@ def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:
     empty = pl.Series([None] * frame.height, dtype=pl.String)
     named = [found.get(place, empty).alias(name) for place, name in names.items()]
     frame = pl.DataFrame(named).filter(~pl.all_horizontal(pl.all().is_null()))
-    return _typed(frame, options)
+    return pl.DataFrame([_typed(column) for column in frame])
+
+
+def _with_words(book: Any, sheet: str, header: int, frame: pl.DataFrame) -> pl.DataFrame:  # noqa: ANN401
+    """Return a table with columns as texts that hold words such as N/A beside other values.
+
+    The reader would leave these words out.
+    """
+    gaps = [
+        place
+        for place, column in enumerate(frame)
+        if column.dtype not in (pl.String, pl.Null) and _gaps(column)
+    ]
+    if not gaps:
+        return frame
+    texts = book.load_sheet(
+        sheet,
+        header_row=None,
+        skip_rows=header + 1,
+        schema_sample_rows=None,
+        dtypes=dict.fromkeys((frame.columns[place] for place in gaps), "string"),
+    ).to_polars()
+    worded = [
+        texts.to_series(place).alias(frame.columns[place])
+        for place in gaps
+        if texts.to_series(place).null_count() < _gaps(frame.to_series(place))
+    ]
+    return frame.with_columns(worded)
+
+
+def _gaps(column: pl.Series) -> int:
+    not_numbers = int(column.is_nan().sum()) if column.dtype.is_float() else 0
+    return column.null_count() + not_numbers
+
+
+def _with_first(book: Any, sheet: str, header: int, names: dict[int, str]) -> dict[int, str]:  # noqa: ANN401
+    """Return the names with one for a first column that lacks it: pandas writes row numbers so."""
+    if 0 in names or 1 not in names:
+        return names
+    first = book.load_sheet(sheet, header_row=None, skip_rows=header + 1, n_rows=1)
+    if not any(
+        column.absolute_index == 0 and values.null_count() < len(values)
+        for column, values in zip(first.selected_columns, first.to_polars(), strict=True)
+    ):
+        return names
+    name = ROW
+    while name in names.values():
+        name += "_"
+    return {0: name, **names}
+
+
+def mixes(opened: Opened, name: str) -> bool:  # noqa: ARG001  # any column can
+    """Return whether a column of text may have cells with numbers."""
+    return True
 
 
 def written_as(opened: Opened, options: ReadOptions) -> Sheet:
@@ -88,7 +157,11 @@ def written_as(opened: Opened, options: ReadOptions) -> Sheet:
     If the row of its header is given, that of the output is the same, so that both are read alike.
     """
     with _reading(opened) as book:
-        return Sheet(_chosen(book, opened, options, tell=False), (options.header_row or 1) - 1)
+        sheet = _chosen(book, opened, options, tell=False)
+        header = _header_row(book, sheet, opened, options)
+        named = _names(book, sheet, header)
+        added = {*_with_first(book, sheet, header, named).values()} - {*named.values()}
+        return Sheet(sheet, (options.header_row or 1) - 1, next(iter(added), ""))
 
 
 @contextmanager
@@ -245,29 +318,14 @@ def _names(book: Any, sheet: str, row: int) -> dict[int, str]:  # noqa: ANN401
     }
 
 
-def _typed(frame: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
-    """Return a table with the types that its values have: a sheet knows text and floats."""
-    search = Search(missing=options.missing_words, dates=options.dates)
-    return pl.DataFrame([_typed_column(column, search) for column in frame])
-
-
-def _typed_column(column: pl.Series, search: Search) -> pl.Series:
-    if column.dtype == pl.String:
-        column = _read_texts(column, search)
+def _typed(column: pl.Series) -> pl.Series:
+    """Return a column with the type that its values have: a sheet knows text and floats."""
     if column.dtype == pl.Float64 and _is_whole(column):
         return column.cast(pl.Int64)
     if column.dtype == pl.Datetime:
         days = bool((column.dt.truncate("1d") == column).all())
         return column.cast(pl.Date if days else pl.Datetime("us"))
     return column
-
-
-def _read_texts(column: pl.Series, search: Search) -> pl.Series:
-    """Return texts as what they are; beside words for missing values, a sheet makes all texts."""
-    found = search.column(column)
-    if found.values.dtype.is_numeric() and found.values.null_count() == column.null_count():
-        return column  # somebody made them text
-    return found.values
 
 
 def _is_whole(column: pl.Series) -> bool:
@@ -277,7 +335,7 @@ def _is_whole(column: pl.Series) -> bool:
     return bool((values == values.round()).all() and (values.abs() <= _LARGEST_WHOLE).all())
 
 
-def write_table(produce: Produce, path: Path, like: object, ending: str) -> None:  # noqa: ARG001
+def write_table(produce: Produce, path: Path, like: TypedDialect, ending: str) -> None:  # noqa: ARG001
     """Write a table to a sheet of a new workbook; nothing in it is taken for a formula."""
     import xlsxwriter
 
@@ -296,12 +354,15 @@ def write_table(produce: Produce, path: Path, like: object, ending: str) -> None
         "strings_to_numbers": False,
         "nan_inf_to_errors": True,
     }
+    own = like.own if isinstance(like.own, Sheet) else None
     with xlsxwriter.Workbook(str(path), options) as book:
         # The same table gives the same bytes.
         book.set_properties({"created": dt.datetime(2000, 1, 1)})  # noqa: DTZ001
-        sheet = book.add_worksheet(like.name if isinstance(like, Sheet) else None)
-        above = like.above if isinstance(like, Sheet) else 0
-        sheet.write_row(above, 0, frame.columns, book.add_format({"bold": True}))
+        sheet = book.add_worksheet(own.name if own else None)
+        above = own.above if own else 0
+        unnamed = own.unnamed if own else ""
+        names = [None if unnamed and name == unnamed else name for name in frame.columns]
+        sheet.write_row(above, 0, names, book.add_format({"bold": True}))
         sheet.freeze_panes(above + 1, 0)
         for place, column in enumerate(frame):
             shown = _for_excel(column)
@@ -309,7 +370,9 @@ def write_table(produce: Produce, path: Path, like: object, ending: str) -> None
             cells = book.add_format({"num_format": form}) if form else None
             if form:
                 sheet.set_column(place, place, len(form) + 2)
-            sheet.write_column(above + 1, place, shown.to_list(), cells)
+            word = like.words.get(column.name)
+            values = [word if value is None else value for value in shown.to_list()]
+            sheet.write_column(above + 1, place, values, cells)
 
 
 def _for_excel(column: pl.Series) -> pl.Series:

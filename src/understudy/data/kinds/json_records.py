@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
 import polars as pl
 import pyarrow as pa
 
-from understudy.data.format_search import with_dates
 from understudy.data.kinds import JSON, Produce, ReadOptions
 from understudy.data.kinds.opening import Opened
+from understudy.data.typed_dialect import TypedDialect
 from understudy.errors import DataError
 
 _MARK = b"\xef\xbb\xbf"
@@ -19,8 +21,8 @@ _FORM = "an array of records, [{...}, {...}], or one record {...} in each line"
 _LINE = re.compile(rb"\s*\{.*\}\s*", re.DOTALL)
 
 
-def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:
-    """Return the whole table; texts that are all dates become dates, as in CSV files."""
+def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:  # noqa: ARG001  # one form
+    """Return the whole table."""
     content = opened.path.read_bytes().removeprefix(_MARK)
     lines = opened.kind is not JSON or content.lstrip()[:1] == b"{"
     try:
@@ -31,19 +33,13 @@ def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:
             frame = pl.read_json(content, infer_schema_length=None)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         raise _no_records(opened, content) from None
-    frame = _without_tokens(_flat(frame, opened.name), options)
-    return with_dates(frame.with_columns(pl.col(pl.Null).cast(pl.String)))
+    return _flat(frame, opened.name).with_columns(pl.col(pl.Null).cast(pl.String))
 
 
-def scan_table(opened: Opened) -> pl.LazyFrame:
-    """Return JSON lines as a query of polars, with the types that all of them allow."""
-    lazy = pl.scan_ndjson(opened.path, infer_schema_length=None)
-    try:
-        schema = lazy.collect_schema()
-    except pl.exceptions.PolarsError:
-        raise _no_records(opened, opened.path.read_bytes()) from None
-    _flat(pl.DataFrame(schema=schema), opened.name)
-    return lazy
+def mixes(opened: Opened, name: str) -> bool:
+    """Return whether a column has numbers that are no texts."""
+    key = re.escape(json.dumps(name, ensure_ascii=False))
+    return re.search(rf"{key}\s*:\s*-?\d".encode(), opened.path.read_bytes()) is not None
 
 
 def _no_records(opened: Opened, content: bytes) -> DataError:
@@ -74,16 +70,7 @@ def _flat(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     return frame
 
 
-def _without_tokens(frame: pl.DataFrame, options: ReadOptions) -> pl.DataFrame:
-    """Return a table without the texts that a user says stand for a missing value."""
-    missing = options.missing_words
-    if not missing:
-        return frame
-    text = pl.col(pl.String)
-    return frame.with_columns(pl.when(text.is_in(missing)).then(None).otherwise(text).name.keep())
-
-
-def write_table(produce: Produce, path: Path, like: object, ending: str) -> None:  # noqa: ARG001
+def write_table(produce: Produce, path: Path, like: TypedDialect, ending: str) -> None:
     """Write a table, one record in each line; a .json file is an array of them."""
     array = ending in JSON.endings
     with path.open("wb") as file:
@@ -92,7 +79,7 @@ def write_table(produce: Produce, path: Path, like: object, ending: str) -> None
         def sink(table: pa.Table) -> None:
             nonlocal started
             frame = cast("pl.DataFrame", pl.from_arrow(table))
-            lines = frame.write_ndjson().encode()
+            lines = _records(frame, like.words).encode()
             if array:
                 # A line end inside a text is written as \n, so that each line is a record.
                 lines = lines.rstrip(b"\n").replace(b"\n", b",\n")
@@ -103,3 +90,21 @@ def write_table(produce: Produce, path: Path, like: object, ending: str) -> None
         produce(sink)
         if array:
             file.write(b"\n]\n" if started else b"[]\n")
+
+
+def _records(frame: pl.DataFrame, words: Mapping[str, str]) -> str:
+    """Return rows as JSON, one in each line; some columns have a word where a value is missing."""
+    if not words.keys() & {*frame.columns}:
+        return frame.write_ndjson()
+    fields = pl.concat_str([_field(name, words.get(name)) for name in frame.columns], separator=",")
+    rows = frame.select(pl.lit("{") + fields + pl.lit("}")).to_series()
+    return "".join(f"{row}\n" for row in rows)
+
+
+def _field(name: str, word: str | None) -> pl.Expr:
+    """Return a column as fields of records: its name and its value."""
+    field = pl.struct(name).struct.json_encode().str.slice(1).str.head(-1)
+    if word is None:
+        return field
+    gap = json.dumps({name: word}, ensure_ascii=False, separators=(",", ":"))[1:-1]
+    return pl.when(pl.col(name).is_null()).then(pl.lit(gap)).otherwise(field)

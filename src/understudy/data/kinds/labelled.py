@@ -33,6 +33,7 @@ from understudy.data.kinds import (
     ReadOptions,
 )
 from understudy.data.kinds.opening import Opened
+from understudy.data.typed_dialect import TypedDialect
 from understudy.errors import DataError
 
 Code = float | str
@@ -319,14 +320,14 @@ def _special(series: pl.Series, about: ColumnLabels) -> set[float]:
     } | set(about.letters.values())
 
 
-def write_table(produce: Produce, path: Path, like: object, ending: str) -> None:
+def write_table(produce: Produce, path: Path, like: TypedDialect, ending: str) -> None:
     """Write a table with its labels; levels without any are numbered from 1."""
     import pyreadstat
 
     tables: list[pa.Table] = []
     produce(tables.append)
     frame = cast("pl.DataFrame", pl.from_arrow(pa.concat_tables(tables).unify_dictionaries()))
-    known = like if isinstance(like, Labels) else Labels({})
+    known = like.own if isinstance(like.own, Labels) else Labels({})
     stata = ending == ".dta"
     _check_names(frame.columns, ".dta" if stata else ".sav")
     same = (known.kind == STATA.name) == stata and known.kind not in (SAS.name, SAS_TRANSPORT.name)

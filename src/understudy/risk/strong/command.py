@@ -25,6 +25,7 @@ from understudy.data.dialect import Dialect
 from understudy.data.files import read_with_dialect, write
 from understudy.data.frames import Backend, Frame, to_arrow, to_backend, to_narwhals
 from understudy.data.missing_words import ALWAYS
+from understudy.data.typed_dialect import TypedDialect
 from understudy.errors import DataError, ParameterError, did_you_mean
 from understudy.risk.strong.candidates import plain_values
 from understudy.showing import NOT_SHOWN, records_are_shown
@@ -201,7 +202,9 @@ def _read_like(frame: Frame, path: Path) -> Frame:
         for name in found.columns
         if name in given.column_names and _is_text((values := plain_values(given[name])).type)
     }
-    if dialect is not None and texts:
+    if isinstance(dialect, TypedDialect):
+        found = dialect.stored(found)
+    elif dialect is not None and texts:
         columns = _written(path, dialect, texts)
         found = found.with_columns(pl.Series(name, columns[name], pl.String) for name in texts)
     backend = cast("Backend", to_narwhals(frame).implementation.name.lower())
