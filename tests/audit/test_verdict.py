@@ -301,6 +301,23 @@ def test_other_attacks_raise_the_answer(name):
     assert levels(*figures, numbers=controlled)[1] == "high"
 
 
+@pytest.mark.parametrize("name", ["telling_keys", "nearest_neighbour"])
+@pytest.mark.parametrize(
+    ("baseline", "gain", "error", "level"),
+    [
+        (0.75, 0.006, 0.002, "low"),  # sure, but worth little
+        (0.75, 0.02, 0.011, "low"),  # within two errors
+        (0.75, 0.02, 0.009, "raised"),
+        (0.98, 0.004, 0.001, "low"),
+        (0.98, 0.005, 0.001, "raised"),  # a quarter of the wrong guesses
+    ],
+)
+def test_order_among_guesses_counts_if_it_gains_something(name, baseline, gain, error, level):
+    numbers = {f"{name}.p_value": 1e-9, f"{name}.gain_error": error}
+    held = figure(name, baseline, baseline + gain)
+    assert levels(*NOTHING, held, numbers=numbers)[1] == level
+
+
 @pytest.mark.parametrize("name", ["telling_keys", "nearest_neighbour", "rare_values"])
 def test_what_may_be_a_pattern_is_no_pass(name):
     figures = (*NOTHING, figure(name, 0.3, 0.5))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from understudy.data.joint_coding import code_together
-from understudy.risk.chance import Agreement, agreement, corrected, shares_right
+from understudy.risk.chance import Agreement, agreement, corrected, gain_error, shares_right
 from understudy.risk.tolerance import number_target
 
 
@@ -157,3 +157,38 @@ def test_the_share_of_each_value():
     number = number_target("s", coded.levels["s"], coded["original"]["s"], 1)
     # 1 and 2 are near each other: half of the four people for both; 4 is alone.
     assert shares_right(coded["original"]["s"], number).tolist() == [0.5, 0.5, 0.25, 0.0]
+
+
+def test_the_error_of_a_gain_by_hand():
+    truths = np.repeat([0, 1, 2], [6, 3, 1])
+    guesses = np.array([0, 0, 0, 0, 0, 1, 1, 1, 0, 0])
+    # Seven are right, and six by always saying 0. One who has 0 is lost, two who have 1 are won:
+    # three of ten differ, and the gain is 0.1.
+    expected = math.sqrt((0.3 - 0.1**2) / 10)
+    assert gain_error(guesses == truths, truths, 0.6) == pytest.approx(expected)
+    # The same people, those who are alike counted together.
+    pairs, times = np.unique(np.stack([guesses, truths]), axis=1, return_counts=True)
+    together = gain_error(pairs[0] == pairs[1], pairs[1], 0.6, times)
+    assert together == pytest.approx(expected)
+    assert math.isnan(gain_error(np.zeros(0, bool), np.zeros(0, int), math.nan))
+
+
+def test_the_error_of_a_gain_is_how_much_it_varies():
+    rng = np.random.default_rng(1)
+    gains, errors = [], []
+    for _ in range(500):
+        truths = (rng.random(400) < 0.3).astype(int)
+        right = np.where(rng.random(400) < 0.4, rng.random(400) < 0.8, truths == 0)
+        gains.append(right.mean() - (truths == 0).mean())
+        errors.append(gain_error(right, truths, float((truths == 0).mean())))
+    # 500 standard deviations vary by a thirtieth.
+    assert np.mean(errors) == pytest.approx(np.std(gains), rel=0.1)
+
+
+def test_the_error_of_a_gain_of_numbers_is_that_of_unrelated_guesses():
+    coded = code_together({"original": pl.DataFrame({"s": list(range(100))})}, ["s"])
+    number = number_target("s", coded.levels["s"], coded["original"]["s"], 5)
+    right = np.arange(100) < 30
+    expected = math.sqrt((0.3 * 0.89 + 0.7 * 0.11 - 0.19**2) / 100)
+    found = gain_error(right, coded["original"]["s"], 0.11, number=number)
+    assert found == pytest.approx(expected)

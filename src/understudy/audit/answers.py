@@ -36,7 +36,14 @@ DECIDED_BY: Mapping[Question, tuple[str, ...]] = {
         "copied",
         "enough_to_copy",
     ),
-    "ordinary": ("chance", "standard_errors", "large_gain", "large_share", "known_values"),
+    "ordinary": (
+        "chance",
+        "standard_errors",
+        "worth",
+        "large_gain",
+        "large_share",
+        "known_values",
+    ),
     "strongest": ("certain", "members", "doubled_bits", "large_gain", "large_share"),
 }
 """The limits that decide each answer, by their names in `Limits`."""

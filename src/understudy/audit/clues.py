@@ -258,10 +258,8 @@ def _about_guesses(findings: Findings, release: ReleaseFindings) -> Iterator[Clu
         if kind.tested and math.isnan(_number(release, kind, "p_value")):
             continue
         if kind.tested:
-            # Some tests ask for any order among guesses: it counts only if there is a gain.
-            least = float(release.numbers.get(f"{kind.name}.limit", 0.0))
             shared = _number(release, kind, "p_value") * len(tests) * QUESTIONS_TESTED
-            plain = shared < limits.chance and found.gain > least
+            plain = shared < limits.chance and _is_a_gain(release, kind, found, limits)
         else:
             plain = found.size in {"some", "large"}
         if kind.name in differences:
@@ -273,6 +271,21 @@ def _about_guesses(findings: Findings, release: ReleaseFindings) -> Iterator[Clu
         if clue.level == "low" and known < limits.known_values and kind.name != "carriers":
             clue = replace(clue, level="not measured", sentence=_OTHER_VALUES)
         yield clue
+
+
+def _is_a_gain(release: ReleaseFindings, kind: FigureKind, found: Gain, limits: Limits) -> bool:
+    """Tell whether what a test calls no chance is more than the best constant guess tells.
+
+    Some tests ask for any order among guesses, and some attacks are the best of many: then the gain
+    must be beyond its error, and worth something.
+    """
+    gain, least = found.gain, float(release.numbers.get(f"{kind.name}.limit", 0.0))
+    error = _number(release, kind, "gain_error")
+    if math.isnan(error):
+        return gain > least
+    of_wrong_guesses = limits.large_share * (1 - found.figure.baseline)
+    worth = min(limits.worth, of_wrong_guesses)
+    return gain >= worth and gain > max(least, limits.standard_errors * error)
 
 
 def _controlled(

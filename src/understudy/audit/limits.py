@@ -38,6 +38,10 @@ class Limits:
         A gain within so many standard errors of 0 counts as none. If the release told nothing, the
         share b of correct guesses among n people would still vary, with the standard error
         sqrt(b (1 - b) / n); it stays within two of them 19 times out of 20.
+    worth : float
+        Tests see order among guesses that hardly gain anything, and the best of many attacks always
+        gains a little. Such a gain counts from this share of all people, or of so large a share of
+        the wrong guesses as is large.
     large_gain : float
         A gain of this share of all people is large: one in ten is guessed who was not before.
     large_share : float
@@ -67,6 +71,7 @@ class Limits:
     told_apart: float = 0.08
     known_values: float = RENAMED
     standard_errors: float = 2.0
+    worth: float = 0.01
     large_gain: float = 0.10
     large_share: float = 0.25
     certain: float = 0.01

@@ -189,6 +189,38 @@ def _shares_of_near(
     return hits, rows / total, columns / total
 
 
+def gain_error(
+    right: Codes | NDArray[np.bool_],
+    truths: Codes,
+    zero_rule: float,
+    weights: Codes | None = None,
+    number: NumberTarget | None = None,
+) -> float:
+    """Return the standard error of a gain over the best constant guess, for the same people.
+
+    Only those count for whom just one of both is right. Of numbers, who is near the best constant
+    is taken to have nothing to do with who is guessed.
+
+    Examples
+    --------
+    >>> truths = np.repeat([0, 1], [75, 25])
+    >>> always, also = truths == 0, np.arange(100) < 79  # four people more are right
+    >>> gain_error(always, truths, 0.75), round(gain_error(also, truths, 0.75), 4)
+    (0.0, 0.0196)
+    """
+    counts = np.ones(len(truths), np.int64) if weights is None else weights
+    total = int(counts.sum())
+    if not total:
+        return math.nan
+    share = float(counts @ right) / total
+    if number is None:
+        constant = truths == np.bincount(truths.astype(np.int64), counts).argmax()
+        either = float(counts @ (constant != right)) / total
+    else:
+        either = share + zero_rule - 2 * share * zero_rule
+    return math.sqrt(max(either - (share - zero_rule) ** 2, 0.0) / total)
+
+
 def shares_right(own: Codes, number: NumberTarget | None = None) -> Shares:
     """Return how often somebody else's value would be right for each person.
 

@@ -20,7 +20,7 @@ from understudy.data.levels import Levels
 from understudy.errors import DataError, ParameterError
 from understudy.intervals import wilson_interval
 from understudy.results import Line, Result
-from understudy.risk.chance import agreement
+from understudy.risk.chance import agreement, gain_error
 from understudy.risk.compared_tables import listed_releases
 from understudy.risk.kept_back import Compared, People, compare_people, strata_of
 from understudy.risk.linking import Linker, Rows, drawn_people
@@ -59,8 +59,8 @@ class NearestNeighbour(Result):
         Share of correct guesses, and Wilson's 95% interval.
     baseline : Baseline
         What is reached without the release, among all people of the original.
-    gain : float
-        `accuracy` less the zero rule of the baseline.
+    gain, gain_error : float
+        `accuracy` less the zero rule of the baseline, and its standard error.
     excess, p_value : float
         What the accuracy has beyond chance (the same guesses dealt out among people at random), and
         how often chance alone gives as much.
@@ -82,6 +82,7 @@ class NearestNeighbour(Result):
     interval: tuple[float, float]
     baseline: Baseline
     gain: float
+    gain_error: float
     excess: float
     p_value: float
     control: float
@@ -344,6 +345,7 @@ def _result(
     baseline = _baseline(prepared)
     hits, total = int(own.right.sum()), len(own.right)
     accuracy = hits / total if total else math.nan
+    error = gain_error(own.right, own.truths, baseline.zero_rule, number=number)
     compared, reasons = None, {}
     if outside is not None:
         strata = strata_of(own.truths, outside.truths, numbers=number is not None)
@@ -352,6 +354,8 @@ def _result(
             People(outside.right.astype(np.float64), strata[1]),
         )
     if total < len(prepared.original):
+        # The baseline is that of all people.
+        error = math.sqrt(accuracy * (1 - accuracy) / total) if total else math.nan
         reasons["records"] = (
             f"{total:,} of {len(prepared.original):,} people were attacked: drawn at random, with "
             "a value to guess"
@@ -367,6 +371,7 @@ def _result(
         interval=wilson_interval(hits, total),
         baseline=baseline,
         gain=accuracy - baseline.zero_rule,
+        gain_error=error,
         excess=beyond.excess,
         p_value=beyond.p_value,
         control=math.nan if compared is None else compared.control,

@@ -25,6 +25,7 @@ from understudy.errors import ParameterError, unknown_columns
 from understudy.learning.mixed_distance import UNIT, place_together
 from understudy.results import Line, Result
 from understudy.risk.compared_tables import ORIGINAL, named_tables, without_others
+from understudy.risk.kept_companions import Companions, kept_companions
 from understudy.risk.lookalikes.looks import tail
 from understudy.risk.tails import normal_tail
 from understudy.wording import p_value, quoted
@@ -44,6 +45,9 @@ STRETCHES, SHORTEST = 25, 4
 LAGS, AROUND = 60, 3
 """People are compared with records up to so many places away (there may be 52 weeks or 60 minutes
 to a person); and each place with so many on both sides of it."""
+SORTED = 0.5
+"""A file is sorted by a column if it has at least so many different values, as a share of the
+records: where many have the same, the order says little about who stands where."""
 OWN_PLACE = 0.95
 """The part of the chance of a false alarm that goes to the own place, if all may have shifted."""
 _NOTHING = 1e-12
@@ -70,6 +74,9 @@ class Mark:
     aligned_p_value : float
         Of the records with these values being as much like their owners, by chance; nan where there
         are too few.
+    beside : str
+        The other column in which they are most like them, if the column is one that people share
+        values of, such as a date: only then does it matter that the release has some of them.
     """
 
     column: str
@@ -80,6 +87,7 @@ class Mark:
     control_kept: int = 0
     kept_p_value: float = math.nan
     aligned_p_value: float = math.nan
+    beside: str = ""
 
     @property
     def p_value(self) -> float:
@@ -145,9 +153,11 @@ class OwnValues(Result):
             )
         found = (
             f"Of {one.people:,} people with a value of {quoted([one.column])} of their own, the "
-            f"release holds those of {one.kept:,}; by chance it would hold those of "
-            f"{one.expected:,.0f}."
+            f"release holds those of {one.kept:,}"
         )
+        if one.beside:
+            return f"{found}. In {quoted([one.beside])}, the records with these values are {alike}"
+        found += f"; by chance it would hold those of {one.expected:,.0f}."
         if math.isnan(aligned):
             return found
         return f"{found} People and records with the same value are {alike}"
@@ -202,7 +212,15 @@ def own_values(
     Rows are counted from the top. If the release has more or fewer, its first half is counted from
     the top and its last half from the end. It may also stand upside down, or all rows may have
     shifted by up to 60 places: then the place that stands out most is judged, for having looked at
-    all of them.
+    all of them. If the release is sorted by a column, the original is sorted by it as well, and
+    looked at once more.
+
+    A value of any other column, such as a date, may also be that of one person alone. Releases of
+    fresh people hold such values by chance, and others repeat them one by one. But if records with
+    these values are more like their owners in another column than those with values nearby are, and
+    share more pairs of both than fresh people would, the columns were kept together. Both tests
+    must say so, for having looked at all pairs of columns. A column that follows from the other, as
+    a weekday from a date, is left out: people who share the one share both.
 
     Examples
     --------
@@ -272,8 +290,7 @@ def _marks(
         single = _first if name in own[1] else _single
         people, held = (single(table.column(name)) for table in (original, release))
         pairs = people.join(held, on="value").sort("row")
-        times = np.bincount(original.column(name).codes)
-        shared = 0.0 if name in own[1] else float(times[times > 1].sum())
+        shared = 0.0 if name in own[1] else _shared(original.column(name))
         mark = Mark(name, people.height, pairs.height, shared)
         if control is not None and name in control.names:
             outside = single(control.column(name))
@@ -287,10 +304,59 @@ def _marks(
             mark = replace(mark, kept_p_value=float(by_chance[0]))
         aligned = _aligned((original, release), others, _looks_at_pairs(pairs), rng)
         found.append(replace(mark, aligned_p_value=aligned))
-    if looks := _looks_at_rows(len(original), len(release)):
-        aligned = _aligned((original, release), others, looks, rng)
+    if lines := _looks_at_rows(original, release, others):
+        aligned = _aligned((original, release), others, lines, rng)
         found.append(Mark(ROWS, len(original), 0, 0.0, aligned_p_value=aligned))
+    companions = list(kept_companions(original, release, others, rng))
+    looks = sum(len(one.kept) for one in companions)
+    for one in companions:
+        p_value, beside = _belonging((original, release), one, looks, rng)
+        shared = _shared(original.column(one.column))
+        mark = Mark(one.column, one.people, len(one.owners), shared, beside=beside)
+        found.append(replace(mark, aligned_p_value=p_value))
     return found
+
+
+def _belonging(
+    tables: tuple[EncodedTable, EncodedTable],
+    held: Companions,
+    looks: int,
+    rng: np.random.Generator,
+) -> tuple[float, str]:
+    """Return how often records would by chance go so well with the people whose value they have.
+
+    It is for so many looks. With it goes the column in which they go best. What any order of the
+    values explains tells nothing: that of the file, by size, by how they end, and by the parts of a
+    date, from which others may follow.
+    """
+    column = tables[0].column(held.column)
+    codes = column.codes[held.owners]
+    sorting = [held.owners, codes, *(keys[codes] for keys in _other_orders(column.values))]
+    lines = [
+        _Line(held.owners[order], held.records[order])
+        for order in (np.argsort(keys, kind="stable") for keys in sorting)
+    ]
+    names = list(held.kept)
+    aligned = np.max([_standing_out(tables, names, line, rng) for line in lines], axis=0)
+    # Fresh people who happen to share a value may be alike, and so may values that go together.
+    both = np.maximum(aligned * looks, [held.kept[name] for name in names])
+    return min(1.0, float(both.min())), names[int(both.argmin())]
+
+
+def _other_orders(values: pl.Series) -> list[NDArray[np.generic]]:
+    """Return what sorts values otherwise than by size."""
+    orders = [values.cast(pl.String).str.reverse()]
+    if values.dtype in (pl.Date, pl.Datetime):
+        orders += [values.dt.weekday(), values.dt.month(), values.dt.day()]
+    if values.dtype == pl.Datetime:
+        orders.append(values.dt.time())
+    return [one.rank("ordinal").to_numpy() for one in orders]
+
+
+def _shared(column: EncodedColumn) -> float:
+    """Return how many people share their value with others."""
+    times = np.bincount(column.codes)
+    return float(times[times > 1].sum())
 
 
 def _looks_at_pairs(pairs: pl.DataFrame) -> list[list[_Line]]:
@@ -306,22 +372,40 @@ def _looks_at_pairs(pairs: pl.DataFrame) -> list[list[_Line]]:
     return [[_Line(one["row"].to_numpy(), one["row_right"].to_numpy()) for one in ordered]]
 
 
-def _looks_at_rows(people: int, records: int) -> list[list[_Line]]:
+def _looks_at_rows(
+    original: EncodedTable, release: EncodedTable, columns: Sequence[str]
+) -> list[list[_Line]]:
     """Return the rows of both files side by side; the release may also stand upside down.
 
     If rows were dropped or added somewhere, those above still stand at the same place from the top,
-    and those below from the end. So the halves of files of unequal length are looked at apart.
+    and those below from the end. So the halves of files of unequal length are looked at apart. If
+    the release is sorted by some columns, so is the original.
     """
-    rows, line = np.arange(people), np.arange(records)
-    parts = [_Line(rows, line, may_shift=True)]
+    people, records = len(original), len(release)
+    line = np.arange(records)
+    sorting = [original.column(name).codes for name in columns if _is_sorted(release.column(name))]
+    orders = [np.arange(people), *(np.argsort(codes, kind="stable") for codes in sorting)]
+    parts = [_Line(rows, line, may_shift=True) for rows in orders]
     if people != records:
         half = min(people, records) // 2
         parts = [
-            _Line(rows[:half], line, may_shift=True),
-            _Line(rows[people - half :], line, records - half, may_shift=True),
+            part
+            for rows in orders
+            for part in (
+                _Line(rows[:half], line, may_shift=True),
+                _Line(rows[people - half :], line, records - half, may_shift=True),
+            )
         ]
     parts = [part for part in parts if len(part.people) >= FEWEST]
     return [[one] for part in parts for one in (part, replace(part, records=line[::-1]))]
+
+
+def _is_sorted(column: EncodedColumn) -> bool:
+    """Tell whether a file is sorted by a column, in which nearly every record has its own value."""
+    if len(column.values) < SORTED * len(column.codes):
+        return False
+    steps = np.diff(column.codes.astype(np.int64))
+    return bool((steps >= 0).all() or (steps <= 0).all())
 
 
 def _single(column: EncodedColumn) -> pl.DataFrame:

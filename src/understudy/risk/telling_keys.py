@@ -18,7 +18,7 @@ from understudy.learning.packed import Records
 from understudy.progress import track
 from understudy.results import Line, Result
 from understudy.risk.attribution_result import Attack, Scores
-from understudy.risk.chance import Agreement, agreement, corrected
+from understudy.risk.chance import Agreement, agreement, corrected, gain_error
 from understudy.risk.compared_tables import listed_releases
 from understudy.risk.kept_back import Compared, People, compare_people, strata_of
 from understudy.risk.linking import Rows, drawn_people
@@ -44,6 +44,8 @@ class KeySetGain:
         What is known.
     accuracy, gain : float
         Share of correct guesses, and what is left of it beyond the zero rule.
+    error : float
+        The standard error of the gain.
     excess : float
         What is left of it beyond chance: the same guesses dealt out among people at random. A guess
         of a rare value that is often right counts here, even if the zero rule is right more often.
@@ -61,6 +63,7 @@ class KeySetGain:
     keys: tuple[str, ...]
     accuracy: float
     gain: float
+    error: float
     excess: float
     p_value: float
     limit: float
@@ -293,6 +296,7 @@ def telling_keys_of(
 class _Look:
     keys: tuple[str, ...]
     agreement: Agreement
+    error: float
     baseline: Baseline
     control_accuracy: float
     compared: Compared | None
@@ -334,6 +338,13 @@ class _Looks:
                         scores.sensitive[held],
                         self._number,
                         scores.weights[held],
+                    ),
+                    gain_error(
+                        scores.right[held],
+                        scores.sensitive[held],
+                        scores.baseline.zero_rule,
+                        scores.weights[held],
+                        self._number,
                     ),
                     scores.baseline,
                     outside.accuracy if outside else math.nan,
@@ -397,6 +408,7 @@ def _result(
             one.keys,
             one.accuracy,
             one.accuracy - one.baseline.zero_rule,
+            one.error,
             one.agreement.excess,
             float(p_value),
             one.agreement.limit(LEVEL / looks) / max(one.agreement.people, 1)

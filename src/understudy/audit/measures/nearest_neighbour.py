@@ -56,6 +56,7 @@ def _collect(_first: Synthesis, found: Sequence[NearestNeighbour]) -> Collected:
     numbers = {
         "nearest_neighbour.p_value": smallest_p_value([result.p_value for result in found]),
         "nearest_neighbour.excess": mean(result.excess for result in found),
+        "nearest_neighbour.gain_error": mean(result.gain_error for result in found),
     }
     numbers |= differences(KIND.name, [result.compared for result in found])
     return Collected([figure], numbers)
@@ -67,7 +68,7 @@ NEAREST_NEIGHBOUR = Measure(
     _run,
     _collect,
     figures=(KIND,),
-    numbers={KIND.name: ("p_value", "excess", *DIFFERENCE)},
+    numbers={KIND.name: ("p_value", "excess", "gain_error", *DIFFERENCE)},
     explanation=Explanation(
         "Nearest neighbour",
         "For each person, we take the sensitive value of the most similar synthetic record. Keys "

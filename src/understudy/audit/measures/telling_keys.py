@@ -63,6 +63,7 @@ def _collect(_first: Synthesis, found: Sequence[TellingKeys]) -> Collected:
         "telling_keys.limit": mean(result.limit for result in found),
         "telling_keys.p_value": smallest_p_value([result.p_value for result in found]),
         "telling_keys.excess": mean(result.clearest.excess for result in found),
+        "telling_keys.gain_error": mean(result.best.error for result in found),
     }
     numbers |= differences(KIND.name, [result.best.compared for result in found])
     tested = smallest_p_value([result.difference_p_value for result in found])
@@ -94,7 +95,7 @@ TELLING_KEYS = Measure(
     ),
     _collect,
     figures=(KIND,),
-    numbers={KIND.name: ("limit", "p_value", "excess", *DIFFERENCE)},
+    numbers={KIND.name: ("limit", "p_value", "excess", "gain_error", *DIFFERENCE)},
     explanation=Explanation(
         "Most telling keys",
         "We look up each key by itself, each pair, all keys but one, and all. The figure is the "

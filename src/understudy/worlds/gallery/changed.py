@@ -12,6 +12,8 @@ from understudy.worlds.gallery.setting import Release, Setting, Shelf
 SHELF = Shelf(leaks=True)
 NEARBY = 0.1
 """How far a mixture lies from a person towards the nearest other one."""
+GROUP, NEXT = 3, 0.02
+"""People whose numbers are averaged; and how far numbers are swapped, as a share of the ranks."""
 
 
 def noisy(
@@ -273,4 +275,56 @@ def _swapped(setting: Setting) -> Release:
     source = np.arange(setting.rows)
     source[people] = setting.rng.permutation(people)
     held = setting.original.with_columns(setting.original[setting.sensitive][source])
+    return setting.shuffled(held)
+
+
+@SHELF.add(
+    "any way towards neighbours",
+    "everybody is in it, with numbers drawn between theirs and the most similar person's",
+    "numbers",
+)
+def _between(setting: Setting) -> Release:
+    near = setting.original[setting.neighbours[1]]
+    part = pl.Series(setting.rng.random(setting.rows))
+    held = setting.original.with_columns(
+        (setting.original[name] * (1 - part) + near[name] * part).alias(name)
+        for name in setting.numbers
+    )
+    return setting.shuffled(held)
+
+
+@SHELF.add("numbers averaged in threes", "everybody is in it, with means of neighbours", "numbers")
+def _averaged(setting: Setting) -> Release:
+    def means(name: str) -> pl.Expr:
+        group = (pl.col(name).rank("ordinal") - 1) // GROUP
+        return pl.col(name).cast(pl.Float64).mean().over(group)
+
+    return setting.shuffled(setting.original.with_columns(map(means, setting.numbers)))
+
+
+@SHELF.add(
+    "numbers swapped with those next to them",
+    "everybody is in it; all numbers are exchanged within 2% of the ranks",
+    "numbers",
+)
+def _rank_swapped(setting: Setting) -> Release:
+    def swapped(name: str) -> pl.Series:
+        order = setting.original[name].arg_sort().to_numpy()
+        places = np.arange(setting.rows) + setting.rng.uniform(0, NEXT * setting.rows, setting.rows)
+        source = np.empty_like(order)
+        source[order] = order[np.argsort(places)]
+        return setting.original[name][source]
+
+    return setting.shuffled(setting.original.with_columns(map(swapped, setting.numbers)))
+
+
+@SHELF.add(
+    "a fifth of the text replaced, noise in numbers",
+    "everybody is in it, disguised twice",
+    "numbers",
+    "words",
+)
+def _twice(setting: Setting) -> Release:
+    text = replaced(setting, setting.original.select(setting.words), 0.2)
+    held = noisy(setting, setting.original.with_columns(text), setting.numbers, 0.05)
     return setting.shuffled(held)

@@ -167,3 +167,49 @@ def _beside_joined(setting: Setting) -> Release:
     parts = [pl.col(name).cast(pl.String).fill_null("") for name in setting.original.columns]
     true = setting.original.select(pl.concat_str(parts, separator="|").alias("all"))
     return setting.shuffled(setting.independent().hstack(true))
+
+
+@SHELF.add(
+    "levels in two", "everybody is in it, with half of each value of text as 'value 2'", "words"
+)
+def _in_two(setting: Setting) -> Release:
+    def parted(name: str) -> pl.Expr:
+        second = pl.Series(setting.rng.random(setting.rows) < 0.5)
+        return pl.when(second).then(pl.col(name) + " 2").otherwise(pl.col(name)).alias(name)
+
+    return setting.shuffled(setting.original.with_columns(map(parted, setting.words)))
+
+
+@SHELF.add("numbers as logarithms", "everybody is in it, with numbers on another scale", "numbers")
+def _logarithms(setting: Setting) -> Release:
+    numbers = pl.col(setting.numbers).cast(pl.Float64)
+    return setting.shuffled(setting.original.with_columns((numbers - numbers.min() + 1).log()))
+
+
+@SHELF.add(
+    "every second number turned round",
+    "everybody is in it, with the sign of some numbers changed",
+    "numbers",
+)
+def _some_turned(setting: Setting) -> Release:
+    some = setting.numbers[::2]
+    return setting.shuffled(setting.original.with_columns(-pl.col(some).cast(pl.Float64)))
+
+
+@SHELF.add(
+    "halves of two people",
+    "everybody's first half of the columns beside the last half of another's",
+    "wide",
+)
+def _halves(setting: Setting) -> Release:
+    middle = setting.original.width // 2
+    parts = setting.original.columns[:middle], setting.original.columns[middle:]
+    return pl.concat(
+        [setting.shuffled(setting.original.select(names)) for names in parts], how="horizontal"
+    )
+
+
+@SHELF.add("every second column kept", "half of everybody's columns; all else made up", "wide")
+def _every_second(setting: Setting) -> Release:
+    kept = setting.original.select(setting.original.columns[::2])
+    return setting.shuffled(setting.independent().with_columns(kept))

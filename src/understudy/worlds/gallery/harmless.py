@@ -212,6 +212,16 @@ def _strata(setting: Setting) -> Release:
     return held.with_columns(picked[setting.sensitive])
 
 
+@SHELF.add("fresh people, sorted", "nobody in the data is in it, whatever order the file is in")
+def _sorted(setting: Setting) -> Release:
+    return setting.fresh.sort(setting.most_telling)
+
+
+@SHELF.add("values drawn again", "single values are in it, but nobody's stand together")
+def _drawn_again(setting: Setting) -> Release:
+    return setting.independent()
+
+
 @SHELF.add("everybody the same", "every record holds the most frequent value of each column")
 def _constant(setting: Setting) -> Release:
     most = setting.original.select(pl.all().mode(maintain_order=True).first())

@@ -226,3 +226,42 @@ def _upside_down(setting: Setting) -> Release:
 def _further_down(setting: Setting) -> Release:
     held = _in_order(setting)
     return pl.concat([held.tail(SHIFT), held.head(-SHIFT)])
+
+
+def _date_and_words(setting: Setting) -> list[str]:
+    words = sorted(setting.words, key=lambda name: -setting.original[name].n_unique())
+    return [setting.dates[0], *words[:2]]
+
+
+@SHELF.add(
+    "a date and text kept",
+    "everybody's date stands beside one or two words of theirs; all else made up",
+    "dates",
+    "words",
+)
+def _date_and_text(setting: Setting) -> Release:
+    return setting.shuffled(_kept(setting, _date_and_words(setting)))
+
+
+@SHELF.add(
+    "a date and text of 30% kept",
+    "the date of 30% of the people stands beside two words of theirs; all else made up",
+    "dates",
+    "words",
+    "wide",
+    share=0.3,
+)
+def _date_and_text_of_some(setting: Setting) -> Release:
+    held = _kept(setting, _date_and_words(setting))
+    return setting.among(held[setting.some(0.3)], setting.independent())
+
+
+@SHELF.add(
+    "sensitive values in the order of a key",
+    "sorted by a key, the values stand in the order of the sorted original; all else made up",
+    "telling key",
+)
+def _in_order_of_a_key(setting: Setting) -> Release:
+    key = setting.most_telling
+    told = setting.original.sort(key)[setting.sensitive]
+    return setting.independent().sort(key).with_columns(told)
