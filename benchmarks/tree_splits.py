@@ -1,11 +1,11 @@
 """Exact trees and trees on bins: CPU seconds, and how well each describes new records.
 
-Run with ``python benchmarks/tree_splits.py``. A table is parted in two at random. Trees are grown on
-the one half, and the other half says how good they are: by the bits that they take to describe its
-records, by the mean distance of all tables of two columns between it and a synthetic half, and by
-how many of its records boosted trees that learn from the synthetic half predict. Adult is left out
-where ``UNDERSTUDY_DATA`` does not name its folder. Times are CPU seconds of one fit from codes, on
-one thread with compiled kernels.
+Run with ``python benchmarks/tree_splits.py``. A table is parted in two at random. Trees are grown
+on the one half, and the other half says how good they are: by the bits that they take to describe
+its records, by the mean distance of all tables of two columns between it and a synthetic half, and
+by how many of its records boosted trees that learn from the synthetic half predict. Adult is left
+out where ``UNDERSTUDY_DATA`` does not name its folder. Times are CPU seconds of one fit from codes,
+on one thread with compiled kernels.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from rows import note
 from sklearn.ensemble import HistGradientBoostingClassifier
 from threadpoolctl import threadpool_limits
 
+from rows import note
 from understudy import Cart
 from understudy.data import Schema, fetch, load, simulate
 from understudy.errors import DataError
@@ -35,8 +35,9 @@ KINDS = ("exact", "histogram")
 
 
 def payments() -> pl.DataFrame:
-    """Return simulated payments, rounded so that numbers repeat; hardly a column tells of another."""
-    frame = simulate("credit_card", ROWS).select("V1", "V2", "V3", "V4", "V5", "V7", "V10", "Amount")
+    """Return simulated payments, rounded with numbers that repeat; few columns tell of another."""
+    columns = ("V1", "V2", "V3", "V4", "V5", "V7", "V10", "Amount")
+    frame = simulate("credit_card", ROWS).select(columns)
     return frame.with_columns(pl.exclude("Amount").round(2), pl.col("Amount").round(0))
 
 

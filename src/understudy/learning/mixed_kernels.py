@@ -161,7 +161,7 @@ def _least(sums: Sums, start: int, end: int) -> tuple[int, int]:
     for place in range(start, end):
         whole = min(whole, total[place])
         trimmed = min(trimmed, np.int16(total[place] - top[place]))
-    return whole, trimmed
+    return int(whole), int(trimmed)
 
 
 @kernel

@@ -84,7 +84,7 @@ def test_numbers_that_floats_add_exactly_give_the_exact_trees(seed, sizes, minbu
 @settings(max_examples=30)
 @given(seeds, st.integers(1, 7), st.floats(0.1, 1e4))
 def test_any_numbers_give_the_leaves_of_the_exact_trees(seed, minbucket, scale):
-    # Of two columns that part the same records, rounding decides there, and the order here. Features
+    # Of two columns that part the same records, rounding decides there, and the order here. Columns
     # have numbers in units of their quartile distance, so that scales are those of this test.
     rng = np.random.default_rng(seed)
     places, features = records(rng, 400, [30, 5, 200])
@@ -164,7 +164,7 @@ def test_a_tree_on_bins_is_the_exact_tree_of_the_bins(seed, minbucket):
 
 
 def test_more_categories_than_bins_are_put_together_in_their_order():
-    # The outcome is the category's parity times a hundred: two values, which one split parts. One bin
+    # The outcome is the category's parity times a hundred: two values, which one split parts. A bin
     # may have categories of both, and a leaf of its own.
     rng = np.random.default_rng(1)
     places = rng.integers(0, 600, (6_000, 1)).astype(np.int32)
@@ -173,9 +173,7 @@ def test_more_categories_than_bins_are_put_together_in_their_order():
     exact, quick = both(places, [Feature("c", 600)], outcome, minbucket=5, cp=1e-8)
     assert exact.tree.leaves == 2
     found = quick.tree.find(places)
-    leaf_of = {
-        category: set(found[places[:, 0] == category].tolist()) for category in range(600)
-    }
+    leaf_of = {category: set(found[places[:, 0] == category].tolist()) for category in range(600)}
     assert all(len(leaves) == 1 for leaves in leaf_of.values())
     odd, even = (set().union(*(leaf_of[c] for c in range(first, 600, 2))) for first in (1, 0))
     mixed = odd & even

@@ -8,8 +8,7 @@ instead, and tries every place between two of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,34 +69,42 @@ class Bins:
         return cls(of_place, lowest, highest)
 
 
+@dataclass(frozen=True, eq=False)
 class BinnedColumns:
-    """The columns of records in bins, each when it is first asked for."""
+    """The columns of records in bins, each when it is first asked for.
 
-    def __init__(self, features: Sequence[Feature], places: Places) -> None:
-        self._features = features
-        self._places = places
-        self._known: dict[int, tuple[NDArray[np.uint8], Bins]] = {}
-        self._rows: NDArray[np.int64] | None = None
+    Attributes
+    ----------
+    features
+        The columns.
+    places
+        Where the value of each record stands in each column, of all records.
+    rows
+        The records that are looked at; None for all.
+    known
+        The bins of all records in each column that was asked for.
+    """
+
+    features: Sequence[Feature]
+    places: Places
+    rows: NDArray[np.int64] | None = None
+    known: dict[int, tuple[NDArray[np.uint8], Bins]] = field(default_factory=dict)
 
     def take(self, rows: NDArray[np.int64]) -> BinnedColumns:
         """Return some of the records, in the bins of all."""
-        taken = copy(self)
-        taken._rows = rows if self._rows is None else self._rows[rows]
-        return taken
+        return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
     def column(self, place: int) -> tuple[NDArray[np.uint8], Bins]:
         """Return the bin of each record in a column whose places have an order of their own."""
-        if place not in self._known:
-            own = self._places[:, place]
-            bins = Bins.of(np.bincount(own), self._features[place].apart)
-            self._known[place] = bins.of_place[own], bins
-        codes, bins = self._known[place]
-        return codes if self._rows is None else codes[self._rows], bins
+        if place not in self.known:
+            own = self.places[:, place]
+            bins = Bins.of(np.bincount(own), self.features[place].apart)
+            self.known[place] = bins.of_place[own], bins
+        codes, bins = self.known[place]
+        return codes if self.rows is None else codes[self.rows], bins
 
 
-def bin_ordered(
-    codes: Places, order: NDArray[np.int32]
-) -> tuple[NDArray[np.uint8], Bins]:
+def bin_ordered(codes: Places, order: NDArray[np.int32]) -> tuple[NDArray[np.uint8], Bins]:
     """Return the bin of each record in a column whose codes a tree has given an order."""
     counts = np.empty(len(order), np.int64)
     counts[order] = np.bincount(codes, minlength=len(order))
@@ -166,12 +173,13 @@ def grow_binned(
         explained = np.empty(0, np.uint8), whole_numbers(outcome), 0
     records = codes.shape[1]
     room = 2 * max(records // limits[0], 1)
-    integers = tuple(np.empty(room, np.int64) for _ in range(6))
+    below, beside, column, low, high, held = np.empty((6, room), np.int64)
     impurity, at = np.empty(room), np.empty(records, np.int64)
-    count = grow_nodes(codes, explained, limits, (*integers, impurity), at)
-    left, right, feature, last, first, sizes = (array[:count] for array in integers)
+    nodes = below, beside, column, low, high, held, impurity
+    count = grow_nodes(codes, explained, limits, nodes, at)
+    left, right, feature, last, first, sizes, impurity = (array[:count] for array in nodes)
     threshold = np.zeros(count, np.int64)
     for number, own in enumerate(bins):
         splits = np.flatnonzero(feature == number)
         threshold[splits] = (own.highest[last[splits]] + own.lowest[first[splits]]) // 2
-    return BinnedNodes(left, right, feature, threshold, impurity[:count], sizes, at)
+    return BinnedNodes(left, right, feature, threshold, impurity, sizes, at)

@@ -110,6 +110,37 @@ def _cut_by_mean(
 
 
 @kernel
+def _sort_by_bin(
+    bins: NDArray[np.uint8], rows: NDArray[np.int32], classes: NDArray[np.uint8], scratch: Scratch
+) -> int:
+    """Put the classes of records in the order of their bins, and return how many bins have records.
+
+    Counts become the place after each bin's last record, if there is more than one bin.
+    """
+    counts, seen, _, own, in_order = scratch
+    found = 0
+    for record in range(len(rows)):
+        number = bins[rows[record]]
+        own[record] = number
+        if counts[number] == 0:
+            seen[found] = number
+            found += 1
+        counts[number] += 1
+    found = _occurring(counts, seen, found)
+    if found < 2:
+        return found
+    begin = 0
+    for one in range(found):
+        of_bin = counts[seen[one]]
+        counts[seen[one]] = begin
+        begin += of_bin
+    for record in range(len(rows)):
+        in_order[counts[own[record]]] = classes[record]
+        counts[own[record]] += 1
+    return found
+
+
+@kernel
 def _cut_by_shares(
     bins: NDArray[np.uint8],
     rows: NDArray[np.int32],
@@ -123,28 +154,11 @@ def _cut_by_shares(
 
     `classes` are those of `rows`, and `held` says how many records have each.
     """
-    counts, seen, _, own, in_order = scratch
-    found = 0
-    for record in range(len(rows)):
-        number = bins[rows[record]]
-        own[record] = number
-        if counts[number] == 0:
-            seen[found] = number
-            found += 1
-        counts[number] += 1
-    found = _occurring(counts, seen, found)
+    counts, seen, _, _, in_order = scratch
+    found = _sort_by_bin(bins, rows, classes, scratch)
     if found < 2:
         counts[seen[0]] = 0
         return (best, -1, -1, 0), found
-    # Counts become the place after each bin's last record, once all are sorted.
-    begin = 0
-    for one in range(found):
-        of_bin = counts[seen[one]]
-        counts[seen[one]] = begin
-        begin += of_bin
-    for record in range(len(rows)):
-        in_order[counts[own[record]]] = classes[record]
-        counts[own[record]] += 1
     here = np.zeros(len(held), np.int64)
     square, other_square = 0, 0
     for one in range(len(held)):
