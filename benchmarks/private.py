@@ -73,8 +73,8 @@ METHODS: dict[str, Callable[[float], Synthesizer]] = {
     "independent": lambda epsilon: Independent(epsilon=epsilon),
 }
 PEERS = {
-    "OpenDP's AIM": ("opendp", "opendp[mbi]==0.16.0"),
-    "dpmm's AIM": ("dpmm", "dpmm==0.1.9"),
+    "OpenDP's AIM": ("opendp", ["opendp[mbi]==0.16.0", "pandas"]),
+    "dpmm's AIM": ("dpmm", ["dpmm==0.1.9"]),
 }
 GOALS = {
     ("adult", "AIM", 1.0): {"tvd3": 0.065, "regression": 0.85, "cpu": 15, "mb": 500},
@@ -145,11 +145,11 @@ def in_process(*arguments: object) -> Iterator[Figures]:
 def of_peer(name: str, method: str, epsilon: float, seed: int, seconds: int) -> Figures:
     """Return the figures of a peer's AIM on the same codes, with the same delta."""
     table = coded(name)
-    peer, requirement = PEERS[method]
+    peer, requirements = PEERS[method]
     try:
-        python = environment(ENVIRONMENTS / peer, [requirement])
+        python = environment(ENVIRONMENTS / peer, requirements)
     except subprocess.CalledProcessError:
-        sys.exit(f"{requirement} could not be installed.")
+        sys.exit(f"{requirements[0]} could not be installed.")
     # OpenDP takes no delta where all levels are public, but the budget that it comes to.
     rho = str(float(rho_of(Fraction(str(epsilon)), Fraction(str(DELTA)))))
     budget = [rho] if peer == "opendp" else [str(epsilon), str(DELTA)]
