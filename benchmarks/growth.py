@@ -29,7 +29,7 @@ from understudy.synthesis.blocks import plan_blocks
 from understudy.synthesis.tables import ConditionalTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from understudy.synthesis.bayes.network import Network
 
@@ -44,6 +44,7 @@ COLOURS = {
     "counting tables": "#009E73",
     "drawing rows": "#CC79A7",
 }
+SHAPES = ["square", "circle", "diamond", "triangle"]
 Point = tuple[int, str, float]
 
 
@@ -122,7 +123,14 @@ def show(console: Console, title: str, what: str, points: list[Point]) -> None:
     console.print(table)
 
 
-def plot(title: str, what: str, points: list[Point], *, scale: str) -> dict[str, Any]:
+def plot(
+    title: str,
+    what: str,
+    points: list[Point],
+    *,
+    scale: str,
+    colours: Mapping[str, str] = COLOURS,
+) -> dict[str, Any]:
     """Return the Vega-Lite specification of a plot of seconds."""
     import altair as alt
 
@@ -131,7 +139,7 @@ def plot(title: str, what: str, points: list[Point], *, scale: str) -> dict[str,
     ticks = {"format": "~s" if scale == "log" else "d", "grid": False}
     if scale == "linear" or len(xs) < 8:
         ticks["values"] = xs
-    steps = list(COLOURS)
+    steps = list(colours)
     legend = alt.Legend(title=None, orient="bottom", columns=2, symbolSize=80, labelLimit=300)
     chart = (
         alt.Chart(alt.Data(values=values))
@@ -150,11 +158,11 @@ def plot(title: str, what: str, points: list[Point], *, scale: str) -> dict[str,
                 axis=alt.Axis(format="~g", values=[10.0**power for power in range(-3, 3)]),
             ),
             color=alt.Color(
-                "step:N", scale=alt.Scale(domain=steps, range=list(COLOURS.values())), legend=legend
+                "step:N", scale=alt.Scale(domain=steps, range=list(colours.values())), legend=legend
             ),
             shape=alt.Shape(
                 "step:N",
-                scale=alt.Scale(domain=steps, range=["square", "circle", "diamond", "triangle"]),
+                scale=alt.Scale(domain=steps, range=SHAPES[: len(steps)]),
                 legend=legend,
             ),
         )

@@ -26,11 +26,11 @@ class Claim:
     """What is claimed of a tool."""
 
     epsilon: Annotated[
-        float | None, option("The epsilon that is claimed.", default="what the model says", min=0)
+        float | None, option("The epsilon that is claimed.", default="what the model says")
     ] = None
     delta: Annotated[
         float | None,
-        option("The delta that is claimed.", default="what the model says, or 0", min=0, max=1),
+        option("The delta that is claimed.", default="what the model says, or 0"),
     ] = None
     neighbours: Annotated[
         Literal["change-one", "add-remove"] | None,

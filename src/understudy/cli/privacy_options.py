@@ -69,8 +69,7 @@ class PrivacyOptions:
         float | None,
         _privacy(
             "Learn with noise, so that nothing becomes more than exp(EPSILON) times as likely by "
-            "one record. Needs a public schema, and the extra dp.",
-            min=0,
+            "one record. Needs a public schema, and the extra dp."
         ),
     ] = None
     delta: Annotated[
@@ -78,8 +77,6 @@ class PrivacyOptions:
         _privacy(
             "The small probability of telling more than --epsilon says.",
             default="0 for bayes and independent, 1 in the square of the records for marginals",
-            min=0,
-            max=1,
         ),
     ] = None
     neighbours: Annotated[
@@ -94,8 +91,6 @@ class PrivacyOptions:
             "The share of --epsilon with which levels and ranges that are not public are read from "
             "the records.",
             default="0: they must be public",
-            min=0,
-            max=1,
         ),
     ] = None
 

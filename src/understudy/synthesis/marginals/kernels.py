@@ -15,11 +15,19 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 Cells = NDArray[np.int32]
 
-TreeArrays = tuple[Places, Places, Cells, Cells, Places, Places]
-"""Starts of cliques, their parents, cells of separators by own and parent's cell, two starts."""
+MapArrays = tuple[Cells, Places, Places, Places]
+"""How tables lie in larger ones, of which cells are gone through run by run: the cell of the part
+where each run starts, where the runs of each table start, how long they are, and their step in the
+part.
+"""
 
-LayoutArrays = tuple[Places, Places, Cells, Places]
-"""Starts of tables, the clique of each, their cells by the clique's cell, and starts of these."""
+TreeArrays = tuple[Places, Places, MapArrays, MapArrays]
+"""Parents of cliques, starts of separators, and how these lie in cliques and in their parents."""
+
+LayoutArrays = tuple[Places, Places, Places, MapArrays]
+"""Starts of cliques, factors and sums between; the larger table that each is a part of; the order
+from large to small without the cliques; how they lie in the larger ones.
+"""
 
 SMALLEST = -80.0
 """The logarithm of the smallest factor of a cell, beside the largest of its table."""
@@ -100,89 +108,116 @@ def cells_with(
 
 
 @kernel
-def calibrate(  # noqa: C901, PLR0912  # there and back, over the same tables
-    tables: Floats, separators: Floats, tree: TreeArrays, total: float
+def add_up(whole: Floats, part: Floats, maps: MapArrays, number: int) -> None:
+    """Fill a table with the sums over the columns that a larger one has beside."""
+    firsts, starts, lengths, steps = maps
+    length, step = lengths[number], steps[number]
+    for place in range(len(part)):
+        part[place] = 0.0
+    at = 0
+    for run in range(starts[number], starts[number + 1]):
+        cell = firsts[run]
+        if step:
+            for place in range(length):
+                part[cell + place * step] += whole[at + place]
+        else:
+            # Four sums at once need not wait for each other.
+            one, two, three, four = 0.0, 0.0, 0.0, 0.0
+            even = at + length - length % 4
+            for place in range(at, even, 4):
+                one += whole[place]
+                two += whole[place + 1]
+                three += whole[place + 2]
+                four += whole[place + 3]
+            for place in range(even, at + length):
+                one += whole[place]
+            part[cell] += (one + two) + (three + four)
+        at += length
+
+
+@kernel
+def multiply(whole: Floats, part: Floats, maps: MapArrays, number: int) -> None:
+    """Multiply each cell of a table by that of a part of its columns."""
+    firsts, starts, lengths, steps = maps
+    length, step = lengths[number], steps[number]
+    at = 0
+    for run in range(starts[number], starts[number + 1]):
+        cell = firsts[run]
+        if step:
+            for place in range(length):
+                whole[at + place] *= part[cell + place * step]
+        else:
+            factor = part[cell]
+            for place in range(at, at + length):
+                whole[place] *= factor
+        at += length
+
+
+@kernel
+def calibrate(
+    tables: Floats, starts: Places, separators: Floats, tree: TreeArrays, total: float
 ) -> None:
     """Turn the factors of a tree of cliques into its marginals, which sum to `total`, in place.
 
     Parents come before their children. `separators` is filled with the marginals of what cliques
     share with their parents.
     """
-    starts, parent, own, above, above_starts, separator_starts = tree
+    parent, separator_starts, own, above = tree
     cliques = len(parent)
     scales = np.ones(cliques)
-    for place in range(len(separators)):
-        separators[place] = 0.0
     for clique in range(cliques - 1, 0, -1):
-        base = separator_starts[clique]
-        for i in range(starts[clique], starts[clique + 1]):
-            separators[base + own[i]] += tables[i]
-        largest = 0.0
-        for place in range(base, separator_starts[clique + 1]):
-            largest = max(largest, separators[place])
+        shared = separators[separator_starts[clique] : separator_starts[clique + 1]]
+        add_up(tables[starts[clique] : starts[clique + 1]], shared, own, clique)
+        largest = shared.max()
         if largest > 0:
             # Products of many small sums would vanish.
             scales[clique] = largest
-            for place in range(base, separator_starts[clique + 1]):
-                separators[place] /= largest
-        shift = starts[parent[clique]]
-        for j in range(above_starts[clique], above_starts[clique + 1]):
-            tables[shift + j - above_starts[clique]] *= separators[base + above[j]]
-    mass = 0.0
-    for i in range(starts[0], starts[1]):
-        mass += tables[i]
-    scale = total / mass if mass > 0 else 0.0
-    for i in range(starts[0], starts[1]):
-        tables[i] *= scale
+            shared /= largest
+        up = parent[clique]
+        multiply(tables[starts[up] : starts[up + 1]], shared, above, clique)
+    root = tables[: starts[1]]
+    mass = root.sum()
+    root *= total / mass if mass > 0 else 0.0
     separators[0] = total
-    ratio = np.empty(0)
     for clique in range(1, cliques):
-        base, end = separator_starts[clique], separator_starts[clique + 1]
-        if len(ratio) < end - base:
-            ratio = np.empty(end - base)
-        for place in range(end - base):
-            ratio[place] = 0.0
-        shift = starts[parent[clique]]
-        for j in range(above_starts[clique], above_starts[clique + 1]):
-            ratio[above[j]] += tables[shift + j - above_starts[clique]]
-        for place in range(end - base):
-            reached, held = ratio[place], separators[base + place] * scales[clique]
-            separators[base + place] = reached
+        shared = separators[separator_starts[clique] : separator_starts[clique + 1]]
+        ratio = np.empty(len(shared))
+        up = parent[clique]
+        add_up(tables[starts[up] : starts[up + 1]], ratio, above, clique)
+        for place in range(len(shared)):
+            reached, held = ratio[place], shared[place] * scales[clique]
+            shared[place] = reached
             ratio[place] = reached / held if held > 0 else 0.0
-        for i in range(starts[clique], starts[clique + 1]):
-            tables[i] *= ratio[own[i]]
+        multiply(tables[starts[clique] : starts[clique + 1]], ratio, own, clique)
 
 
 @kernel
-def multiply_factors(tables: Floats, starts: Places, logs: Floats, layout: LayoutArrays) -> None:
+def multiply_factors(tables: Floats, logs: Floats, cliques: int, layout: LayoutArrays) -> None:
     """Fill the tables of cliques with the products of their factors, given as logarithms."""
-    log_starts, clique_of, cells, cell_starts = layout
-    for i in range(len(tables)):
-        tables[i] = 1.0
-    for number in range(len(clique_of)):
-        first = log_starts[number]
-        largest = -np.inf
-        for place in range(first, log_starts[number + 1]):
-            largest = max(largest, logs[place])
-        factor = np.empty(log_starts[number + 1] - first)
-        for place in range(len(factor)):
-            factor[place] = np.exp(max(logs[first + place] - largest, SMALLEST))
-        shift = starts[clique_of[number]]
-        for i in range(cell_starts[number], cell_starts[number + 1]):
-            tables[shift + i - cell_starts[number]] *= factor[cells[i]]
+    starts, homes, order, maps = layout
+    tables[:] = 1.0
+    shift = starts[cliques]
+    number = cliques
+    while number < len(homes) and starts[number] < shift + len(logs):
+        own = logs[starts[number] - shift : starts[number + 1] - shift]
+        largest = own.max()
+        for place in range(len(own)):
+            tables[starts[number] + place] = np.exp(max(own[place] - largest, SMALLEST))
+        number += 1
+    for number in order[::-1]:
+        home = homes[number]
+        part = tables[starts[number] : starts[number + 1]]
+        multiply(tables[starts[home] : starts[home + 1]], part, maps, number)
 
 
 @kernel
-def take_marginals(tables: Floats, starts: Places, found: Floats, layout: LayoutArrays) -> None:
-    """Fill `found` with the marginals of the factors' columns."""
-    log_starts, clique_of, cells, cell_starts = layout
-    for place in range(len(found)):
-        found[place] = 0.0
-    for number in range(len(clique_of)):
-        first = log_starts[number]
-        shift = starts[clique_of[number]]
-        for i in range(cell_starts[number], cell_starts[number + 1]):
-            found[first + cells[i]] += tables[shift + i - cell_starts[number]]
+def take_marginals(tables: Floats, layout: LayoutArrays) -> None:
+    """Fill all other tables with the sums over those of cliques."""
+    starts, homes, order, maps = layout
+    for number in order:
+        home = homes[number]
+        part = tables[starts[number] : starts[number + 1]]
+        add_up(tables[starts[home] : starts[home + 1]], part, maps, number)
 
 
 @kernel
@@ -333,12 +368,14 @@ def find_marginals(
     layout: LayoutArrays,
     tables: Floats,
     separators: Floats,
-    found: Floats,
-) -> None:
-    """Fill `found` with the marginals of the factors' columns, given the factors' logarithms."""
-    multiply_factors(tables, tree[0], logs, layout)
-    calibrate(tables, separators, tree, total)
-    take_marginals(tables, tree[0], found, layout)
+) -> Floats:
+    """Return the marginals of the factors' columns, in `tables`, given the factors' logarithms."""
+    cliques = len(tree[0])
+    multiply_factors(tables, logs, cliques, layout)
+    calibrate(tables, layout[0], separators, tree, total)
+    take_marginals(tables, layout)
+    first = layout[0][cliques]
+    return tables[first : first + len(logs)]
 
 
 @kernel
@@ -374,8 +411,7 @@ def descend(  # noqa: PLR0913, PLR0917  # the model, the aim, and room to work i
     count = len(logs)
     at, ahead = logs.copy(), np.empty(count)
     slope, next_slope = np.empty(count), np.empty(count)
-    found = np.empty(count)
-    find_marginals(at, total, tree, layout, tables, separators, found)
+    found = find_marginals(at, total, tree, layout, tables, separators)
     loss = misfit(found, wanted, weights, slope)
     speed = 1.0
     done = False
@@ -385,7 +421,7 @@ def descend(  # noqa: PLR0913, PLR0917  # the model, the aim, and room to work i
         for place in range(count):
             stepped = at[place] - step * slope[place]
             ahead[place] = stepped + push * (stepped - logs[place])
-        find_marginals(ahead, total, tree, layout, tables, separators, found)
+        found = find_marginals(ahead, total, tree, layout, tables, separators)
         next_loss = misfit(found, wanted, weights, next_slope)
         if next_loss > loss and step > SHORTEST:
             # Too far: go back to where it was, without momentum.
