@@ -24,6 +24,12 @@ LETTERS = st.text(
 )
 ODD = st.sampled_from(["a, b", 'say "x"', "two\nlines", "semi;colon", "tab\tbar|", "'", "it's"])
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONATE = ("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September")
+MONATE += ("Oktober", "November", "Dezember")
+MOIS = ("janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.")
+MOIS += ("déc.",)
+MESES = ("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre")
+MESES += ("octubre", "noviembre", "diciembre")
 DAYS = st.dates(dt.date(1950, 1, 1), dt.date(2049, 12, 31))
 MOMENTS = st.datetimes(dt.datetime(1950, 1, 1), dt.datetime(2049, 12, 31))  # noqa: DTZ001
 
@@ -80,6 +86,9 @@ COLUMNS = {
     "quarter": DAYS.map(lambda day: f"{day.year}Q{(day.month + 2) // 3}"),
     "week": DAYS.map("{:%G-W%V}".format),
     "weekday": DAYS.map("{:%a, %d %b %Y}".format),
+    "german": DAYS.map(lambda day: f"{day.day}. {MONATE[day.month - 1]} {day.year}"),
+    "french": DAYS.map(lambda day: f"{day:%d} {MOIS[day.month - 1]} {day.year}"),
+    "mes": DAYS.map(lambda day: f"{MESES[day.month - 1]} de {day.year}"),
     "two digits": DAYS.map("{:%d/%m/%y}".format),
     "moment": MOMENTS.map("{:%Y-%m-%d %H:%M:%S}".format),
     "minutes": MOMENTS.map("{:%d.%m.%Y %H:%M}".format),
