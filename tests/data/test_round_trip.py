@@ -8,6 +8,7 @@ import logging
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import polars.testing
 import pytest
@@ -52,6 +53,7 @@ def in_brackets(cents):
 
 
 CENTS = st.integers(-(10**9), 10**9)
+MINUTES = st.integers(0, 5000)
 COLUMNS = {
     "whole": st.integers(-(2**62), 2**62).map(str),
     "small": st.integers(0, 5).map(str),
@@ -104,6 +106,14 @@ COLUMNS = {
     "zulu": MOMENTS.map("{:%Y-%m-%dT%H:%M:%SZ}".format),
     "offset": MOMENTS.map("{:%Y-%m-%dT%H:%M:%S+02:00}".format),
     "clock": st.times().map("{:%H:%M}".format),
+    "h m": MINUTES.map(lambda n: f"{n // 60}h {n % 60:02}m"),
+    "spoken": MINUTES.map(
+        lambda n: f"{n // 60} hour{'s' * (n // 60 != 1)} {n % 60} minute{'s' * (n % 60 != 1)}"
+    ),
+    "delta": st.integers(-(10**7), 10**7).map(lambda n: str(dt.timedelta(seconds=n))),
+    "pandas": st.integers(-(10**7), 10**7).map(lambda n: str(pd.Timedelta(seconds=n))),
+    "iso duration": MINUTES.map(lambda n: f"PT{n // 60}H{n % 60}M"),
+    "laps": st.integers(0, 10**7).map(lambda n: f"{n // 60000}:{n / 1000 % 60:06.3f}"),
     "truth": st.sampled_from(["TRUE", "FALSE"]),
     "Truth": st.sampled_from(["True", "False"]),
     "yes": st.sampled_from(["yes", "no"]),
