@@ -76,6 +76,9 @@ COLUMNS = {
     "weight": st.integers(-999, 999).map(lambda n: f"{n / 10:.1f} kg"),
     "filled": st.integers(-999, 9999).map("{:6}".format),
     "minus": st.integers(-99, 99).map(lambda n: str(n).replace("-", "\u2013")),
+    "magnitudes": st.tuples(st.integers(10, 9999), st.sampled_from("kM")).map(
+        lambda two: f"{two[0] / 10}{two[1]}"
+    ),
     "percent": st.integers(0, 1000).map(lambda n: f"{n / 10:.1f}%"),
     "iso": DAYS.map(str),
     "dmy": DAYS.map("{:%d/%m/%Y}".format),
