@@ -15,7 +15,13 @@ from understudy.data.duration_search import find_durations, looks_like_duration
 from understudy.data.formats import BooleanFormat, ColumnFormat, TextFormat, ValueFormat
 from understudy.data.missing_words import ALWAYS, BESIDE_VALUES
 from understudy.data.number_format import NumberFormat
-from understudy.data.number_search import FoundNumbers, find_numbers, looks_like_numbers, unlike
+from understudy.data.number_search import (
+    LEADING_ZERO,
+    FoundNumbers,
+    find_numbers,
+    looks_like_numbers,
+    unlike,
+)
 from understudy.wording import quoted
 
 SAMPLE_TEXTS = 200
@@ -23,7 +29,6 @@ SAMPLE_TEXTS = 200
 _ROUNDS, _OTHERS = 3, 20
 
 _TRUTH = (("true", "false"), ("TRUE", "FALSE"), ("True", "False"))
-_LEADING_ZERO = r"^[-+]?0\d"
 _LONG = r"^[-+]?\d{17,}$"
 
 Doubt = Literal["order", "years", "mixed numbers", "mixed dates", "padding", "long", "missing"]
@@ -174,7 +179,7 @@ class Search:
             found = None if present is texts else self._find_numbers(present, sample)
         if found is None:
             return None
-        if not found.exact and present.str.contains(_LEADING_ZERO).any():
+        if not found.exact and present.str.contains(LEADING_ZERO).any():
             clock = self._dates(texts) if looks_like_dates(sample[0]) else None
             return clock or self._text(texts, codes=True)
         if not found.exact and present.str.contains(_LONG).any():

@@ -45,6 +45,8 @@ _DRESSED = re.compile(
 )
 _SPACES = " \u00a0\u202f'’"  # noqa: RUF001
 _SCIENTIFIC = re.compile(r"[-+]?\d(?:\.(\d*))?[eE][-+]\d\d+")
+LEADING_ZERO = r"^[-+]?0\d"
+"""Zeros in front make a code of a number."""
 _ROWS_FIRST = 1_000
 _MAGNITUDES = (("k", "K"), ("m", "M", "mn", "Mn", "Mio", "mio"), ("b", "B", "bn", "Bn", "Mrd", "G"))
 """What may stand after thousands, millions and billions."""
@@ -237,6 +239,8 @@ def _with_odd(form: NumberFormat, texts: pl.Series, values: pl.Series) -> FoundN
         odd = some.filter(form.rendered(values.head(len(some))) != some)
         if odd.n_unique() > MOST_ODD:
             return None
+    if odd.str.contains(LEADING_ZERO).any():
+        return None
     held = odd.alias("text").value_counts(name="rows")
     if not len(held) or held["rows"].min() < FEWEST_ODD:  # type: ignore[operator]
         return None
