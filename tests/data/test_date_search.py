@@ -51,6 +51,31 @@ def read(form, texts):
         (["Jan 5, 2020", "Dec 15, 2021"], dt.date(2020, 1, 5), "dates as Mon d, yyyy"),
         (["31/12/99", "01/05/03"], dt.date(1999, 12, 31), "dates as dd/mm/yy, years from 1999"),
         (["12/31/99", "05/01/03"], dt.date(1999, 12, 31), "dates as mm/dd/yy, years from 1999"),
+        (
+            ["12. März 2023", "1. Mai 2020"],
+            dt.date(2023, 3, 12),
+            "dates as d. Month yyyy, months as Januar",
+        ),
+        (
+            ["03 févr. 2021 10:30", "14 juil. 2020 08:00"],
+            dt.datetime(2021, 2, 3, 10, 30),  # noqa: DTZ001
+            "dates and times as dd Month yyyy hh:mm, months as janv.",
+        ),
+        (
+            ["12 de marzo de 2023", "1 de enero de 2000"],
+            dt.date(2023, 3, 12),
+            "dates as d de Month de yyyy, months as enero",
+        ),
+        (["12 mag 2023"], dt.date(2023, 5, 12), "dates as dd Month yyyy, months as gen"),
+        (["31-mei-2022"], dt.date(2022, 5, 31), "dates as dd-Month-yyyy, months as januari"),
+        (["3/dez/2020"], dt.date(2020, 12, 3), "dates as d/Month/yyyy, months as jan"),
+        (
+            ["Okt-23", "Dez-22"],
+            dt.date(2023, 10, 1),
+            "dates as Month-yy, years from 2022, months as Jan",
+        ),
+        (["MÄRZ 2023", "MAI 2020"], dt.date(2023, 3, 1), "dates as Month yyyy, months as JANUAR"),
+        (["2 mai 2020", "3 may 2020"], None, ""),  # of two languages
         (["10:30", "09:05"], dt.time(10, 30), "times as hh:mm"),
         (["9:30", "10:45"], dt.time(9, 30), "times as h:mm"),
         (["1:47p", "11:05a"], dt.time(13, 47), "times as h:mma"),

@@ -184,3 +184,9 @@ def test_dates_are_dates_whatever_the_decimal_sign_of_the_file(pattern, decimal)
 @pytest.mark.parametrize("texts", [["1.2.3", "4.5.6"], ["10.0.0.1", "10.0.0.2"], ["3.14.15"]])
 def test_versions_and_addresses_are_no_dates(texts):
     assert column(texts).values.to_list() == texts
+
+
+def test_codes_with_zeros_in_front_are_text_also_where_few_are_often_repeated():
+    found = column(["01067", "10115", "20095", "04109", "99999"] * 10)
+    assert found.format.values == TextFormat(codes=True)
+    assert found.values[0] == "01067"

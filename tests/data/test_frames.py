@@ -201,6 +201,8 @@ def test_an_arrow_dictionary_in_pandas_forgets_its_categories_too():
         (["a", ""], "Column 2 has no name"),
         ([None], "Column 1 has no name"),
         (["a", 7], "names are text; 7 is int"),
+        (["a", "Smith" * 1000], "Column 2 has a name of 5,000 characters; 1,000 are the most"),
+        (["a\x1b[31m"], "The name of column 1 holds control characters"),
     ],
 )
 def test_names_that_are_no_names_are_refused(names, message):

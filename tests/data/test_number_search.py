@@ -67,6 +67,22 @@ def found(texts, decimal="."):
             [*(n + 0.5 for n in range(20)), *[9.0] * 5],
             "numbers: 2 decimals",
         ),
+        (
+            ["1.2k", "3.4M", "850"],
+            [1200.0, 3_400_000, 850],
+            "numbers: 1 decimal, k, M for thousands and more",
+        ),
+        (
+            ["£32k", "-£1.25M", "£0"],
+            [32_000.0, -1_250_000, 0],
+            "money: '£' before, k, M for thousands and more",
+        ),
+        (
+            ["$1.5bn", "$200M", "$3K"],
+            [1.5e9, 2e8, 3000],
+            "money: '$' before, K, M, bn for thousands and more",
+        ),
+        (["£32k", "£45k"], [32, 45], "money: '£' before, 'k' after"),
         (["0,5", "12"], [0.5, 12], "numbers: decimal comma"),
         (
             ["20,34", "7,5", "12", "3,05", "41,2", "9,99", "30,1", "8,75", "16,4", "2,2", "5,61"],

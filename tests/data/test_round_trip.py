@@ -8,6 +8,7 @@ import logging
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import polars.testing
 import pytest
@@ -24,6 +25,12 @@ LETTERS = st.text(
 )
 ODD = st.sampled_from(["a, b", 'say "x"', "two\nlines", "semi;colon", "tab\tbar|", "'", "it's"])
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+MONATE = ("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September")
+MONATE += ("Oktober", "November", "Dezember")
+MOIS = ("janv.", "févr.", "mars", "avr.", "mai", "juin", "juil.", "août", "sept.", "oct.", "nov.")
+MOIS += ("déc.",)
+MESES = ("enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre")
+MESES += ("octubre", "noviembre", "diciembre")
 DAYS = st.dates(dt.date(1950, 1, 1), dt.date(2049, 12, 31))
 MOMENTS = st.datetimes(dt.datetime(1950, 1, 1), dt.datetime(2049, 12, 31))  # noqa: DTZ001
 
@@ -46,6 +53,7 @@ def in_brackets(cents):
 
 
 CENTS = st.integers(-(10**9), 10**9)
+MINUTES = st.integers(0, 5000)
 COLUMNS = {
     "whole": st.integers(-(2**62), 2**62).map(str),
     "small": st.integers(0, 5).map(str),
@@ -68,6 +76,9 @@ COLUMNS = {
     "weight": st.integers(-999, 999).map(lambda n: f"{n / 10:.1f} kg"),
     "filled": st.integers(-999, 9999).map("{:6}".format),
     "minus": st.integers(-99, 99).map(lambda n: str(n).replace("-", "\u2013")),
+    "magnitudes": st.tuples(st.integers(10, 9999), st.sampled_from("kM")).map(
+        lambda two: f"{two[0] / 10}{two[1]}"
+    ),
     "percent": st.integers(0, 1000).map(lambda n: f"{n / 10:.1f}%"),
     "iso": DAYS.map(str),
     "dmy": DAYS.map("{:%d/%m/%Y}".format),
@@ -80,6 +91,9 @@ COLUMNS = {
     "quarter": DAYS.map(lambda day: f"{day.year}Q{(day.month + 2) // 3}"),
     "week": DAYS.map("{:%G-W%V}".format),
     "weekday": DAYS.map("{:%a, %d %b %Y}".format),
+    "german": DAYS.map(lambda day: f"{day.day}. {MONATE[day.month - 1]} {day.year}"),
+    "french": DAYS.map(lambda day: f"{day:%d} {MOIS[day.month - 1]} {day.year}"),
+    "mes": DAYS.map(lambda day: f"{MESES[day.month - 1]} de {day.year}"),
     "two digits": DAYS.map("{:%d/%m/%y}".format),
     "moment": MOMENTS.map("{:%Y-%m-%d %H:%M:%S}".format),
     "minutes": MOMENTS.map("{:%d.%m.%Y %H:%M}".format),
@@ -95,6 +109,14 @@ COLUMNS = {
     "zulu": MOMENTS.map("{:%Y-%m-%dT%H:%M:%SZ}".format),
     "offset": MOMENTS.map("{:%Y-%m-%dT%H:%M:%S+02:00}".format),
     "clock": st.times().map("{:%H:%M}".format),
+    "h m": MINUTES.map(lambda n: f"{n // 60}h {n % 60:02}m"),
+    "spoken": MINUTES.map(
+        lambda n: f"{n // 60} hour{'s' * (n // 60 != 1)} {n % 60} minute{'s' * (n % 60 != 1)}"
+    ),
+    "delta": st.integers(-(10**7), 10**7).map(lambda n: str(dt.timedelta(seconds=n))),
+    "pandas": st.integers(-(10**7), 10**7).map(lambda n: str(pd.Timedelta(seconds=n))),
+    "iso duration": MINUTES.map(lambda n: f"PT{n // 60}H{n % 60}M"),
+    "laps": st.integers(0, 10**7).map(lambda n: f"{n // 60000}:{n / 1000 % 60:06.3f}"),
     "truth": st.sampled_from(["TRUE", "FALSE"]),
     "Truth": st.sampled_from(["True", "False"]),
     "yes": st.sampled_from(["yes", "no"]),

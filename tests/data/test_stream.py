@@ -180,3 +180,28 @@ def test_columns_can_be_left_out(tmp_path, suffix):
         DataError, match=r"Columns to drop: 'nte' is not a column. Did you mean 'note'"
     ):
         scan(path, drop=["nte"])
+
+
+@pytest.mark.parametrize("content", ["a,b\n1,x\n2,y\nSmith,z\n", "a\n1\n", None])
+def test_a_file_that_changes_while_it_is_read_is_refused_without_its_values(tmp_path, content):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,x\n2,y\n3,z\n")
+    held = scan(path)
+    if content is None:
+        path.unlink()
+    else:
+        path.write_text(content)
+    with pytest.raises(DataError, match="has changed since it was opened") as caught:
+        Schema.infer(held)
+    assert "Smith" not in str(caught.value)
+
+
+def test_a_text_that_a_number_became_while_the_file_was_read_is_not_shown(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n" + "1,x\n" * 9)
+    held = scan(path)
+    path.write_text("a,b\n" + "1,x\n" * 8 + "Smith,x\n")
+    object.__setattr__(held, "state", held._state())  # changed within a tick of the clock
+    with pytest.raises(DataError, match="cannot be read as a table") as caught:
+        list(held.batches())
+    assert "Smith" not in str(caught.value)

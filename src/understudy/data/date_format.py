@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from calendar import month_name
 from dataclasses import dataclass
 from typing import Literal
 
@@ -40,6 +41,7 @@ _LETTERS = {
     "%A": "Weekday",
 }
 MICROSECONDS = 6
+_ENGLISH = month_name[1:]
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class DateFormat:
         ``Europe/Berlin``, where the pattern has the offset.
     letter : bool
         Whether a or p stands at the end for am or pm, as in 1:47p.
+    months : tuple of str
+        The names of the twelve months, unless they are English.
     """
 
     kind: Literal["date", "datetime", "time"]
@@ -72,6 +76,12 @@ class DateFormat:
     first_year: int = 0
     zone: str = ""
     letter: bool = False
+    months: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "months", tuple(self.months))  # JSON has lists
+        if len(self.months) not in (0, len(_ENGLISH)):
+            raise ValueError("no format of dates")
 
     @property
     def dtype(self) -> pl.DataType:
@@ -100,7 +110,8 @@ class DateFormat:
         if self.zone and "z" in self.pattern:
             kind = f"{kind} of {self.zone}"
         years = f", years from {self.first_year}" if self.first_year else ""
-        return f"{kind} as {shown}{zone}{years}"
+        months = f", months as {self.months[0]}" if self.months else ""
+        return f"{kind} as {shown}{zone}{years}{months}"
 
     @property
     def order(self) -> DayOrder | Literal[""]:
@@ -112,6 +123,10 @@ class DateFormat:
     def parsed(self, text: pl.Expr) -> pl.Expr:
         """Return texts as dates or times, null where they are none."""
         pattern = self.pattern
+        if self.months:
+            # A longer name may begin with a shorter one.
+            longest = sorted(zip(self.months, _ENGLISH, strict=True), key=lambda two: -len(two[0]))
+            text = text.str.replace_many(*map(list, zip(*longest, strict=True)), leftmost=True)
         if self.letter:
             text = text + pl.lit("M" if pattern.endswith("%p") else "m")
         if self.kind == "time":
@@ -168,6 +183,8 @@ class DateFormat:
         text = value.dt.to_string(self.pattern.replace("%.f", "%.9f"))
         if "%.f" in self.pattern:
             text = self._cut(text)
+        if self.months:
+            text = text.str.replace_many(_ENGLISH, list(self.months))
         if self.letter:
             text = text.str.head(-1)
         if self.case:

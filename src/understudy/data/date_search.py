@@ -17,6 +17,7 @@ import polars as pl
 
 from understudy.data.date_format import MICROSECONDS, OFFSET, DateFormat, DayOrder
 from understudy.data.dependencies.composites import spread_over_hours
+from understudy.data.month_names import months_named
 
 LAST_YEAR = 2049
 """Years of two digits are read as years up to this one, as many databases do."""
@@ -25,6 +26,11 @@ _DAY_MONTH_YEAR = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?!\d)")
 _YEAR_FIRST = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
 _DAY_NAME_YEAR = re.compile(r"(\d{1,2})([-/. ]?)([A-Za-z]{3,9})\2(\d{4}|\d{2})(?!\d)")
 _NAME_DAY_YEAR = re.compile(r"([A-Za-z]{3,9}) (\d{1,2})(,?) (\d{4})(?!\d)")
+_DAY_WORD_YEAR = re.compile(
+    r"(?P<day>\d{1,2})(?P<first>\. ?| de |[-/ ]?)(?P<name>[^\W\d_]{3,10}\.?)(?P<second> de |[-/ ]?)"
+    r"(?P<year>\d{4}|\d{2})(?!\d)"
+)
+_WORD_YEAR = re.compile(r"(?P<name>[^\W\d_]{3,10}\.?)(?P<second> de |[-/ ])(?P<year>\d{4}|\d{2})")
 _MONTHS = {
     re.compile(r"(?:1[89]|2[01])\d\d([-/])(?:0[1-9]|1[0-2])"): "%Y{}%m",
     re.compile(r"(?:0[1-9]|1[0-2])([-/])(?:1[89]|2[01])\d\d"): "%m{}%Y",
@@ -156,6 +162,8 @@ _STRICT = _LOOSE | {
 def _shape(form: DateFormat, parts: Mapping[str, str] = _LOOSE) -> str:
     """Return a regular expression for texts of a format, with or without zeros in front."""
     pieces = re.split(r"(%[-:.]?[A-Za-z])", form.pattern)
+    if form.months:
+        parts = {**parts, "%B": f"(?:{'|'.join(map(re.escape, form.months))})"}
     shape = "".join(parts.get(piece) or re.escape(piece) for piece in pieces)
     if form.letter:
         shape = shape[:-1]  # of am or pm, the first letter alone
@@ -205,26 +213,44 @@ def _without_weekday(text: str) -> Iterator[DateFormat]:
     matches = ((shape.fullmatch(text), pattern) for shape, pattern in _MONTHS.items())
     yield from (DateFormat("date", pattern.format(found[1])) for found, pattern in matches if found)
     for date, rest, case in _dates(text):
-        if not rest:
-            yield DateFormat("date", date, case=case)
-            continue
-        gap = _SEPARATOR.match(rest)
-        if gap is None:
-            continue
-        for clock, end, letter in _clocks(rest[gap.end() :]):
-            whole = DateFormat("datetime", date + gap[0] + clock, case=case, letter=letter)
-            if not end:
-                yield whole
-            elif not letter and _ZONE.fullmatch(end):
-                yield replace(whole, zone=end)
-                if offset := OFFSET.search(end):
-                    style = "%:z" if ":" in offset[0] else "%z"
-                    gap_before = " " if end.startswith(" ") else ""
-                    varying = replace(whole, pattern=whole.pattern + gap_before + style)
-                    yield from (replace(varying, zone=zone) for zone in _ZONES)
+        yield from _with_clock(DateFormat("date", date, case=case), rest)
+    yield from _in_other_languages(text)
     yield from (
         DateFormat("time", clock, letter=letter) for clock, end, letter in _clocks(text) if not end
     )
+
+
+def _in_other_languages(text: str) -> Iterator[DateFormat]:
+    """Yield formats with names of months that are not English, of days and of months."""
+    found = _DAY_WORD_YEAR.match(text) or _WORD_YEAR.fullmatch(text)
+    if found is None:
+        return
+    month = f"%B{found['second']}{_year(found['year'])}"
+    days = [f"{day}{found['first']}" for day in ("%d", "%-d")] if found.re.groups > 3 else [""]
+    for day, months in itertools.product(days, months_named(found["name"])):
+        yield from _with_clock(DateFormat("date", day + month, months=months), text[found.end() :])
+
+
+def _with_clock(date: DateFormat, rest: str) -> Iterator[DateFormat]:
+    """Yield the formats of a date, and of the time and the zone that may follow it."""
+    if not rest:
+        yield date
+        return
+    gap = _SEPARATOR.match(rest)
+    if gap is None:
+        return
+    for clock, end, letter in _clocks(rest[gap.end() :]):
+        pattern = date.pattern + gap[0] + clock
+        whole = replace(date, kind="datetime", pattern=pattern, letter=letter)
+        if not end:
+            yield whole
+        elif not letter and _ZONE.fullmatch(end):
+            yield replace(whole, zone=end)
+            if offset := OFFSET.search(end):
+                style = "%:z" if ":" in offset[0] else "%z"
+                gap_before = " " if end.startswith(" ") else ""
+                varying = replace(whole, pattern=whole.pattern + gap_before + style)
+                yield from (replace(varying, zone=zone) for zone in _ZONES)
 
 
 _Dates = Iterator[tuple[str, str, Literal["", "upper", "lower"]]]

@@ -19,7 +19,7 @@ from understudy.data.frames import Backend, Frame, to_backend
 from understudy.data.inspection import form_problems
 from understudy.data.schema import Column, Schema
 from understudy.data.source import TableSource, source_of
-from understudy.wording import counted
+from understudy.wording import counted, shortened
 
 _NAMES_SHOWN = 8
 
@@ -53,8 +53,8 @@ class Reading:
     def named(self) -> str:
         """The columns in words; of many, the first."""
         if len(self.columns) == 1:
-            return self.columns[0]
-        shown = list(self.columns[:_NAMES_SHOWN])
+            return shortened(self.columns[0])
+        shown = list(map(shortened, self.columns[:_NAMES_SHOWN]))
         more = len(self.columns) - len(shown)
         shown += [f"{more:,} more"] if more else []
         return f"{len(self.columns):,} columns: {', '.join(shown)}"

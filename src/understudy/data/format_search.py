@@ -10,10 +10,18 @@ import polars as pl
 
 from understudy.data.date_format import DateFormat, DayOrder
 from understudy.data.date_search import find_dates, looks_like_dates
+from understudy.data.duration_format import DurationFormat
+from understudy.data.duration_search import find_durations, looks_like_duration
 from understudy.data.formats import BooleanFormat, ColumnFormat, TextFormat, ValueFormat
 from understudy.data.missing_words import ALWAYS, BESIDE_VALUES
 from understudy.data.number_format import NumberFormat
-from understudy.data.number_search import FoundNumbers, find_numbers, looks_like_numbers, unlike
+from understudy.data.number_search import (
+    LEADING_ZERO,
+    FoundNumbers,
+    find_numbers,
+    looks_like_numbers,
+    unlike,
+)
 from understudy.wording import quoted
 
 SAMPLE_TEXTS = 200
@@ -21,7 +29,6 @@ SAMPLE_TEXTS = 200
 _ROUNDS, _OTHERS = 3, 20
 
 _TRUTH = (("true", "false"), ("TRUE", "FALSE"), ("True", "False"))
-_LEADING_ZERO = r"^[-+]?0\d"
 _LONG = r"^[-+]?\d{17,}$"
 
 Doubt = Literal["order", "years", "mixed numbers", "mixed dates", "padding", "long", "missing"]
@@ -88,7 +95,9 @@ class Search:
         found = self._numbers(texts, sample) if looks_like_numbers(sample, self.decimal) else None
         if found is None and looks_like_dates(sample[0]):  # 31.12.2023 begins like a number
             found = self._dates(texts)
-        return found or self._text(texts)
+        if found is None and looks_like_duration(sample[0]):
+            found = self._durations(texts)
+        return found or self._text(texts, self._mixed(texts, sample))
 
     @property
     def _words(self) -> tuple[str, ...]:
@@ -170,7 +179,7 @@ class Search:
             found = None if present is texts else self._find_numbers(present, sample)
         if found is None:
             return None
-        if not found.exact and present.str.contains(_LEADING_ZERO).any():
+        if not found.exact and present.str.contains(LEADING_ZERO).any():
             clock = self._dates(texts) if looks_like_dates(sample[0]) else None
             return clock or self._text(texts, codes=True)
         if not found.exact and present.str.contains(_LONG).any():
@@ -196,9 +205,7 @@ class Search:
         different = present.drop_nulls().unique(maintain_order=True)
         found = find_dates(different, self.dates)
         if found is None:
-            some = find_dates(different.head(1), self.dates)
-            mixed = some is not None and _all_dates(different)
-            return self._text(texts, ("mixed dates",)) if mixed else None
+            return None
         doubts: tuple[Doubt, ...] = () if found.exact else ("padding",)
         if found.ambiguous and self.dates is None:
             doubts += ("order",)
@@ -206,6 +213,21 @@ class Search:
             doubts += ("years",)
         values = _by_different(ColumnFormat(found.format), present)
         return self._typed(texts, found.format, values, doubts)
+
+    def _mixed(self, texts: pl.Series, sample: list[str]) -> tuple[Doubt, ...]:
+        """Return a doubt if all texts look like dates, though not of one form."""
+        if find_dates(pl.Series(sample[:1]), self.dates) is None:
+            return ()
+        present, *_ = self._split(texts, self._words)
+        some = present.drop_nulls().unique(maintain_order=True).head(SAMPLE_TEXTS)
+        return ("mixed dates",) if all(map(looks_like_dates, some)) else ()
+
+    def _durations(self, texts: pl.Series) -> Found | None:
+        present, *_ = self._split(texts, self._words)
+        form = find_durations(present.drop_nulls().unique(maintain_order=True))
+        if form is None:
+            return None
+        return self._typed(texts, form, _by_different(ColumnFormat(form), present), ())
 
     def _truth(self, texts: pl.Series) -> Found | None:
         present, *_ = self._split(texts, self._words)
@@ -226,7 +248,7 @@ class Search:
         form = ColumnFormat(known.values)
         values = (
             _by_different(form, present)
-            if isinstance(known.values, DateFormat)
+            if isinstance(known.values, DateFormat | DurationFormat)
             else form.parse(present)
         )
         if values.null_count() != present.null_count():
@@ -235,12 +257,6 @@ class Search:
 
 
 _TRUTH_WORDS = {word for pair in _TRUTH for word in pair}
-
-
-def _all_dates(different: pl.Series) -> bool:
-    """Return whether all of some texts look like dates, though not of one form."""
-    some = different.head(SAMPLE_TEXTS)
-    return all(map(looks_like_dates, some))
 
 
 def _may_be(texts: pl.Series, form: ValueFormat) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from understudy.data.date_format import DateFormat
+from understudy.data.duration_format import DurationFormat
 from understudy.data.number_format import NumberFormat
 
 
@@ -71,12 +72,13 @@ class BooleanFormat:
         return values.replace_strict(meaning, default=None, return_dtype=pl.String)
 
 
-ValueFormat = TextFormat | BooleanFormat | NumberFormat | DateFormat
+ValueFormat = TextFormat | BooleanFormat | NumberFormat | DateFormat | DurationFormat
 _KINDS: dict[str, type[ValueFormat]] = {
     "text": TextFormat,
     "boolean": BooleanFormat,
     "number": NumberFormat,
     "date": DateFormat,
+    "duration": DurationFormat,
 }
 
 
@@ -86,7 +88,7 @@ class ColumnFormat:
 
     Parameters
     ----------
-    values : TextFormat, BooleanFormat, NumberFormat or DateFormat
+    values : TextFormat, BooleanFormat, NumberFormat, DateFormat or DurationFormat
         How its values are written.
     missing : tuple of str
         The texts that stand for a missing value; the first is written. The empty one is an empty
@@ -162,7 +164,7 @@ class ColumnFormat:
     def fits(self, kind: pl.DataType) -> bool:
         """Return whether values of a type can be written in this format."""
         held = self.values
-        if isinstance(held, NumberFormat):
+        if isinstance(held, NumberFormat | DurationFormat):
             return kind.is_numeric() and not kind.is_decimal()
         if isinstance(held, DateFormat):
             if held.kind == "time":

@@ -6,6 +6,7 @@ frame of new values can be built that a user cannot tell from the one they gave 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,6 +37,10 @@ LONGEST_NAME = 40
 """Characters of a column's name that are shown where several are listed."""
 MOST_NAMES = 5
 """Names of columns that a message lists, at most."""
+MOST_LETTERS = 1_000
+"""Characters of a column's name; more are a text."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""What no name has; but line ends and tabs may stand in it."""
 
 
 def to_narwhals(frame: Frame) -> nw.DataFrame[Any]:
@@ -81,6 +86,17 @@ def check_names(names: Sequence[object]) -> None:
         raise DataError(
             f"Column names are text; {other[0]!r} is {type(other[0]).__name__}. Rename the column."
         )
+    for place, name in enumerate(map(str, names), 1):
+        if len(name) > MOST_LETTERS:
+            raise DataError(
+                f"Column {place} has a name of {len(name):,} characters; {MOST_LETTERS:,} are the "
+                "most. If the file has no names of columns, add a line of them."
+            )
+        if _CONTROL.search(name):
+            raise DataError(
+                f"The name of column {place} holds control characters, which could change what a "
+                "terminal shows. Rename it, or give the `encoding` of its file."
+            )
     repeated = sorted(str(name) for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise DataError(

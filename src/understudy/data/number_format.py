@@ -79,6 +79,8 @@ class NumberFormat:
     odd : tuple of str
         Numbers that many records have and that are always written in another way, such as 9999
         among 17.5 and 20.0.
+    magnitudes : tuple of str
+        What stands after thousands, millions and so on, as in 1.2k and 3.4M.
     """
 
     whole: bool = False
@@ -98,9 +100,11 @@ class NumberFormat:
     minus: str = "-"
     width: int = 0
     odd: tuple[str, ...] = ()
+    magnitudes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "odd", tuple(self.odd))  # JSON has lists
+        object.__setattr__(self, "magnitudes", tuple(self.magnitudes))
         if not -1 <= self.width <= WIDEST or not all(isinstance(one, str) for one in self.odd):
             raise ValueError("no format of numbers")
 
@@ -156,6 +160,9 @@ class NumberFormat:
             "plus signs" if self.plus else "",
             "no 0 before the point" if self.bare else "",
             f"spaces to a width of {self.width}" if self.width > 0 else "",
+            f"{', '.join(map(str.strip, self.magnitudes))} for thousands and more"
+            if self.magnitudes
+            else "",
         ]
         told = ", ".join(filter(None, said))
         money = re.fullmatch(MONEY, self.prefix.strip() or self.suffix.strip())
@@ -178,6 +185,8 @@ class NumberFormat:
             text = text.str.replace(r"^([-+])\s+", "$1")
         if self.decimal == ",":
             text = text.str.replace(",", ".", literal=True)
+        for power, sign in enumerate(self.magnitudes, 1):
+            text = text.str.replace(f"{re.escape(sign)}$", f"e{3 * power}")
         number = text.cast(self.dtype, strict=False)
         return number if self.whole else number.fill_nan(None)
 
@@ -206,6 +215,8 @@ class NumberFormat:
 
     def _digits(self, values: pl.Series) -> pl.Series:
         """Return the absolute numbers as texts, with their thousands and decimals."""
+        if self.magnitudes:
+            return self._scaled(values.abs())
         if self.whole:
             text = _cast(values).str.strip_prefix("-")
         elif self.exponents == "always":
@@ -227,6 +238,23 @@ class NumberFormat:
         whole = whole.str.replace_all(",", self.thousands, literal=True)
         tail = (self.decimal + parts["field_1"]).fill_null("")
         return whole + tail
+
+    def _scaled(self, size: pl.Series) -> pl.Series:
+        """Return absolute numbers in thousands, millions and so on, with the sign of these."""
+        places = self.digits if self.places is None else self.places
+        amounts = size.fill_null(0.0).to_numpy()
+        texts = np.char.mod("%.0f", amounts)
+        for power, sign in enumerate(self.magnitudes, 1):
+            # 999,960 is 1.0M and not 1000.0k.
+            smaller = places if power > 1 else 0
+            reached = np.round(amounts / 1000.0 ** (power - 1), smaller) >= 1000.0
+            scaled = np.char.mod(f"%.{places}f", amounts / 1000.0**power)
+            if self.places is None and places:
+                scaled = np.char.rstrip(np.char.rstrip(scaled, "0"), ".")
+            scaled = np.char.add(np.char.replace(scaled, ".", self.decimal), sign)
+            texts = np.where(reached, scaled, texts)
+        written = pl.Series(texts.tolist(), dtype=pl.String)
+        return written.zip_with(size.is_not_null(), pl.Series([None], dtype=pl.String))
 
     def _within(self, text: pl.Series, values: pl.Series) -> pl.Series:
         """Return texts of numbers, those with an exponent or too many digits written anew."""
@@ -278,7 +306,8 @@ class NumberFormat:
         group = re.escape(self.thousands)
         digits = rf"\d{{1,3}}(?:{group}\d{{3}})+|\d+" if self.thousands else r"\d+"
         point = re.escape(self.decimal)
-        number = rf"(?:(?:{digits})(?:{point}\d*)?|{point}\d+)(?:[eE][-+]?\d+)?"
+        end = "|".join(map(re.escape, self.magnitudes)) if self.magnitudes else r"[eE][-+]?\d+"
+        number = rf"(?:(?:{digits})(?:{point}\d*)?|{point}\d+)(?:{end})?"
         number = f"{number}|inf" if not (self.prefix or self.suffix) else number
         minus = re.escape(self.minus)
         shape = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -45,7 +45,11 @@ _DRESSED = re.compile(
 )
 _SPACES = " \u00a0\u202f'’"  # noqa: RUF001
 _SCIENTIFIC = re.compile(r"[-+]?\d(?:\.(\d*))?[eE][-+]\d\d+")
+LEADING_ZERO = r"^[-+]?0\d"
+"""Zeros in front make a code of a number."""
 _ROWS_FIRST = 1_000
+_MAGNITUDES = (("k", "K"), ("m", "M", "mn", "Mn", "Mio", "mio"), ("b", "B", "bn", "Bn", "Mrd", "G"))
+"""What may stand after thousands, millions and billions."""
 
 
 @dataclass(frozen=True)
@@ -235,6 +239,8 @@ def _with_odd(form: NumberFormat, texts: pl.Series, values: pl.Series) -> FoundN
         odd = some.filter(form.rendered(values.head(len(some))) != some)
         if odd.n_unique() > MOST_ODD:
             return None
+    if odd.str.contains(LEADING_ZERO).any():
+        return None
     held = odd.alias("text").value_counts(name="rows")
     if not len(held) or held["rows"].min() < FEWEST_ODD:  # type: ignore[operator]
         return None
@@ -252,6 +258,9 @@ def _dressed(sample: Sequence[str], decimal: str) -> NumberFormat | None:
     if not sample or not all(found):
         return None
     matches = [match.groupdict(default="") for match in found if match]
+    magnitudes = _magnitudes({match["suffix"] for match in matches})
+    if magnitudes:
+        matches = [match | {"suffix": "", "sign": match["suffix"]} for match in matches]
     dress = {(match["prefix"], match["suffix"]) for match in matches}
     if len(dress) > 1:
         return None
@@ -263,23 +272,19 @@ def _dressed(sample: Sequence[str], decimal: str) -> NumberFormat | None:
     if signs is None:
         return None
     point, thousands = signs
-    where: Negative = "before"
-    brackets = [bool(match["open"] and match["close"]) for match in matches]
-    if any(brackets):
-        where = "brackets"
-        if all(brackets):  # (1), (2) may be labels
-            return None
-    elif any(match["after"] for match in matches):
-        where = "after"
-    elif any(match["inside"] for match in matches):
-        where = "inside"
-    if not (prefix or suffix or thousands or point != decimal or where != "before"):
+    where = _negative(matches)
+    if where is None or not (
+        prefix or suffix or thousands or point != decimal or where != "before" or magnitudes
+    ):
         return None
+    if magnitudes:
+        numbers = [match["number"] for match in matches if match["sign"]]
     plus = any("+" in (match["before"], match["inside"]) for match in matches)
     places = {len(number.partition(point)[2]) if point in number else 0 for number in numbers}
     return NumberFormat(
-        whole=places == {0},
+        whole=places == {0} and not magnitudes,
         places=min(places) if len(places) == 1 and 0 < min(places) <= MOST_FIXED else None,
+        digits=max(places) if magnitudes else 0,
         decimal=point,
         thousands=thousands,
         prefix=prefix,
@@ -287,7 +292,37 @@ def _dressed(sample: Sequence[str], decimal: str) -> NumberFormat | None:
         negative=where,
         plus="positive" if plus else "",
         bare=any(number.startswith(point) for number in numbers),
+        magnitudes=magnitudes,
     )
+
+
+def _negative(matches: Sequence[Mapping[str, str]]) -> Negative | None:
+    """Return where the minus stands; None if all are in brackets: (1), (2) may be labels."""
+    brackets = [bool(match["open"] and match["close"]) for match in matches]
+    if any(brackets):
+        return None if all(brackets) else "brackets"
+    if any(match["after"] for match in matches):
+        return "after"
+    return "inside" if any(match["inside"] for match in matches) else "before"
+
+
+def _magnitudes(suffixes: set[str]) -> tuple[str, ...]:
+    """Return what stands after thousands, millions and so on, if numbers differ in it."""
+    signs = suffixes - {""}
+    if len(suffixes) == 1 or not signs:
+        return ()
+    found = []
+    for known in _MAGNITUDES:
+        own = {sign for sign in signs if sign.strip(_SPACES) in known}
+        if len(own) > 1:
+            return ()
+        signs -= own
+        found.append(own.pop() if own else "")
+    # 850 and 3m may be lengths; and millions may not be left out between thousands and billions.
+    at = [place for place, sign in enumerate(found) if sign]
+    if signs or not at or at != list(range(len(at))):
+        return ()
+    return tuple(found[: len(at)])
 
 
 def _signs_of_numbers(numbers: Sequence[str], decimal: str, dress: str) -> tuple[str, str] | None:
@@ -367,6 +402,6 @@ def _dressed_numbers(texts: pl.Series, guess: NumberFormat) -> FoundNumbers | No
     if guess.plus:
         forms.append(replace(guess, plus="zero"))
     if guess.places is None:
-        forms = _limited(forms, texts)
+        forms = forms if guess.magnitudes else _limited(forms, texts)
         forms = [replace(form, trimmed=trimmed) for form in forms for trimmed in (False, True)]
     return _chosen(texts, values, forms)

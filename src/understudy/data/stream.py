@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -69,10 +70,12 @@ class FileStream:
     drop: tuple[str, ...] = ()
     codes_in_memory: bool = False
     joined: tuple[Joined, ...] = ()
+    state: tuple[tuple[int, int], ...] = field(init=False, repr=False)
     rows: int = field(init=False)
     empty: Any = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "state", self._state())
         lazy = self.lazy()
         # Of a CSV file, `pl.len` alone would hold the whole text in memory.
         is_csv = isinstance(self.dialect, Dialect)
@@ -94,6 +97,7 @@ class FileStream:
 
     def lazy(self) -> pl.LazyFrame:
         """Return the file as a query of polars, which reads it in pieces."""
+        self._check_unchanged()
         lazy = self._as_it_is()
         texts = {name: pl.col(name).cast(pl.String) for name, _, _ in self.joined}
         return lazy.with_columns(
@@ -197,8 +201,9 @@ class FileStream:
         lazy = self.lazy() if names is None else self.lazy().select(names)
         width = max(1, len(self.names if names is None else names))
         rows = min(self.batch_rows, max(FEWEST_ROWS, VALUES_OF_BATCH // width))
-        for batch in lazy.collect_batches(chunk_size=rows, maintain_order=True):
-            yield from batch.iter_slices(rows)
+        with self._in_plain_words():
+            for batch in lazy.collect_batches(chunk_size=rows, maintain_order=True):
+                yield from batch.iter_slices(rows)
 
     def with_joined(self, joined: Sequence[Joined]) -> FileStream:
         """Return the file with all but some texts of columns read as one."""
@@ -216,12 +221,36 @@ class FileStream:
             yield self._collect(self.lazy().select(wanted[start : start + together]))
 
     def _collect(self, lazy: pl.LazyFrame) -> pl.DataFrame:
-        try:
+        with self._in_plain_words():
             return lazy.collect(engine="streaming")
+
+    @contextmanager
+    def _in_plain_words(self) -> Iterator[None]:
+        """Say without any of its fields why the file cannot be read, or that it has changed."""
+        try:
+            yield
         except pl.exceptions.PolarsError as error:
+            self._check_unchanged()
             if isinstance(self.dialect, Dialect) and isinstance(self.opened, Opened):
                 raise DataError(unreadable(self.opened.path, self.dialect, error)) from error
             raise DataError(f"{self.name} cannot be read ({reason(error)}).") from error
+
+    def _check_unchanged(self) -> None:
+        if self._state() != self.state:
+            raise DataError(
+                f"{self.name} has changed since it was opened. Start again when nothing writes to "
+                "it any more."
+            ) from None
+
+    def _state(self) -> tuple[tuple[int, int], ...]:
+        """Return when the files were written, and their sizes; none where one is gone."""
+        if not isinstance(self.opened, Opened):
+            return ()
+        try:
+            found = [path.stat() for path in self.opened.files or (self.opened.path,)]
+        except OSError:
+            return ()
+        return tuple((one.st_mtime_ns, one.st_size) for one in found)
 
 
 def scan(

@@ -87,3 +87,10 @@ def test_any_numbers_and_texts_come_back(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("json")
     for name in ("t.json", "t.jsonl.gz"):
         assert read(write(table, folder / name)).equals(table)
+
+
+def test_an_array_of_one_record_with_an_object_in_it_is_no_single_object(tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text('[{"home": {"town": "Bonn"}}]')
+    with pytest.raises(DataError, match="'home' holds lists or objects"):
+        read(path)

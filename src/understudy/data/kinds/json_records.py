@@ -33,7 +33,9 @@ def read_table(opened: Opened, options: ReadOptions) -> pl.DataFrame:  # noqa: A
             frame = pl.read_json(content, infer_schema_length=None)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
         raise _no_records(opened, content) from None
-    return _flat(frame, opened.name).with_columns(pl.col(pl.Null).cast(pl.String))
+    return _flat(frame, opened.name, one=lines and frame.height == 1).with_columns(
+        pl.col(pl.Null).cast(pl.String)
+    )
 
 
 def mixes(opened: Opened, name: str) -> bool:
@@ -56,9 +58,10 @@ def _no_records(opened: Opened, content: bytes) -> DataError:
     )
 
 
-def _flat(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+def _flat(frame: pl.DataFrame, name: str, *, one: bool) -> pl.DataFrame:
+    """Return records without lists and objects in them; `one` object may hold a table."""
     nested = [column for column, kind in frame.schema.items() if kind.is_nested()]
-    if len(nested) == frame.width and frame.height == 1:  # the names may be those of people
+    if one and len(nested) == frame.width:  # the names may be those of people
         raise DataError(f"{name} holds one JSON object; a table is {_FORM}.")
     if nested:
         raise DataError(
