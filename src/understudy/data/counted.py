@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from understudy.data.units import without_gaps
-from understudy.data.values import from_numpy, numbers, to_numpy
+from understudy.data.values import all_differ, from_numpy, numbers, to_numpy
 
 Counts = NDArray[np.int64]
 
@@ -54,6 +54,8 @@ class Counted:
         if isinstance(array, Counted):
             return array
         if pa.types.is_nested(array.type):  # which no table can hold; Arrow cannot count it
+            return cls(array, np.ones(len(array), np.int64), array)
+        if all_differ(array):
             return cls(array, np.ones(len(array), np.int64), array)
         # Arrow takes missing views for empty texts here.
         view = pa.types.is_string_view(array.type)
