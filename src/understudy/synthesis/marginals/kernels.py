@@ -221,71 +221,53 @@ def take_marginals(tables: Floats, layout: LayoutArrays) -> None:
 
 
 @kernel
-def count_cells(
-    codes: NDArray[np.unsignedinteger], columns: Places, sizes: Places, counts: Places
+def count_sets(
+    codes: NDArray[np.unsignedinteger],
+    sizes: Places,
+    sets: Places,
+    starts: Places,
+    cell_starts: Places,
+    counts: Cells,
 ) -> None:
-    """Add the rows of each combination of some columns to the counts; a row of `codes` each."""
+    """Count the rows of each combination of sets of columns; a row of `codes` is a column.
+
+    The columns and the cells of each set begin at its starts, in `sets` and in `counts`.
+    """
     rows = codes.shape[1]
-    if len(columns) == 1:
-        for i in range(rows):
-            counts[codes[columns[0], i]] += 1
-    elif len(columns) == 2:
-        a, b = codes[columns[0]], codes[columns[1]]
-        size = sizes[columns[1]]
-        for i in range(rows):
-            counts[a[i] * size + b[i]] += 1
-    elif len(columns) == 3:
-        a, b, c = codes[columns[0]], codes[columns[1]], codes[columns[2]]
-        size, last = sizes[columns[1]] * sizes[columns[2]], sizes[columns[2]]
-        for i in range(rows):
-            counts[a[i] * size + b[i] * last + c[i]] += 1
-    else:
-        for i in range(rows):
-            cell = np.int64(0)
-            for column in columns:
-                cell = cell * sizes[column] + codes[column, i]
-            counts[cell] += 1
+    for number in range(len(starts) - 1):
+        columns = sets[starts[number] : starts[number + 1]]
+        own = counts[cell_starts[number] : cell_starts[number + 1]]
+        own[:] = 0
+        if len(columns) == 1:
+            for i in range(rows):
+                own[codes[columns[0], i]] += 1
+        elif len(columns) == 2:
+            a, b = codes[columns[0]], codes[columns[1]]
+            size = sizes[columns[1]]
+            for i in range(rows):
+                own[a[i] * size + b[i]] += 1
+        elif len(columns) == 3:
+            a, b, c = codes[columns[0]], codes[columns[1]], codes[columns[2]]
+            size, last = sizes[columns[1]] * sizes[columns[2]], sizes[columns[2]]
+            for i in range(rows):
+                own[a[i] * size + b[i] * last + c[i]] += 1
+        else:
+            for i in range(rows):
+                cell = np.int64(0)
+                for column in columns:
+                    cell = cell * sizes[column] + codes[column, i]
+                own[cell] += 1
 
 
 @kernel
-def count_sets(  # noqa: PLR0913, PLR0917  # what is counted, and where it lies
-    codes: NDArray[np.unsignedinteger],
-    sizes: Places,
-    sets: Places,
-    starts: Places,
-    cell_starts: Places,
-    counts: NDArray[np.int32],
-    first: int,
-    last: int,
+def distances(
+    counts: Cells, others: Cells, scale: float, cell_starts: Places, found: Floats
 ) -> None:
-    """Count the combinations of each of the sets of columns from `first` to before `last`."""
-    for number in range(first, last):
-        own = np.zeros(cell_starts[number + 1] - cell_starts[number], np.int64)
-        count_cells(codes, sets[starts[number] : starts[number + 1]], sizes, own)
-        for place in range(len(own)):
-            counts[cell_starts[number] + place] = own[place]
-
-
-@kernel
-def distances(  # noqa: PLR0913, PLR0917  # what is compared, and where it lies
-    codes: NDArray[np.unsignedinteger],
-    sizes: Places,
-    sets: Places,
-    starts: Places,
-    cell_starts: Places,
-    counts: NDArray[np.int32],
-    scale: float,
-    found: Floats,
-    first: int,
-    last: int,
-) -> None:
-    """Fill `found` with how far counts are from those of other rows times `scale`, in all."""
-    for number in range(first, last):
-        own = np.zeros(cell_starts[number + 1] - cell_starts[number], np.int64)
-        count_cells(codes, sets[starts[number] : starts[number + 1]], sizes, own)
+    """Fill `found` with how far counts are from others times `scale`, for each set in all."""
+    for number in range(len(found)):
         distance = 0.0
-        for place in range(len(own)):
-            distance += abs(counts[cell_starts[number] + place] - own[place] * scale)
+        for place in range(cell_starts[number], cell_starts[number + 1]):
+            distance += abs(counts[place] - others[place] * scale)
         found[number] = distance
 
 
