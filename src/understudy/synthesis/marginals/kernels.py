@@ -6,6 +6,8 @@ another was worked out before, so that all loops are over cells, and none over c
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +33,8 @@ from large to small without the cliques; how they lie in the larger ones.
 
 SMALLEST = -80.0
 """The logarithm of the smallest factor of a cell, beside the largest of its table."""
+
+GOLDEN_SECTION = (math.sqrt(5.0) - 1.0) / 2.0
 
 SHORTEST = 1e-30
 """The length of a step below which it is taken, whatever it gains: rounding is all that is left."""
@@ -292,15 +296,15 @@ def draw_evenly(
     cells: Cells,
     starts: Places,
     groups: Places,
-    shuffled: Places,
+    order: Places,
     offsets: Floats,
     drawn: Cells,
 ) -> None:
     """Draw a cell for each row by the shares in its group, with as little chance as there can be.
 
-    Of m rows in a group, each cell gets its share of m, rounded up or down by chance; which rows
-    get it is up to the order in which they are `shuffled`. So each row by itself has each cell
-    with exactly its share.
+    Of m rows in a group, each cell gets its share of m, rounded up or down by chance. So do rows
+    that follow each other in the order, as nearly as can be. Each row by itself has each cell with
+    exactly its share.
 
     Parameters
     ----------
@@ -312,34 +316,48 @@ def draw_evenly(
         Where each group starts, and the number of cells.
     groups : ndarray
         The group of each row.
-    shuffled : ndarray
-        The rows in random order.
+    order : ndarray
+        The rows in an order in which those that are alike follow each other.
     offsets : ndarray
         A number from 0 to below 1 for each group, at random.
     drawn : ndarray
         Is filled with the cells.
     """
     count = len(starts) - 1
-    rows = np.zeros(count)
-    for i in range(len(groups)):
-        rows[groups[i]] += 1.0
-    rank = np.zeros(count)
-    at = starts[:-1].copy()
-    reached = np.zeros(count)
-    for row in shuffled:
+    firsts = np.zeros(count + 1, np.int64)
+    for row in range(len(groups)):
+        firsts[groups[row] + 1] += 1
+    strides = np.ones(count, np.int64)
+    for group in range(count):
+        rows = firsts[group + 1]
+        # Multiples of the golden section are spread most evenly; without a common divisor, all
+        # places are reached.
+        stride = max(1, int(GOLDEN_SECTION * rows))
+        while math.gcd(stride, rows) > 1:
+            stride += 1
+        strides[group] = stride
+        firsts[group + 1] += firsts[group]
+    seen = np.zeros(count, np.int64)
+    placed = np.empty(len(groups), np.int64)
+    for row in order:
         group = groups[row]
-        aim = (rank[group] + offsets[group]) / rows[group]
-        rank[group] += 1.0
-        place, sum_before = at[group], reached[group]
-        last = starts[group + 1] - 1
-        while place < last and sum_before + shares[place] <= aim:
-            sum_before += shares[place]
-            place += 1
-        # Rounding may leave a row beyond the last cell that can be drawn.
-        while shares[place] == 0.0 and place > starts[group]:
-            place -= 1
-        at[group], reached[group] = place, sum_before
-        drawn[row] = cells[place]
+        rows = firsts[group + 1] - firsts[group]
+        shift = int(offsets[group] * rows)
+        placed[firsts[group] + (seen[group] * strides[group] + shift) % rows] = row
+        seen[group] += 1
+    for group in range(count):
+        rows = firsts[group + 1] - firsts[group]
+        offset = offsets[group] * rows % 1.0
+        place, reached, last = starts[group], 0.0, starts[group + 1] - 1
+        for rank in range(rows):
+            aim = (rank + offset) / rows
+            while place < last and reached + shares[place] <= aim:
+                reached += shares[place]
+                place += 1
+            # Rounding may leave a row beyond the last cell that can be drawn.
+            while shares[place] == 0.0 and place > starts[group]:
+                place -= 1
+            drawn[placed[firsts[group] + rank]] = cells[place]
 
 
 @kernel
