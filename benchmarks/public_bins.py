@@ -88,9 +88,10 @@ def coded(name: str) -> Coded:
         values = frame[column]
         if column in EDGES[name]:
             edges = np.array(EDGES[name][column], float)
-            numbers = values.cast(pl.Float64).to_numpy()
+            # A text among numbers, such as "IT DEPENDS", counts as missing.
+            numbers = values.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
             codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
-            size = len(edges) - 1 + int(values.null_count() > 0)
+            size = len(edges) - 1 + int(np.isnan(numbers).any())
             codes[np.isnan(numbers)] = size - 1
         else:
             levels = values.cast(pl.String).fill_null("missing")

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 _privacy = panel("Differential privacy (--method marginals, bayes and independent)")
 
+NeighboursOption = Annotated[
+    Literal["change-one", "add-remove"] | None,
+    _privacy("What --epsilon compares: one record is another, or is absent.", default="change-one"),
+]
+
 _PRIVATE_METHODS = "marginals, bayes or independent"
 
 NO_GROUPS_WITH_NOISE = (
@@ -79,12 +84,7 @@ class PrivacyOptions:
             default="0 for bayes and independent, 1 in the square of the records for marginals",
         ),
     ] = None
-    neighbours: Annotated[
-        Literal["change-one", "add-remove"] | None,
-        _privacy(
-            "What --epsilon compares: one record is another, or is absent.", default="change-one"
-        ),
-    ] = None
+    neighbours: NeighboursOption = None
     spend_on_domain: Annotated[
         float | None,
         _privacy(

@@ -136,11 +136,12 @@ def test_draws_have_the_density(name):
     assert (np.abs(shares / rows - expected) <= error).all()
 
 
-def test_each_row_by_itself_has_the_density():
-    # Two rows are drawn together; over many draws, the first alone must have the shares.
+@pytest.mark.parametrize("rows", [2, 7])
+def test_each_row_by_itself_has_the_density(rows):
+    # Some rows are drawn together; over many draws, the first alone must have the shares.
     found = made(*STRUCTURES["chain"], seed=4)
     rng, draws = np.random.default_rng(2), 6000
-    first = np.array([found.draw(2, rng)[:, 0] for _ in range(draws)]).T
+    first = np.array([found.draw(rows, rng)[:, 0] for _ in range(draws)]).T
     shares = np.bincount(np.ravel_multi_index(list(first), found.sizes), minlength=24) / draws
     expected = joint(found).ravel()
     assert (np.abs(shares - expected) <= 5 * np.sqrt(expected / draws) + 1e-9).all()
@@ -151,6 +152,21 @@ def test_rows_are_nearer_to_the_model_than_independent_ones():
     codes = found.draw(1000, np.random.default_rng(0))
     counts = np.bincount(np.ravel_multi_index(list(codes), (3, 4)), minlength=12)
     assert (np.abs(counts - 1000 * joint(found).ravel()) < 1).all()
+
+
+def test_rows_that_are_alike_get_different_cells():
+    # A third column that depends on the first alone: it is drawn given that, whatever the second.
+    sizes, sets = (2, 8, 5), [(0, 1), (0, 2)]
+    found = made(sizes, sets, seed=7)
+    rows = 4000
+    distances = []
+    for seed in range(5):
+        codes = found.draw(rows, np.random.default_rng(seed))
+        counts = np.bincount(np.ravel_multi_index(list(codes), sizes), minlength=80)
+        distances.append(np.abs(counts - rows * joint(found).ravel()).sum())
+    # Independent draws would be off by 0.8 standard deviations of each count, on average.
+    expected = rows * joint(found).ravel()
+    assert np.mean(distances) < 0.8 * np.sqrt(expected).sum() / 3
 
 
 @pytest.mark.parametrize("name", ["chain", "cycle", "collider", "two parts", "singleton"])

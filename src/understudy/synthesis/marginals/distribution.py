@@ -27,6 +27,9 @@ Floats = NDArray[np.float64]
 _CELLS_AT_ONCE = 20_000_000
 """So many cells are worked on before an interrupt is heard."""
 
+_ALIKE_IN = 4
+"""In so many columns are rows alike that get different cells of others."""
+
 _ENOUGH = 1e-6
 """The fit ends when a round gains less than this part of the misfit."""
 
@@ -180,19 +183,26 @@ class Distribution:
         """Draw records: a row of codes for each column.
 
         Each record by itself has exactly the probabilities of `log_density`. Together they are
-        nearer to these than independent draws would be.
+        nearer to these than independent draws would be: of records that are alike in some columns,
+        each value of the others gets its share.
         """
         tree = self.tree
         codes = np.zeros((len(self.sizes), rows), code_dtype(max(self.sizes)))
+        drawn_before: list[int] = []
         for clique, (shares, cells, starts) in enumerate(self._for_draws):
             shared = tree.separators[clique]
-            groups = self._cell(codes, shared)
+            # Rows that agree in some other columns get all cells, each as often as it should come.
+            order = rng.permutation(rows)
+            others = [column for column in drawn_before if column not in shared]
+            for column in rng.permutation(others)[:_ALIKE_IN]:
+                order = order[np.argsort(codes[column][order], kind="stable")]
             drawn = np.empty(rows, np.int32)
-            shuffled = rng.permutation(rows)
-            draw_evenly(shares, cells, starts, groups, shuffled, rng.random(len(starts) - 1), drawn)
+            groups = self._cell(codes, shared)
+            draw_evenly(shares, cells, starts, groups, order, rng.random(len(starts) - 1), drawn)
             rest = drawn
             for column in reversed(tree.cliques[clique]):
                 rest, code = np.divmod(rest, self.sizes[column])
                 if column not in shared:
                     codes[column] = code
+                    drawn_before.append(column)
         return codes

@@ -6,6 +6,8 @@ another was worked out before, so that all loops are over cells, and none over c
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +33,8 @@ from large to small without the cliques; how they lie in the larger ones.
 
 SMALLEST = -80.0
 """The logarithm of the smallest factor of a cell, beside the largest of its table."""
+
+GOLDEN_SECTION = (math.sqrt(5.0) - 1.0) / 2.0
 
 SHORTEST = 1e-30
 """The length of a step below which it is taken, whatever it gains: rounding is all that is left."""
@@ -221,71 +225,53 @@ def take_marginals(tables: Floats, layout: LayoutArrays) -> None:
 
 
 @kernel
-def count_cells(
-    codes: NDArray[np.unsignedinteger], columns: Places, sizes: Places, counts: Places
+def count_sets(
+    codes: NDArray[np.unsignedinteger],
+    sizes: Places,
+    sets: Places,
+    starts: Places,
+    cell_starts: Places,
+    counts: Cells,
 ) -> None:
-    """Add the rows of each combination of some columns to the counts; a row of `codes` each."""
+    """Count the rows of each combination of sets of columns; a row of `codes` is a column.
+
+    The columns and the cells of each set begin at its starts, in `sets` and in `counts`.
+    """
     rows = codes.shape[1]
-    if len(columns) == 1:
-        for i in range(rows):
-            counts[codes[columns[0], i]] += 1
-    elif len(columns) == 2:
-        a, b = codes[columns[0]], codes[columns[1]]
-        size = sizes[columns[1]]
-        for i in range(rows):
-            counts[a[i] * size + b[i]] += 1
-    elif len(columns) == 3:
-        a, b, c = codes[columns[0]], codes[columns[1]], codes[columns[2]]
-        size, last = sizes[columns[1]] * sizes[columns[2]], sizes[columns[2]]
-        for i in range(rows):
-            counts[a[i] * size + b[i] * last + c[i]] += 1
-    else:
-        for i in range(rows):
-            cell = np.int64(0)
-            for column in columns:
-                cell = cell * sizes[column] + codes[column, i]
-            counts[cell] += 1
+    for number in range(len(starts) - 1):
+        columns = sets[starts[number] : starts[number + 1]]
+        own = counts[cell_starts[number] : cell_starts[number + 1]]
+        own[:] = 0
+        if len(columns) == 1:
+            for i in range(rows):
+                own[codes[columns[0], i]] += 1
+        elif len(columns) == 2:
+            a, b = codes[columns[0]], codes[columns[1]]
+            size = sizes[columns[1]]
+            for i in range(rows):
+                own[a[i] * size + b[i]] += 1
+        elif len(columns) == 3:
+            a, b, c = codes[columns[0]], codes[columns[1]], codes[columns[2]]
+            size, last = sizes[columns[1]] * sizes[columns[2]], sizes[columns[2]]
+            for i in range(rows):
+                own[a[i] * size + b[i] * last + c[i]] += 1
+        else:
+            for i in range(rows):
+                cell = np.int64(0)
+                for column in columns:
+                    cell = cell * sizes[column] + codes[column, i]
+                own[cell] += 1
 
 
 @kernel
-def count_sets(  # noqa: PLR0913, PLR0917  # what is counted, and where it lies
-    codes: NDArray[np.unsignedinteger],
-    sizes: Places,
-    sets: Places,
-    starts: Places,
-    cell_starts: Places,
-    counts: NDArray[np.int32],
-    first: int,
-    last: int,
+def distances(
+    counts: Cells, others: Cells, scale: float, cell_starts: Places, found: Floats
 ) -> None:
-    """Count the combinations of each of the sets of columns from `first` to before `last`."""
-    for number in range(first, last):
-        own = np.zeros(cell_starts[number + 1] - cell_starts[number], np.int64)
-        count_cells(codes, sets[starts[number] : starts[number + 1]], sizes, own)
-        for place in range(len(own)):
-            counts[cell_starts[number] + place] = own[place]
-
-
-@kernel
-def distances(  # noqa: PLR0913, PLR0917  # what is compared, and where it lies
-    codes: NDArray[np.unsignedinteger],
-    sizes: Places,
-    sets: Places,
-    starts: Places,
-    cell_starts: Places,
-    counts: NDArray[np.int32],
-    scale: float,
-    found: Floats,
-    first: int,
-    last: int,
-) -> None:
-    """Fill `found` with how far counts are from those of other rows times `scale`, in all."""
-    for number in range(first, last):
-        own = np.zeros(cell_starts[number + 1] - cell_starts[number], np.int64)
-        count_cells(codes, sets[starts[number] : starts[number + 1]], sizes, own)
+    """Fill `found` with how far counts are from others times `scale`, for each set in all."""
+    for number in range(len(found)):
         distance = 0.0
-        for place in range(len(own)):
-            distance += abs(counts[cell_starts[number] + place] - own[place] * scale)
+        for place in range(cell_starts[number], cell_starts[number + 1]):
+            distance += abs(counts[place] - others[place] * scale)
         found[number] = distance
 
 
@@ -310,15 +296,15 @@ def draw_evenly(
     cells: Cells,
     starts: Places,
     groups: Places,
-    shuffled: Places,
+    order: Places,
     offsets: Floats,
     drawn: Cells,
 ) -> None:
     """Draw a cell for each row by the shares in its group, with as little chance as there can be.
 
-    Of m rows in a group, each cell gets its share of m, rounded up or down by chance; which rows
-    get it is up to the order in which they are `shuffled`. So each row by itself has each cell
-    with exactly its share.
+    Of m rows in a group, each cell gets its share of m, rounded up or down by chance. So do rows
+    that follow each other in the order, as nearly as can be. Each row by itself has each cell with
+    exactly its share.
 
     Parameters
     ----------
@@ -330,34 +316,48 @@ def draw_evenly(
         Where each group starts, and the number of cells.
     groups : ndarray
         The group of each row.
-    shuffled : ndarray
-        The rows in random order.
+    order : ndarray
+        The rows in an order in which those that are alike follow each other.
     offsets : ndarray
         A number from 0 to below 1 for each group, at random.
     drawn : ndarray
         Is filled with the cells.
     """
     count = len(starts) - 1
-    rows = np.zeros(count)
-    for i in range(len(groups)):
-        rows[groups[i]] += 1.0
-    rank = np.zeros(count)
-    at = starts[:-1].copy()
-    reached = np.zeros(count)
-    for row in shuffled:
+    firsts = np.zeros(count + 1, np.int64)
+    for row in range(len(groups)):
+        firsts[groups[row] + 1] += 1
+    strides = np.ones(count, np.int64)
+    for group in range(count):
+        rows = firsts[group + 1]
+        # Multiples of the golden section are spread most evenly; without a common divisor, all
+        # places are reached.
+        stride = max(1, int(GOLDEN_SECTION * rows))
+        while math.gcd(stride, rows) > 1:
+            stride += 1
+        strides[group] = stride
+        firsts[group + 1] += firsts[group]
+    seen = np.zeros(count, np.int64)
+    placed = np.empty(len(groups), np.int64)
+    for row in order:
         group = groups[row]
-        aim = (rank[group] + offsets[group]) / rows[group]
-        rank[group] += 1.0
-        place, sum_before = at[group], reached[group]
-        last = starts[group + 1] - 1
-        while place < last and sum_before + shares[place] <= aim:
-            sum_before += shares[place]
-            place += 1
-        # Rounding may leave a row beyond the last cell that can be drawn.
-        while shares[place] == 0.0 and place > starts[group]:
-            place -= 1
-        at[group], reached[group] = place, sum_before
-        drawn[row] = cells[place]
+        rows = firsts[group + 1] - firsts[group]
+        shift = int(offsets[group] * rows)
+        placed[firsts[group] + (seen[group] * strides[group] + shift) % rows] = row
+        seen[group] += 1
+    for group in range(count):
+        rows = firsts[group + 1] - firsts[group]
+        offset = offsets[group] * rows % 1.0
+        place, reached, last = starts[group], 0.0, starts[group + 1] - 1
+        for rank in range(rows):
+            aim = (rank + offset) / rows
+            while place < last and reached + shares[place] <= aim:
+                reached += shares[place]
+                place += 1
+            # Rounding may leave a row beyond the last cell that can be drawn.
+            while shares[place] == 0.0 and place > starts[group]:
+                place -= 1
+            drawn[placed[firsts[group] + rank]] = cells[place]
 
 
 @kernel
