@@ -112,9 +112,11 @@ def cover_pairs(cardinalities: Sequence[int], pairs: Sequence[Pair], cells: int)
             take(triple)
 
     alone: list[Pair] = []
+    smallest = min(cardinalities, default=1)
     for i, j in pairs:
         if missing[i, j]:
-            third = _best_third(missing, sizes, (i, j), cells)
+            fits = cardinalities[i] * cardinalities[j] * smallest <= cells
+            third = _best_third(missing, sizes, (i, j), cells) if fits else None
             if third is None:
                 alone.append((i, j))
             else:

@@ -170,9 +170,11 @@ class Codec:
     @property
     def cardinalities(self) -> tuple[int, ...]:
         """The number of codes of each coded column; missing is one where it may occur."""
-        return tuple(
-            coder.known + (self.column(name).missing > 0) for name, coder in self.coders.items()
-        )
+        return tuple(map(self.cardinality, self.coders))
+
+    def cardinality(self, name: str) -> int:
+        """Return the number of codes of a coded column."""
+        return self.coders[name].known + (self.column(name).missing > 0)
 
     def column(self, name: str) -> Column:
         """Return the description of what is coded for a column, which others may partly tell."""

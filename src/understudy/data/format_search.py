@@ -12,6 +12,7 @@ from understudy.data.date_format import DateFormat, DayOrder
 from understudy.data.date_search import find_dates, looks_like_dates
 from understudy.data.duration_format import DurationFormat
 from understudy.data.duration_search import find_durations, looks_like_duration
+from understudy.data.few_numbers import MOST_ROWS, find_few_numbers
 from understudy.data.formats import BooleanFormat, ColumnFormat, TextFormat, ValueFormat
 from understudy.data.missing_words import ALWAYS, BESIDE_VALUES
 from understudy.data.number_format import NumberFormat
@@ -87,6 +88,10 @@ class Search:
         return found
 
     def _anew(self, texts: pl.Series) -> Found:
+        if len(texts) <= MOST_ROWS and self.decimal == "." and not self.missing:
+            few = find_few_numbers(texts)
+            if few is not None:
+                return Found(ColumnFormat(few.format), few.values)
         sample = self._sample(texts)
         if not sample:
             return self._text(texts)

@@ -545,8 +545,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
         return stepped if stepped.left_out > found.left_out else found
 
     def _steps_of(self, name: str) -> tuple[Step, ...]:
-        cardinality = dict(zip(self.codec_.names, self.codec_.cardinalities, strict=True))
-        return steps_of(self.codec_.coders[name], cardinality[name])
+        return steps_of(self.codec_.coders[name], self.codec_.cardinality(name))
 
     def _smoothing_by_column(self) -> dict[str, Smoothing]:
         return settings_of(self.smoothing, self.codec_.names, AUTO, "smoothing")
