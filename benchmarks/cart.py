@@ -23,6 +23,7 @@ import numpy as np
 import polars as pl
 from threadpoolctl import threadpool_limits
 
+from rows import note
 from understudy import Cart
 from understudy.data import fetch, load, simulate
 from understudy.errors import DataError
@@ -72,6 +73,7 @@ PEERS = (
     Peer("Adult", lambda: fetch("adult_train").drop("fnlwgt", "education"), "25.9", 4),
     Peer("SD2011", lambda: fetch("sd2011"), "not finished after 18 minutes", 10),
 )
+SYNTHPOP_SECONDS = {f"{peer.name}, CPU seconds": f"{peer.synthpop} s" for peer in PEERS[:2]}
 
 
 @dataclass(frozen=True)
@@ -159,8 +161,9 @@ class Limits:
         self.held = 0
         self.missed: dict[str, str] = {}
 
-    def __call__(self, what: str, value: float, most: float) -> str:
-        """Return a figure beside its limit, and whether it misses it."""
+    def __call__(self, what: str, value: float, most: float, unit: str = "times") -> str:
+        """Return a figure beside its limit, and whether it misses it; and note it."""
+        note(f"trees, {what}", unit, value, most, SYNTHPOP_SECONDS.get(what, ""))
         if value <= most:
             self.held += 1
             return f"{value:.2f} / {most:g}"
@@ -195,7 +198,7 @@ def peers(limits: Limits) -> None:
                 peer.synthpop,
                 f"{timing.fit:.3f}",
                 f"{timing.sample:.3f}",
-                limits(f"{peer.name}, CPU seconds", timing.total, peer.limit),
+                limits(f"{peer.name}, CPU seconds", timing.total, peer.limit, "CPU s"),
                 f"{timing.trees:.3f}",
                 limits(f"{peer.name}, both / tree fits", ratio, RATIO),
                 limits(f"{peer.name}, fit from codes on / tree fits", from_codes, RATIO),
@@ -267,7 +270,8 @@ def growth(limits: Limits) -> None:
         ],
     )
     for what, timing in (("all predictors", all_columns[-1][1]), ("the most telling", few[-1][1])):
-        minutes = limits(f"{COLUMNS[-1]} columns, minutes, {what}", timing.total / 60, WIDE_MINUTES)
+        job = f"{COLUMNS[-1]} columns, minutes, {what}"
+        minutes = limits(job, timing.total / 60, WIDE_MINUTES, "CPU min")
         print(f"\n{COLUMNS[-1]} integer columns, {what}: {minutes} minutes")
     draw(
         _points(by_rows),

@@ -231,6 +231,10 @@ def tally(values: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
     >>> tally(np.array([5, 1, 5]), np.array([1, 2, 3]))
     (array([1, 5]), array([2, 4]))
     """
+    if (counts == 1).all():
+        found = np.sort(values)
+        if (found[1:] > found[:-1]).all():
+            return found, counts
     found, firsts = np.unique(values, return_inverse=True)
     if len(found) == len(values):  # as is usual: they were different before
         summed = np.empty(len(values), np.int64)

@@ -358,7 +358,9 @@ def correlations(
         reasons["mean"] = "there are no two columns of numbers or dates that vary in both tables"
     return Correlations(
         names,
-        *sizes.values(),
+        sizes["original"],
+        sizes["synthetic"],
+        sizes["control"],
         pearson,
         rank,
         lost,
