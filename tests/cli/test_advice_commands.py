@@ -39,6 +39,13 @@ class TestSynthesis:
             "--save-model new.us"
         )
 
+    def test_what_belongs_to_epsilon_goes_with_it(self):
+        again = ["--public-schema", "public.toml", "--ledger", "l.json"]
+        found = synthesize("bayes", {"epsilon": 1}, again=again)
+        assert "--epsilon 1 --public-schema public.toml --ledger l.json" in found
+        found = synthesize("cart", {"protect": {"religion": None}}, again=again)
+        assert " --schema public.toml --save-model" in found
+
     def test_paths_and_names_are_quoted(self):
         found = synthesize("cart", {"protect": {"it's ill": 'a "b"'}}, data="-my data.csv")
         assert shlex.split(found)[2:] == [

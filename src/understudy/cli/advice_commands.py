@@ -99,8 +99,13 @@ class AdviceCommands:
         holdout: Sequence[str] | None = None,
     ) -> str:
         again = list(self.synthesis)
-        if "--schema" in more and "--schema" in again:
-            place = again.index("--schema")
+        unwanted = {"--schema"} & set(more)
+        if parameters.get("epsilon") is None:
+            # Without noise nothing is paid for, and no schema has to be public.
+            again = ["--schema" if word == "--public-schema" else word for word in again]
+            unwanted.add("--ledger")
+        for option in unwanted & set(again):
+            place = again.index(option)
             del again[place : place + 2]
         words = [*words_for(method, parameters), *more, *again, *_drop(source)]
         data = _path(self.data)

@@ -420,7 +420,8 @@ def run(
         why = "it failed its gate" if failed and kept_back else "no records were kept back"
         session.say(ctx, f"The release was not made anew: {why}.")
     how_made = f"{', made from all records' * anew} ({how.method}, seed {model.random_state})"
-    _say_written(ctx, folder.contents(failed=failed, kept_back=bool(back)), folder.tables, how_made)
+    contents = folder.contents(model, failed=failed, kept_back=bool(back))
+    _say_written(ctx, contents, folder.tables, how_made)
     asked.tell(ctx, result)
 
 

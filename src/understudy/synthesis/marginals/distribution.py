@@ -24,7 +24,7 @@ from understudy.synthesis.marginals.tree import Columns, Tree, cell_map, cells_o
 
 Floats = NDArray[np.float64]
 
-_CELLS_AT_ONCE = 20_000_000
+_CELLS_AT_ONCE = 100_000_000
 """So many cells are worked on before an interrupt is heard."""
 
 _ALIKE_IN = 4
