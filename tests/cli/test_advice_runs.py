@@ -209,7 +209,9 @@ def test_advice_of_a_comparison(table, call, execute, folder):
     assert code == 0, err
     reported = in_report(folder / "report.html")
     commands = printed(out)
-    assert len(commands) == 2
+    keep, *proposed = commands
+    assert " -o cart --method cart " in keep
+    assert len(proposed) == 2
     assert set(commands) < set(reported)
     # All that a comparison proposes is run by the slow tests.
     assert execute(commands[:1]) == {"run"}

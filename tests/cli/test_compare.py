@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import shlex
+
 import numpy as np
 import polars as pl
 import pytest
@@ -264,3 +267,17 @@ class TestMethods:
 )
 def test_mistakes(refused, people, arguments, says):
     refused("compare", "people.csv", *QUICK, *arguments, says=says)
+
+
+def test_the_release_to_choose_can_be_kept(compare, call, people):
+    _, out, _, found = compare("--methods", "independent,cart", "-o", "a.html")
+    (told,) = (line for line in out.splitlines() if "Make this release again, and keep it." in line)
+    (chosen,) = (one for one in found.releases if told.startswith(f"- {one.name}: "))
+    command = out[out.index(told) :].splitlines()[1].strip()
+    assert html.escape(command) in (people / "a.html").read_text()
+    words = shlex.split(command)
+    assert words[:5] == ["understudy", "run", "people.csv", "-o", chosen.name]
+    assert call(*words[1:])[0] == 0
+    again = Audit.from_json(people / chosen.name / "confidential/audit.json").findings.releases[0]
+    assert again.figures == chosen.figures
+    assert (people / chosen.name / "synthetic.csv").is_file()

@@ -57,6 +57,8 @@ class AdviceCommands:
         """Return the command; empty if there is none, None if another one does it already."""
         if advice.action == "audit":
             return self._audit(advice)
+        if advice.action == "keep":
+            return self._keep(advice)
         if advice.action == "coarsen":
             return self._coarsen(advice)
         if advice.action == "synthesize":
@@ -64,6 +66,13 @@ class AdviceCommands:
         if advice.action == "describe":
             return self._describe(advice)
         return self._remove_uniques(advice) if advice.action == "remove uniques" else ""
+
+    def _keep(self, advice: Advice) -> str | None:
+        """Return the command that makes a release again, audits it in the same way and keeps it."""
+        source = self._source(advice)
+        if self.rerun is None or source.file is not None:
+            return None
+        return self._made_again(source, self._free(_plain(advice.release)))
 
     def _describe(self, advice: Advice) -> str:
         output = f"{self._named(advice.output, advice)}.toml"

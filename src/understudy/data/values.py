@@ -36,6 +36,27 @@ def holds_text(kind: pa.DataType) -> bool:
     return _is_text(inner) or pa.types.is_null(inner)
 
 
+def held_in_words(kind: pa.DataType) -> str:
+    """Return what a column of a stored type holds, for a sentence.
+
+    Examples
+    --------
+    >>> [held_in_words(kind) for kind in (pa.large_string(), pa.int8(), pa.date32(), pa.bool_())]
+    ['text', 'whole numbers', 'dates', 'booleans']
+    """
+    if pa.types.is_duration(kind):
+        return "durations"
+    if pa.types.is_temporal(kind):
+        return "dates" if pa.types.is_date(kind) else "times"
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "numbers"
+    if pa.types.is_integer(kind):
+        return "whole numbers"
+    if pa.types.is_boolean(kind):
+        return "booleans"
+    return "text" if holds_text(kind) else str(kind)
+
+
 def form_of(kind: pa.DataType, name: str) -> Form:
     """Return what the stored type says of the values, or raise if no table of ours can hold it."""
     if pa.types.is_dictionary(kind):
