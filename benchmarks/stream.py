@@ -1,0 +1,116 @@
+"""Tables larger than memory: a folder of Parquet files in, a synthetic Parquet file out.
+
+Run with ``python benchmarks/stream.py``, or with ``--rows 50_000_000`` for other sizes; 50 million
+rows take 12 GB of disk and about an hour. Parts of the simulated credit card table (31 columns,
+nearly all values different) are written one by one into a temporary folder. One process decodes and
+encodes them with polars; another fits a genetic network with two parents by stream, and draws as
+many rows by stream. Times are CPU seconds, memory is the peak of the process. Exits with 1 if a
+limit is missed: 2 GB at any size, and six times decoding and encoding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from rows import note
+from understudy.wording import markdown_table
+
+ROWS = (1_000_000, 5_000_000)
+PART = 500_000
+GIGABYTES, TIMES = 2.0, 6.0
+
+
+def usage() -> dict[str, float]:
+    """Return the CPU seconds of this process, and the peak of its memory in gigabytes."""
+    held = resource.getrusage(resource.RUSAGE_SELF)
+    unit = 1e9 if sys.platform == "darwin" else 1e6
+    return {"seconds": held.ru_utime + held.ru_stime, "gigabytes": held.ru_maxrss / unit}
+
+
+def make(folder: Path, rows: int) -> None:
+    """Write the table in parts."""
+    from understudy.data import simulate
+
+    (folder / "parts").mkdir()
+    for number, start in enumerate(range(0, rows, PART)):
+        part = simulate("credit_card", min(PART, rows - start), random_state=number)
+        part.write_parquet(folder / "parts" / f"{number:05}.parquet")
+
+
+def recode(folder: Path) -> None:
+    """Decode all parts and encode them again."""
+    import polars as pl
+
+    for path in sorted((folder / "parts").iterdir()):
+        pl.read_parquet(path).write_parquet(folder / "again.parquet")
+
+
+def synthesize(folder: Path) -> None:
+    """Learn from all parts, and draw as many rows."""
+    from understudy import BayesNet
+    from understudy.data import scan
+
+    model = BayesNet(2, "genetic", random_state=1).fit(scan(folder / "parts"))
+    model.sample_to(folder / "synthetic.parquet")
+
+
+def measured(what: str, folder: Path, rows: int) -> dict[str, float]:
+    """Do the work in a process of its own."""
+    command = [sys.executable, __file__, "--work", what, "--folder", str(folder)]
+    command += ["--rows", str(rows)]
+    found = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    return json.loads(found.stdout.splitlines()[-1])
+
+
+def report(sizes: list[int]) -> int:
+    """Print what each size took, and say which limits are missed."""
+    lines, missed = [], []
+    for rows in (PART // 100, *sizes):  # the first compiles the kernels
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            measured("make", folder, rows)
+            again = measured("recode", folder, rows)
+            ours = measured("synthesize", folder, rows)
+        if rows not in sizes:
+            continue
+        times = ours["seconds"] / again["seconds"]
+        job = f"stream, Parquet to Parquet, {rows:,} x 31"
+        figures = {"CPU s": (ours["seconds"], None), "times polars": (times, TIMES)}
+        figures["GB"] = ours["gigabytes"], GIGABYTES
+        for unit, (value, limit) in figures.items():
+            note(job, unit, value, limit)
+            if limit is not None and value > limit:
+                missed.append(f"{rows:,} rows: {value:.2f} {unit}, more than {limit:g}")
+        shown = [again["seconds"], ours["seconds"], times, ours["gigabytes"]]
+        lines.append([f"{rows:,}", *(f"{one:.1f}" for one in shown[:3]), f"{shown[3]:.2f}"])
+    heading = ["rows", "decoding and encoding, CPU s", "fit and sample, CPU s", "times", "peak GB"]
+    print(markdown_table(heading, lines))
+    for miss in missed:
+        print(f"Missed: {miss}.")
+    return int(bool(missed))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
+    parser.add_argument("--work", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.work is None:
+        return report(list(given.rows))
+    if given.work == "make":
+        make(given.folder, given.rows[0])
+    else:
+        {"recode": recode, "synthesize": synthesize}[given.work](given.folder)
+    print(json.dumps(usage()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
