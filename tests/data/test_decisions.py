@@ -241,7 +241,7 @@ def test_numbers_beside_a_few_words_are_told(words, why):
 
 
 def test_remarks_on_very_many_columns_are_not_all_shown(monkeypatch):
-    monkeypatch.setattr("understudy.data.decisions.MOST_REMARKS", 2)
+    monkeypatch.setitem(decisions.__globals__, "MOST_REMARKS", 2)
     # How many levels occur once is different in each.
     table = pl.DataFrame(
         {f"v{odd}": [*"abcdefgh"[:odd], *"xy" * 20][:40] for odd in range(1, 8)} | {"z": ["a"] * 40}
