@@ -9,6 +9,7 @@ either.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import random
@@ -77,20 +78,28 @@ def run(kills: int, folder: Path, seed: int = 1) -> Kills:
     for command in COMMANDS.values():
         _again(command, folder)  # kernels are compiled in the first run, and kept
     seconds = {name: _again(command, folder) for name, command in COMMANDS.items()}
-    for case in track(range(kills), "Killing commands"):
-        name = list(COMMANDS)[case % len(COMMANDS)]
-        number = SIGNALS[case // len(COMMANDS) % len(SIGNALS)]
-        part = chance.uniform(0, 1)
-        for _ in range(ATTEMPTS):
-            wait = part * seconds[name]
-            killed = _killed(name, number, wait, folder, found)
-            told = f"{name}, {number.name} after {wait:.2f} s"
-            found.failures += [f"{told}: {one}" for one in killed.problems]
-            seconds[name] = killed.seconds
-            if not killed.early:
-                break
-            part *= 0.8  # the machine was quicker than before
+    with contextlib.suppress(KeyboardInterrupt):  # what was found until then counts
+        for case in track(range(kills), "Killing commands"):
+            _case(case, chance, seconds, folder, found)
     return found
+
+
+def _case(
+    case: int, chance: random.Random, seconds: dict[str, float], folder: Path, found: Kills
+) -> None:
+    """Kill the command whose turn it is, and note what is wrong, and how long it takes."""
+    name = list(COMMANDS)[case % len(COMMANDS)]
+    number = SIGNALS[case // len(COMMANDS) % len(SIGNALS)]
+    part = chance.uniform(0, 1)
+    for _ in range(ATTEMPTS):
+        wait = part * seconds[name]
+        killed = _killed(name, number, wait, folder, found)
+        told = f"{name}, {number.name} after {wait:.2f} s"
+        found.failures += [f"{told}: {one}" for one in killed.problems]
+        seconds[name] = killed.seconds
+        if not killed.early:
+            break
+        part *= 0.8  # the machine was quicker than before
 
 
 @dataclass(frozen=True)

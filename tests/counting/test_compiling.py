@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from understudy.counting import compiling
-from understudy.counting.compiling import MESSAGE
+from understudy.counting.compiling import EACH_TIME, MESSAGE
 
 COUNT = """
 import sys
@@ -57,6 +57,34 @@ def test_kernels_are_compiled_once_for_a_machine_or_come_with_the_wheel(tmp_path
     shutil.copytree(made, shipped)
     assert run(own, ready) == ""
     assert not list(own.rglob("*.nbc"))
+
+
+def test_kernels_are_kept_for_one_run_where_no_folder_can_be_written_to(tmp_path):
+    # A user-provided folder is all that Numba may look for, and none is provided.
+    (tmp_path / "twice.py").write_text(
+        "import os\n"
+        "from types import SimpleNamespace\n"
+        "from understudy.counting import compiling\n"
+        "@compiling.kernel\n"
+        "def double(x):\n    return 2 * x\n"
+        "folder = os.environ['NUMBA_CACHE_DIR']\n"
+        "print(double(4), len(os.listdir(folder)), folder)\n"
+        "kernel = SimpleNamespace(py_func=SimpleNamespace(__module__='understudy.x'))\n"
+        "compiling._announce(SimpleNamespace(data={'dispatcher': kernel}))\n"
+    )
+    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    done = subprocess.run(  # our own code
+        [sys.executable, "twice.py"],
+        cwd=tmp_path,
+        env={**environment, "NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    doubled, kept, folder = done.stdout.split()
+    assert (doubled, kept) == ("8", "1")
+    assert not Path(folder).exists()
+    assert done.stderr.strip() == EACH_TIME
 
 
 def test_the_package_does_not_load_the_compiler_before_it_counts():

@@ -238,3 +238,16 @@ def test_numbers_beside_a_few_words_are_told(words, why):
     found = [remark for remark in decisions(table)["age"].remarks if remark.topic == "words"]
     assert [one.why.startswith(why) for one in found] == ([True] if why else [])
     assert not any("Zyxwvut" in one.why + one.value for one in found)
+
+
+def test_remarks_on_very_many_columns_are_not_all_shown(monkeypatch):
+    monkeypatch.setitem(decisions.__globals__, "MOST_REMARKS", 2)
+    # How many levels occur once is different in each.
+    table = pl.DataFrame(
+        {f"v{odd}": [*"abcdefgh"[:odd], *"xy" * 20][:40] for odd in range(1, 8)} | {"z": ["a"] * 40}
+    )
+    *first, rest, plain = decisions(table).readings()
+    assert [row.columns for row in first] == [("v1",), ("v2",)]
+    assert rest.columns == ("v3", "v4", "v5", "v6", "v7")
+    assert "to_frame() has all" in rest.why.replace("`", "")
+    assert plain.columns == ("z",)

@@ -12,7 +12,18 @@ import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
-from understudy import BayesNet, Independent, Schema, Synthesizer, Uniform, load, scan, write
+from understudy import (
+    BayesNet,
+    Cart,
+    GaussianCopula,
+    Independent,
+    Schema,
+    Synthesizer,
+    Uniform,
+    load,
+    scan,
+    write,
+)
 from understudy.errors import (
     DataError,
     ModelFileError,
@@ -447,3 +458,14 @@ def test_identifiers_of_records_that_were_kept_back_are_not_made_up():
     made = model.avoid_identifiers(everybody).sample(500)["id"]
     assert made.n_unique() == 500
     assert not made.is_in(ids).any()
+
+
+@pytest.mark.parametrize("method", [BayesNet, Cart, GaussianCopula])
+def test_more_columns_than_can_be_compared_get_a_message_at_once(method, monkeypatch):
+    monkeypatch.setattr(method, "most_columns", 3)
+    table = pl.DataFrame(
+        {f"v{place}": [row >> place & 1 for row in range(64)] for place in range(4)}
+    )
+    with pytest.raises(DataError, match="3 are the most that it can work with; this table has 4"):
+        method().fit(table)
+    method().fit(table.drop("v0"))

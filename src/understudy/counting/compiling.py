@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import platform
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar, cast
+
+from understudy.errors import UnderstudyError
 
 if TYPE_CHECKING:
     from numba.core.event import Event
@@ -24,6 +28,12 @@ R = TypeVar("R")
 MESSAGE = (
     "understudy: preparing its counting kernels for this machine, once; "
     "this takes some seconds, and later runs start at once."
+)
+
+EACH_TIME = (
+    "understudy: preparing its counting kernels; this takes some seconds in each run, since "
+    "neither its own folder nor that of the user can be written to. Set NUMBA_CACHE_DIR to a "
+    "folder that can, and later runs start at once."
 )
 
 SOURCES = Path(__file__).parents[1]
@@ -61,10 +71,31 @@ def _compiled(function: Callable[P, R], inline: Literal["never", "always"]) -> C
     from numba import njit
 
     _announce_compilation()
-    compiled: Any = njit(cache=True, nogil=True, inline=inline)(function)
+    compile_ = njit(cache=True, nogil=True, inline=inline)
+    try:
+        compiled: Any = compile_(function)
+    except RuntimeError:  # there is no place to keep it
+        _folder_of_this_run()
+        compiled = compile_(function)
     if READY.is_dir() and _is_common():
         compiled._cache = _ready_or_own()(function)  # noqa: SLF001  # there is no other way in
     return cast("Callable[P, R]", compiled)
+
+
+@functools.cache
+def _folder_of_this_run() -> TemporaryDirectory[str]:
+    """Keep what is compiled in a folder of this run, which its own processes use too."""
+    from numba import config
+
+    try:
+        folder = TemporaryDirectory(prefix="understudy-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise UnderstudyError(
+            "No folder for temporary files can be written to. Set TMPDIR to one that can."
+        ) from error
+    os.environ["NUMBA_CACHE_DIR"] = folder.name
+    vars(config)["CACHE_DIR"] = folder.name  # read from the environment when Numba was loaded
+    return folder
 
 
 @functools.cache
@@ -119,7 +150,8 @@ def _announce(event: Event) -> None:
         if _said.is_set():
             return
         _said.set()
-    logging.getLogger("understudy").warning(MESSAGE)
+    kept = not _folder_of_this_run.cache_info().currsize
+    logging.getLogger("understudy").warning(MESSAGE if kept else EACH_TIME)
 
 
 @functools.cache

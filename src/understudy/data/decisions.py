@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import polars as pl
 
@@ -97,8 +98,12 @@ class Decisions:
                 remark.why,
                 change(remark, names) if change else remark.line,
             )
-            for (read_as, remark), names in rows.items()
+            for (read_as, remark), names in islice(rows.items(), MOST_REMARKS)
         ]
+        others = [name for names in islice(rows.values(), MOST_REMARKS, None) for name in names]
+        if others:
+            others = list(dict.fromkeys(others))
+            found.append(Reading(tuple(others), "several", _MORE_REMARKS))
         plain: dict[str, list[str]] = {}
         for one in self.columns:
             if not one.remarks:
@@ -147,6 +152,9 @@ class Decisions:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
+MOST_REMARKS = 200
+"""Rows of remarks that are shown; a table of thousands of columns may have as many."""
+_MORE_REMARKS = "more remarks like these; `understudy.data.decisions(table).to_frame()` has all"
 HEADINGS = ("column", "read as", "why, and what to know", "to change it")
 """What stands above the columns of the table that is shown."""
 

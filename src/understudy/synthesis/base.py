@@ -22,7 +22,7 @@ from understudy.data import Codec, Coded, Schema
 from understudy.data.bins import Decoding
 from understudy.data.coded import Codes, code_dtype
 from understudy.data.files import fitted, write_tables
-from understudy.data.frames import Frame, to_arrow
+from understudy.data.frames import MOST_COLUMNS, Frame, to_arrow
 from understudy.data.panel_look import looks_like_panel, panel_losses
 from understudy.data.source import FrameSource, TableSource, source_of
 from understudy.data.typed_dialect import AnyDialect, dialect_from_plain
@@ -76,6 +76,9 @@ class Synthesizer(Parametrized, ABC):
 
     exact: ClassVar[bool] = False
     """Whether it works on the numbers themselves, each with its own code, and not on bins."""
+
+    most_columns: ClassVar[int] = MOST_COLUMNS
+    """The columns that it can model, at most; identifiers are not modelled."""
 
     ends: int | None = 1
     """Records that the lowest and the highest number of a column rest on, at least."""
@@ -194,6 +197,13 @@ class Synthesizer(Parametrized, ABC):
         )
         if not codec.names:
             raise DataError("There is no column to synthesize: all are identifiers.")
+        if len(codec.names) > self.most_columns:
+            raise DataError(
+                f"{type(self).__name__} compares every two columns, and {self.most_columns:,} are "
+                f"the most that it can work with; this table has {len(codec.names):,}. Choose the "
+                "columns that matter, or take `Independent`, which models each "
+                "column by itself."
+            )
         if isinstance(source, FrameSource):
             whole = source.table()
             columns = {name: whole[name].combine_chunks() for name in whole.column_names}

@@ -231,6 +231,7 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
     """
 
     method: ClassVar[str] = "bayes"
+    most_columns: ClassVar[int] = 3_000
     per_column: ClassVar[tuple[str, ...]] = ("smoothing",)
     former_params: ClassVar[Mapping[str, Any]] = {
         "smoothing": 0,

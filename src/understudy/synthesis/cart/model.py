@@ -170,6 +170,7 @@ class Cart(PanelSynthesizer):
     """
 
     method: ClassVar[str] = "cart"
+    most_columns: ClassVar[int] = 3_000
     why_not_private: ClassVar[str] = (
         "Its trees are cut where single records lie, and its leaves hold their values."
     )

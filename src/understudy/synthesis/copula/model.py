@@ -98,6 +98,7 @@ class GaussianCopula(Synthesizer):
     """
 
     method: ClassVar[str] = "copula"
+    most_columns: ClassVar[int] = 2_000
     why_not_private: ClassVar[str] = "Its margins are the values of the records themselves."
     exact: ClassVar[bool] = True
     former_params: ClassVar[Mapping[str, Any]] = {"ends": 1}
