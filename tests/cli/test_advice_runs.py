@@ -84,7 +84,8 @@ def printed(out):
 def in_report(path):
     """Return the commands of a report's advice."""
     found = re.findall(r"<ul class=\"advice\">.*?</ul>", path.read_text(), re.DOTALL)
-    return [html.unescape(one) for part in found for one in re.findall(r"<pre>(.*?)</pre>", part)]
+    lines = [one for part in found for one in re.findall(r"<pre>(.*?)</pre>", part)]
+    return [html.unescape(re.sub(r"</?span>", "", one)) for one in lines]
 
 
 @pytest.fixture
