@@ -108,7 +108,7 @@ class TestAudit:
         )
 
     def test_of_the_release_itself(self):
-        sources = {"r": Source(Path("out.csv"), model=Path("m.us"))}
+        sources = {"r": Source(Path("out.csv"), model=Path("m.us"), schema=Path("m.us"))}
         found = command("audit", output="again", release="r", sources=sources, audit=WHO)
         assert found.startswith("understudy audit survey.csv out.csv --keys")
         assert found.endswith("--sensitive religion --model m.us -o again.html")

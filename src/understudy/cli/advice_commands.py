@@ -72,7 +72,7 @@ class AdviceCommands:
         source = self._source(advice)
         if self.rerun is None or source.file is not None:
             return None
-        return self._made_again(source, self._free(_plain(advice.release)))
+        return self._made_again(source, self._free(f"{_plain(advice.release)}-release"))
 
     def _describe(self, advice: Advice) -> str:
         output = f"{self._named(advice.output, advice)}.toml"
@@ -89,9 +89,9 @@ class AdviceCommands:
         parameters = {**advice.parameters, **given}
         more = [*unsaid(parameters), *(name for name in advice.unsaid if name not in given)]
         words = ["--schema", f"{self._named(advice.uses, advice)}.toml"] if advice.uses else []
-        if not words and self.rerun is None and source.model is not None:
+        if not words and self.rerun is None and source.schema is not None:
             option = "--schema" if parameters.get("epsilon") is None else "--public-schema"
-            words = [option, _path(source.model)]
+            words = [option, _path(source.schema)]
         if source.settings is not None and source.method == advice.method:
             words, more = [*words, *_settings(source)], []
         also = f"  # and --settings FILE with {', '.join(more)}" if more else ""

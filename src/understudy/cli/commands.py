@@ -30,7 +30,7 @@ from understudy.cli.preparation import (
     with_units,
 )
 from understudy.cli.privacy_options import described_model
-from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
+from understudy.cli.synthesis import Source, Synthesis, describes, lacking, seed_words
 from understudy.cli.typed_names import AsTyped, as_typed
 from understudy.errors import (
     AlreadyThereError,
@@ -298,7 +298,14 @@ def audit(
     commands = AdviceCommands(
         original,
         csv,
-        {name: Source(synthetic[0], model=model, drop=lacking(first, tables))},
+        {
+            name: Source(
+                synthetic[0],
+                model=model,
+                schema=model if models and describes(models[name], first) else None,
+                drop=lacking(first, tables),
+            )
+        },
         synthesis=[
             *(word for made in models.values() for word in seed_words(made)),
             *repeated({"unit_id": options.joined_names(found.findings.unit_id) or None}),
