@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import platformdirs
 import numpy as np
+import platformdirs
 import polars as pl
 import pytest
 
