@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import platformdirs
 import polars as pl
 import pytest
@@ -326,3 +327,39 @@ def test_a_benchmark_that_runs_by_itself_keeps_no_rows(script, tmp_path, monkeyp
     monkeypatch.setenv(rows.VARIABLE, str(tmp_path / "rows"))
     rows.note("all pairs", "CPU s", 1)
     assert rows.noted(tmp_path / "rows") == [rows.Row("all pairs", "CPU s", 1)]
+
+
+@pytest.mark.slow
+def test_streams_are_set_beside_decoding_and_encoding(script, capsys):
+    # So small a table takes longer to begin with than to go through: its limit is missed.
+    assert script("stream").report([1_000]) == 1
+    printed = capsys.readouterr().out
+    assert "| 1,000 | default |" in printed
+    assert "Missed: plain, 1,000: " in printed
+    assert "GB, more than" not in printed
+
+
+def test_wide_tables_are_what_they_say(script):
+    wide = script("wide")
+    frame = wide.sums(np.random.default_rng(1))
+    codes = np.searchsorted([*"abcde"], frame.to_numpy().astype(str))
+    told = (codes[:, 0::3] + codes[:, 1::3]) % 5 == codes[:, 2::3]
+    assert 0.82 < told.mean() < 0.86  # four in five, and one in five of the others by chance
+    for make in (wide.items, wide.blocks, wide.chain):
+        shares = make(np.random.default_rng(1))["q7"].value_counts()["count"]
+        assert shares.to_list() == [800] * 5
+    before = wide.predictive.WIDE
+    with wide.widest(7):
+        assert wide.predictive.WIDE == 7
+    assert before == wide.predictive.WIDE
+
+
+def test_growth_knows_its_plots(script, monkeypatch, capsys):
+    growth = script("growth")
+    assert growth.codes(50, 3, 2).cardinalities == (2, 2, 2)
+    monkeypatch.setattr(sys, "argv", ["growth.py", "height"])
+    with pytest.raises(SystemExit):
+        growth.main()
+    assert "no such plot: height; choose from rows, columns, parents, levels" in (
+        capsys.readouterr().err
+    )
