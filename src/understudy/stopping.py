@@ -122,6 +122,17 @@ def stoppable(tell: Callable[[], object]) -> Iterator[None]:
         _state.asked = None
 
 
+def once(tell: Callable[[], object]) -> Callable[[], None]:
+    """Return what tells the first time only, whichever thread is first."""
+    silent = threading.Lock()
+
+    def tell_first() -> None:
+        if silent.acquire(blocking=False):
+            tell()
+
+    return tell_first
+
+
 def stopped_by(interrupt: KeyboardInterrupt) -> BaseException:
     """Return what an interrupt is to be passed on as: `Stopped` inside `stoppable`, else itself."""
     return Stopped() if _state.blocks else interrupt

@@ -57,7 +57,7 @@ def complain(heading: str, message: str = "") -> None:
 
 
 def tell_stopped() -> None:
-    """Say that the command was stopped, and what it had written before; once."""
+    """Say that the command was stopped, and what it had written before."""
     from understudy.data.partial import finished
     from understudy.wording import listed
 
