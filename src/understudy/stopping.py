@@ -123,12 +123,14 @@ def stoppable(tell: Callable[[], object]) -> Iterator[None]:
 
 
 def once(tell: Callable[[], object]) -> Callable[[], None]:
-    """Return what tells the first time only, whichever thread is first."""
-    silent = threading.Lock()
+    """Return what tells the first time only; another thread waits until that is done."""
+    telling, told = threading.Lock(), threading.Event()
 
     def tell_first() -> None:
-        if silent.acquire(blocking=False):
-            tell()
+        with telling:
+            if not told.is_set():
+                told.set()
+                tell()
 
     return tell_first
 

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from understudy import Cart, Independent
-from understudy.cli import app
 from understudy.cli.audit_privacy import EffortOptions
+from understudy.cli.commands import app
 from understudy.data import Schema
 from understudy.errors import ParameterError
 from understudy.risk.privacy_audit import Effort
