@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 from peers import best, environment
+from rows import note
 from understudy import BayesNet, Independent, fetch, load, simulate
 from understudy.data import Coded
 from understudy.data.joint_coding import Levels
@@ -61,7 +62,8 @@ class Report:
     def add(
         self, what: str, rows: int, seconds: float, limit: float | None, whole: float | None = None
     ) -> None:
-        """Add a line, and note if its limit is missed."""
+        """Add a line, and note what was measured, and whether a limit is missed."""
+        note(f"looking keys up, {what}, {rows:,} records", "CPU s", seconds, limit)
         self.table.add_row(
             what,
             f"{rows:,}",

@@ -19,6 +19,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from rows import note
+
 ROWS = 284_807
 KEYS = ["V1", "V2", "Amount"]
 GROUPS = {"V1": 20, "V2": 20, "Amount": 20}
@@ -93,6 +95,9 @@ def report(rows: int) -> int:
                 "times reading": (found["seconds"] / reading["seconds"], TIMES_READING),
                 "GB": (found["gigabytes"], GIGABYTES),
             }
+            job = f"reading and quick audit, {rows:,} x 31, {what}"
+            for unit, (value, limit) in figures.items():
+                note(job, unit, value, limit if rows == ROWS else None)
             cells = [f"{number:.1f}" for pair in figures.values() for number in pair]
             table.add_row(f"reading and audit, {what}", *cells)
             problems += [

@@ -1,8 +1,9 @@
-"""How the time of Bayesian networks grows with rows, columns and parents, as pictures in the docs.
+"""How the time of Bayesian networks grows with rows, columns, parents and levels, as pictures.
 
-Run with ``python benchmarks/growth.py``; ``--quick`` stops at a tenth of the rows and half of the
-columns, and draws nothing. Tables are codes of 20 levels; a column repeats an earlier one in about
-half of its rows. Times are CPU seconds on one thread with compiled kernels, the best of three runs,
+Run with ``python benchmarks/growth.py``, or ``python benchmarks/growth.py levels`` for one of them;
+``--quick`` stops at a tenth of the rows and half of the columns, and draws nothing. Tables are
+codes, of 20 levels unless these grow; a column repeats an earlier one in about half of its rows.
+Times are CPU seconds on one thread with compiled kernels, the best of three runs,
 or one run where it takes more than two seconds. It prints what it measured and draws it into
 ``docs/images/growth-*.svg``.
 """
@@ -13,6 +14,7 @@ import argparse
 import resource
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +31,14 @@ from understudy.synthesis.blocks import plan_blocks
 from understudy.synthesis.tables import ConditionalTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Mapping
 
     from understudy.synthesis.bayes.network import Network
 
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
-LEVELS = 20
+ROWS = (10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
+COLUMNS = (10, 20, 30, 50, 100, 200)
+LEVELS = (2, 5, 10, 20, 50, 100, 200)
 REPEATS = 3
 LONG = 2.0
 # Colours that people with any kind of colour vision tell apart (Okabe and Ito 2008).
@@ -44,19 +48,20 @@ COLOURS = {
     "counting tables": "#009E73",
     "drawing rows": "#CC79A7",
 }
+SHAPES = ["square", "circle", "diamond", "triangle"]
 Point = tuple[int, str, float]
 
 
-def codes(rows: int, columns: int) -> Coded:
+def codes(rows: int, columns: int, levels: int = 20) -> Coded:
     """Return a table in which each column repeats an earlier one in about half of its rows."""
     rng = np.random.default_rng(1)
-    made = [rng.integers(LEVELS, size=rows, dtype=np.uint8)]
+    made = [rng.integers(levels, size=rows, dtype=np.uint8)]
     for column in range(1, columns):
-        fresh = rng.integers(LEVELS, size=rows, dtype=np.uint8)
+        fresh = rng.integers(levels, size=rows, dtype=np.uint8)
         repeated = rng.integers(2, size=rows, dtype=np.uint8).view(bool)
         made.append(np.where(repeated, made[rng.integers(column)], fresh))
     names = tuple(f"c{column}" for column in range(columns))
-    return Coded(names, tuple(made), (LEVELS,) * columns)
+    return Coded(names, tuple(made), (levels,) * columns)
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -122,7 +127,14 @@ def show(console: Console, title: str, what: str, points: list[Point]) -> None:
     console.print(table)
 
 
-def plot(title: str, what: str, points: list[Point], *, scale: str) -> dict[str, Any]:
+def plot(
+    title: str,
+    what: str,
+    points: list[Point],
+    *,
+    scale: str,
+    colours: Mapping[str, str] = COLOURS,
+) -> dict[str, Any]:
     """Return the Vega-Lite specification of a plot of seconds."""
     import altair as alt
 
@@ -131,7 +143,7 @@ def plot(title: str, what: str, points: list[Point], *, scale: str) -> dict[str,
     ticks = {"format": "~s" if scale == "log" else "d", "grid": False}
     if scale == "linear" or len(xs) < 8:
         ticks["values"] = xs
-    steps = list(COLOURS)
+    steps = list(colours)
     legend = alt.Legend(title=None, orient="bottom", columns=2, symbolSize=80, labelLimit=300)
     chart = (
         alt.Chart(alt.Data(values=values))
@@ -150,11 +162,11 @@ def plot(title: str, what: str, points: list[Point], *, scale: str) -> dict[str,
                 axis=alt.Axis(format="~g", values=[10.0**power for power in range(-3, 3)]),
             ),
             color=alt.Color(
-                "step:N", scale=alt.Scale(domain=steps, range=list(COLOURS.values())), legend=legend
+                "step:N", scale=alt.Scale(domain=steps, range=list(colours.values())), legend=legend
             ),
             shape=alt.Shape(
                 "step:N",
-                scale=alt.Scale(domain=steps, range=["square", "circle", "diamond", "triangle"]),
+                scale=alt.Scale(domain=steps, range=SHAPES[: len(steps)]),
                 legend=legend,
             ),
         )
@@ -163,37 +175,50 @@ def plot(title: str, what: str, points: list[Point], *, scale: str) -> dict[str,
     return chart.to_dict()
 
 
+def by_rows(*, quick: bool) -> Iterator[Point]:
+    for n in ROWS[:5] if quick else ROWS:
+        yield from measure(n, codes(n, 20), 3, with_greedy=n <= (100_000 if quick else 1_000_000))
+
+
+def by_columns(*, quick: bool) -> Iterator[Point]:
+    for d in COLUMNS[:5] if quick else COLUMNS:
+        yield from measure(d, codes(20_000, d), 3, with_greedy=d <= (30 if quick else 50))
+
+
+def by_parents(*, quick: bool) -> Iterator[Point]:  # noqa: ARG001  # it is quick
+    for k in range(5):
+        yield from measure(k, codes(20_000, 20), k, with_greedy=k > 0)
+
+
+def by_levels(*, quick: bool) -> Iterator[Point]:  # noqa: ARG001  # it is quick
+    for levels in LEVELS:
+        yield from measure(levels, codes(20_000, 20, levels), 3, with_greedy=True)
+
+
+# How each is measured, its title, what its axis says, and the axis.
+PLOTS: dict[str, tuple[Callable[..., Iterator[Point]], str, str, str]] = {
+    "rows": (by_rows, "20 columns, 3 parents", "rows", "log"),
+    "columns": (by_columns, "20,000 rows, 3 parents", "columns", "log"),
+    "parents": (by_parents, "20,000 rows, 20 columns", "parents (k)", "linear"),
+    "levels": (by_levels, "20,000 rows, 20 columns, 3 parents", "levels", "log"),
+}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("plots", nargs="*", metavar="plot", help=", ".join(PLOTS))
     parser.add_argument("--quick", action="store_true", help="small tables, and no pictures")
-    quick = parser.parse_args().quick
+    given = parser.parse_args()
+    if unknown := set(given.plots) - PLOTS.keys():
+        parser.error(f"no such plot: {', '.join(sorted(unknown))}; choose from {', '.join(PLOTS)}")
     console = Console(width=100)
     # Kernels are compiled, or loaded, before anything is timed.
     list(measure(0, codes(1_000, 6), 3, with_greedy=True))
-
-    rows = [10_000, 30_000, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000]
-    columns = [10, 20, 30, 50, 100, 200]
-    plots: dict[str, tuple[str, str, list[Point], str]] = {}
-    points = [
-        point
-        for n in (rows[:5] if quick else rows)
-        for point in measure(n, codes(n, 20), 3, with_greedy=n <= (100_000 if quick else 1_000_000))
-    ]
-    plots["rows"] = "20 columns, 3 parents", "rows", points, "log"
-    points = [
-        point
-        for d in (columns[:5] if quick else columns)
-        for point in measure(d, codes(20_000, d), 3, with_greedy=d <= (30 if quick else 50))
-    ]
-    plots["columns"] = "20,000 rows, 3 parents", "columns", points, "log"
-    points = [
-        point for k in range(5) for point in measure(k, codes(20_000, 20), k, with_greedy=k > 0)
-    ]
-    plots["parents"] = "20,000 rows, 20 columns", "parents (k)", points, "linear"
-
-    for name, (title, what, found, scale) in plots.items():
+    for name in given.plots or PLOTS:
+        points_of, title, what, scale = PLOTS[name]
+        found = list(points_of(quick=given.quick))
         show(console, title, what, found)
-        if not quick:
+        if not given.quick:
             import vl_convert as vlc
 
             picture = vlc.vegalite_to_svg(plot(title, what, found, scale=scale))

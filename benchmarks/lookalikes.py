@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from rows import note
 from understudy.data import fetch, load
 from understudy.errors import DataError
 from understudy.learning.mixed_distance import PlacedTable, place_together
@@ -61,15 +62,17 @@ def one_pass(placed: PlacedTable) -> float:
 
 
 def measured(
-    title: str, original: pl.DataFrame, release: pl.DataFrame, people: int
+    title: str, original: pl.DataFrame, release: pl.DataFrame, people: int, limit: float | None
 ) -> tuple[list[str], float]:
-    """Return a row of the table, and the CPU seconds of the attack."""
+    """Return a row of the table, and the CPU seconds of the attack, which are noted."""
     seconds, found = timed(lambda: lookalikes(original, release, people=people, random_state=0))
+    shape = f"{original.height:,} x {original.width}"
+    note(f"lookalikes, {title}, {shape}, {found.people:,} people", "CPU s", seconds, limit)
     placed = place_together({"original": original}, original.columns)["original"]
     passed = one_pass(placed)
     row = [
         title,
-        f"{original.height:,} x {original.width}",
+        shape,
         f"{found.people:,}",
         f"{seconds:.1f}",
         # Two tables and two distances for each person.
@@ -96,21 +99,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     share = 10 if parser.parse_args().quick else 1
+    limits = (ADULT_SECONDS, LARGE_SECONDS) if share == 1 else (None, None)
     survey = load("cmc")
     lookalikes(survey, survey, random_state=0)  # compiles the kernels
     rows, missed = [], []
     try:
         adult = fetch("adult_train")
         adult = adult.head(adult.height // share)
-        row, seconds = measured("Adult against itself", adult, adult, adult.height)
+        row, seconds = measured("Adult against itself", adult, adult, adult.height, limits[0])
         rows.append(row)
         missed += [f"Adult: {seconds:.1f} s"] if seconds > ADULT_SECONDS else []
     except DataError as error:
         sys.stderr.write(f"Adult is left out: {error}\n")
     large = [numbers(ROWS // share, seed) for seed in (1, 2)]
-    row, seconds = measured("simulated measurements", large[0], large[1], PEOPLE // share)
+    row, seconds = measured("simulated measurements", *large, PEOPLE // share, limits[1])
     rows.append(row)
     gigabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    note("lookalikes, largest memory", "GB", gigabytes, LARGE_GIGABYTES)
     missed += [f"simulated: {seconds:.1f} s"] if seconds > LARGE_SECONDS else []
     missed += [f"simulated: {gigabytes:.2f} GB"] if gigabytes > LARGE_GIGABYTES else []
     heading = ["table", "rows x columns", "people", "CPU s", "of a pass per person and table"]

@@ -2,16 +2,19 @@
 
 Run with ``python benchmarks/private.py``; ``--quick`` measures cmc at epsilon 1 alone.
 ``--tables``, ``--epsilons``, ``--methods`` and ``--seeds`` choose; ``--growth`` measures growth
-instead. ``--peers`` adds AIM of OpenDP and of dpmm, each in an environment of its own:
-``--opendp-python`` and ``--dpmm-python`` name the Python of one in which ``opendp[mbi]`` or
-``dpmm`` is installed. Their neighbours are add-remove, as those of "AIM add-remove".
+instead, and draws it into ``docs/images/growth-private-*.svg``. ``--peers`` adds AIM of OpenDP and
+of dpmm, each in an environment of its own, which is made if it is not there; a run that takes more
+than ``--peer-cpu`` seconds is stopped. Their neighbours are add-remove, as those of "AIM
+add-remove". With ``--keep FILE``, runs that are in the file are not made again, and others are
+added to it: an interrupted command goes on where it stopped.
 
-All methods get the same codes (public bins), the same delta, and change one neighbours.
+All methods get the same codes (public bins), the same delta, and change-one neighbours.
 Accuracy is that of one release: the total variation distance of all tables of one, two and three
 columns from the original's, and the share of records whose target a logistic regression and a
 random forest guess that learnt from the release. Adult has records for that which nobody learnt
 from; of the others it is the original itself. Times are user CPU seconds of one fit and one sample,
-with compiled kernels, memory is the peak of the process. Exits with 1 if a goal is missed.
+with compiled kernels (peers compile what they compile in each run), memory is the peak of the
+process. Exits with 1 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -28,12 +31,13 @@ import argparse
 import json
 import logging
 import resource
+import signal
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from fractions import Fraction
-from itertools import combinations
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,50 +46,25 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
+sys.path.append(str(Path(__file__).parents[1]))  # for the studies
+
+from growth import IMAGES, plot
+from peers import environment
+from public_bins import Coded, coded, growth_table, scores
 from rows import note
-from understudy import BayesNet, Column, DPMarginals, Independent, Schema, fetch, load
+from studies.keeping import kept_or_made
+from understudy import BayesNet, DPMarginals, Independent
 from understudy.errors import DataError
 from understudy.privacy.noise import rho_of
+from understudy.synthesis.marginals.workload import Candidates, read_workload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Iterator, Sequence
 
     from understudy.synthesis import Synthesizer
 
+ENVIRONMENTS = Path(__file__).parents[1] / ".venv-peers"
 DELTA = 1e-9
-EDGES: dict[str, dict[str, tuple[float, ...]]] = {
-    "adult": {
-        "age": (17, 20, 25, 30, 35, 40, 45, 50, 55, 60, 65, 70, 91),
-        "capital_gain": (0, 1, 2000, 4000, 7000, 10_000, 20_000, 100_000),
-        "capital_loss": (0, 1, 1500, 1800, 2000, 2500, 5000),
-        "hours_per_week": (1, 10, 20, 30, 35, 40, 41, 50, 60, 70, 100),
-    },
-    "cmc": {
-        "age": (15, 20, 25, 30, 35, 40, 45, 50),
-        "children": (0, 1, 2, 3, 4, 5, 6, 8, 10, 17),
-    },
-    "sd2011": {
-        "age": (16, 25, 35, 45, 55, 65, 75, 100),
-        "unempdur": (-8, 0, 1, 7, 13, 25, 49),
-        "income": (-8, 0, 500, 1000, 1500, 2000, 3000, 5000, 20_000),
-        "mmarr": (1, 4, 7, 10, 13),
-        "ymarr": (1930, 1960, 1970, 1980, 1990, 2000, 2012),
-        "msepdiv": (1, 4, 7, 10, 13),
-        "ysepdiv": (1940, 1980, 1990, 2000, 2012),
-        "depress": (0, 3, 6, 9, 12, 22),
-        "nofriend": (-8, 0, 1, 3, 6, 11, 100),
-        "nociga": (-8, 1, 10, 20, 30, 61),
-        "wkabintdur": (-8, 0, 1, 7, 13, 61),
-        "height": (50, 155, 160, 165, 170, 175, 180, 220),
-        "weight": (30, 55, 65, 75, 85, 95, 160),
-        "bmi": (10, 18.5, 22, 25, 28, 31, 50),
-    },
-}
-"""Cut points that one may choose without a look at the records."""
-
-TARGETS = {"adult": "income", "cmc": "method", "sd2011": "smoke"}
 METHODS: dict[str, Callable[[float], Synthesizer]] = {
     "AIM": lambda epsilon: DPMarginals(epsilon, DELTA),
     "AIM add-remove": lambda epsilon: DPMarginals(epsilon, DELTA, neighbours="add-remove"),
@@ -93,123 +72,36 @@ METHODS: dict[str, Callable[[float], Synthesizer]] = {
     "PrivBayes": lambda epsilon: BayesNet(epsilon=epsilon),
     "independent": lambda epsilon: Independent(epsilon=epsilon),
 }
-PEERS = {"OpenDP's AIM": "opendp", "dpmm's AIM": "dpmm"}
+PEERS = {
+    "OpenDP's AIM": ("opendp", ["opendp[mbi]==0.16.0", "pandas"]),
+    "dpmm's AIM": ("dpmm", ["dpmm==0.1.9"]),
+}
 GOALS = {
     ("adult", "AIM", 1.0): {"tvd3": 0.065, "regression": 0.85, "cpu": 15, "mb": 500},
     ("adult", "AIM", 10.0): {"tvd3": 0.035, "regression": 0.858, "cpu": 15, "mb": 500},
 }
 """At most; for classifiers at least."""
 
+LESS_CPU = 20
+"""How many times less CPU than OpenDP's AIM ours may take; it may be no less accurate than any."""
 
-@dataclass(frozen=True)
-class Coded:
-    """A table as codes: a column of whole numbers each, with how many there may be."""
-
-    name: str
-    frame: pl.DataFrame
-    sizes: tuple[int, ...]
-    test: pl.DataFrame
-
-    @property
-    def schema(self) -> Schema:
-        """What each column can hold, all of it public."""
-        target = TARGETS.get(self.name)
-        return Schema(
-            Column(
-                name,
-                "integer",
-                role="target" if name == target else "ordinary",
-                levels=tuple(range(size)),
-                public=True,
-            )
-            for name, size in zip(self.frame.columns, self.sizes, strict=True)
-        )
+Figures = dict[str, float]
+Question = tuple[str, str, float, int]
+"""The table, the method, epsilon (0 without privacy), and the seed."""
 
 
-def coded(name: str) -> Coded:
-    """Return a table in its public bins; a missing value is a code of its own."""
-    if name == "adult":
-        train, test = fetch("adult_train"), fetch("adult_test")
-        frame = pl.concat([train, test]).drop("fnlwgt")
-        rows = len(train)
-    else:
-        frame = load("cmc") if name == "cmc" else fetch("sd2011")
-        rows = len(frame)
-    columns, sizes = {}, []
-    for column in frame.columns:
-        values = frame[column]
-        if column in EDGES[name]:
-            edges = np.array(EDGES[name][column], float)
-            numbers = values.cast(pl.Float64).to_numpy()
-            codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, len(edges) - 2)
-            size = len(edges) - 1 + int(values.null_count() > 0)
-            codes[np.isnan(numbers)] = size - 1
-        else:
-            levels = values.cast(pl.String).fill_null("missing")
-            known = levels.unique().sort()
-            size = len(known)
-            codes = np.searchsorted(known.to_numpy().astype(str), levels.to_numpy().astype(str))
-        columns[column] = codes.astype(np.int64)
-        sizes.append(size)
-    table = pl.DataFrame(columns)
-    test = table[rows:] if name == "adult" else table
-    return Coded(name, table[:rows], tuple(sizes), test)
+def bootstrap(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
+    return frame[np.random.default_rng(seed).integers(len(frame), size=len(frame))]
 
 
-def distances(original: pl.DataFrame, release: pl.DataFrame, sizes: Sequence[int]) -> list[float]:
-    """Return the mean total variation distance of all tables of one, two and three columns."""
-    real, drawn = (
-        np.array([frame[name].to_numpy() for name in frame.columns])
-        for frame in (original, release)
+def shuffled(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    return frame.select(
+        pl.Series(name, rng.permutation(frame[name].to_numpy())) for name in frame.columns
     )
 
-    def shares(codes: NDArray[np.int64], columns: tuple[int, ...]) -> NDArray[np.float64]:
-        cells = np.zeros(codes.shape[1], np.int64)
-        for column in columns:
-            cells = cells * sizes[column] + codes[column]
-        most = int(np.prod([sizes[column] for column in columns]))
-        found: NDArray[np.float64] = np.bincount(cells, minlength=most) / codes.shape[1]
-        return found
 
-    return [
-        float(
-            np.mean(
-                [
-                    np.abs(shares(real, columns) - shares(drawn, columns)).sum() / 2
-                    for columns in combinations(range(len(sizes)), way)
-                ]
-            )
-        )
-        for way in (1, 2, 3)
-    ]
-
-
-def guessed(table: Coded, release: pl.DataFrame, seed: int) -> list[float]:
-    """Return the accuracy of a logistic regression and a random forest that learnt from it."""
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder
-
-    target = TARGETS[table.name]
-    others = [name for name in table.frame.columns if name != target]
-    levels = [
-        np.arange(size)
-        for name, size in zip(table.frame.columns, table.sizes, strict=True)
-        if name != target
-    ]
-    learn, try_on = release.select(others).to_numpy(), table.test.select(others).to_numpy()
-    truth = table.test[target].to_numpy()
-    if release[target].n_unique() < 2:
-        return [float((truth == release[target][0]).mean())] * 2
-    models = (
-        make_pipeline(OneHotEncoder(categories=levels), LogisticRegression(max_iter=300)),
-        RandomForestClassifier(n_estimators=100, min_samples_leaf=2, random_state=seed),
-    )
-    return [
-        float((one.fit(learn, release[target].to_numpy()).predict(try_on) == truth).mean())
-        for one in models
-    ]
+REFERENCES = {"bootstrap, not private": bootstrap, "shuffled columns, not private": shuffled}
 
 
 def user_seconds() -> float:
@@ -221,46 +113,43 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure(name: str, method: str, epsilon: float, seeds: int) -> list[dict[str, float]]:
-    """Return the figures of each seed."""
-    logging.getLogger("understudy").setLevel(logging.ERROR)
+def measure(name: str, method: str, epsilon: float, seeds: Sequence[int]) -> Iterator[Figures]:
+    """Yield the figures of each seed."""
     table = coded(name)
+    if method in REFERENCES:
+        for seed in seeds:
+            yield scores(table, REFERENCES[method](table.frame, seed), seed)
+        return
     # Kernels are compiled, or loaded, before anything is timed.
     METHODS[method](epsilon).fit(table.frame.head(200), table.schema).sample(10)
-    found, releases = [], []
-    for seed in range(seeds):
+    highest = None
+    for seed in seeds:
         started = user_seconds()
         model = METHODS[method](epsilon).fit(table.frame, table.schema)
         release = model.sample(random_state=seed)
-        found.append({"cpu": user_seconds() - started, "mb": peak()})
-        releases.append(release)
-    for seed, (figures, release) in enumerate(zip(found, releases, strict=True)):
-        figures.update(scores(table, release, seed))
-    return found
+        taken = user_seconds() - started
+        # Classifiers take memory of their own later.
+        highest = highest or peak()
+        yield {"cpu": taken, "mb": highest, **scores(table, release, seed)}
 
 
-def scores(table: Coded, release: pl.DataFrame, seed: int) -> dict[str, float]:
-    """Return how accurate a release is."""
-    one, two, three = distances(table.frame, release, table.sizes)
-    regression, forest = guessed(table, release, seed)
-    return {"tvd1": one, "tvd2": two, "tvd3": three, "regression": regression, "forest": forest}
+def in_process(*arguments: object) -> Iterator[Figures]:
+    """Yield figures that a process of its own measures, so that its memory is its own."""
+    words = [sys.executable, __file__, "--one", *map(str, arguments)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603
+        yield from map(json.loads, process.stdout)
+    if process.returncode:
+        sys.exit(process.returncode)
 
 
-def in_process(*arguments: str) -> list[dict[str, float]]:
-    """Return figures that a process of its own measured, so that its memory is its own."""
-    done = subprocess.run(  # noqa: S603
-        [sys.executable, __file__, "--one", *arguments], check=True, capture_output=True, text=True
-    )
-    found: list[dict[str, float]] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
-def of_peer(
-    python: str, peer: str, name: str, epsilon: float, seeds: int
-) -> list[dict[str, float]]:
+def of_peer(name: str, method: str, epsilon: float, seed: int, seconds: int) -> Figures:
     """Return the figures of a peer's AIM on the same codes, with the same delta."""
     table = coded(name)
-    found: list[dict[str, float]] = []
+    peer, requirements = PEERS[method]
+    try:
+        python = environment(ENVIRONMENTS / peer, requirements)
+    except subprocess.CalledProcessError:
+        sys.exit(f"{requirements[0]} could not be installed.")
     # OpenDP takes no delta where all levels are public, but the budget that it comes to.
     rho = str(float(rho_of(Fraction(str(epsilon)), Fraction(str(DELTA)))))
     budget = [rho] if peer == "opendp" else [str(epsilon), str(DELTA)]
@@ -268,64 +157,49 @@ def of_peer(
     with tempfile.TemporaryDirectory() as folder:
         path, out = Path(folder) / "codes.csv", Path(folder) / "release.csv"
         table.frame.write_csv(path)
-        sizes = json.dumps(list(table.sizes))
-        for seed in range(seeds):
-            words = [python, str(script), str(path), str(out), sizes, *budget]
-            done = subprocess.run(words, check=False, capture_output=True, text=True)  # noqa: S603
-            if done.returncode:
-                print(f"{peer}: {done.stderr.strip().splitlines()[-1:]}", file=sys.stderr)
-                return found
-            report = json.loads(done.stdout.splitlines()[-1])
-            found.append(report | scores(table, pl.read_csv(out), seed))
-    return found
-
-
-def references(table: Coded, seeds: int) -> dict[str, list[dict[str, float]]]:
-    """Return the figures of releases without privacy: other samples, and independent columns."""
-    found: dict[str, list[dict[str, float]]] = {
-        "bootstrap, not private": [],
-        "shuffled columns, not private": [],
-    }
-    for seed in range(seeds):
-        rng = np.random.default_rng(seed)
-        frame = table.frame
-        again = frame[rng.integers(len(frame), size=len(frame))]
-        shuffled = frame.select(
-            pl.Series(name, rng.permutation(frame[name].to_numpy())) for name in frame.columns
+        done = subprocess.run(  # noqa: S603
+            [python, script, path, out, json.dumps(list(table.sizes)), *budget],
+            check=False,
+            capture_output=True,
+            text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1)),
         )
-        for own, release in zip(found.values(), (again, shuffled), strict=True):
-            own.append(scores(table, release, seed))
-    return found
+        if done.returncode in {-signal.SIGXCPU, -signal.SIGKILL}:
+            return {"stopped": seconds}
+        if done.returncode:
+            sys.exit(f"{peer}: {done.stderr.strip().splitlines()[-1:]}")
+        return json.loads(done.stdout.splitlines()[-1]) | scores(table, pl.read_csv(out), seed)
+
+
+def runs(given: argparse.Namespace, asked: Sequence[Question]) -> list[Figures]:
+    """Return the figures of all runs, as they were kept or measured now."""
+
+    def make(missing: Sequence[int]) -> Iterator[Figures]:
+        for key, group in groupby((asked[place] for place in missing), itemgetter(0, 1, 2)):
+            seeds = [question[3] for question in group]
+            if key[1] in PEERS:
+                yield from (of_peer(*key, seed, given.peer_cpu) for seed in seeds)
+            else:
+                yield from in_process(*key, *seeds)
+
+    return kept_or_made(given.keep, asked, make)
 
 
 class Report:
     """The table of figures, and the goals that were missed."""
 
     def __init__(self, title: str) -> None:
-        self.table = Table(
-            *(
-                "method",
-                "epsilon",
-                "1-way",
-                "2-way",
-                "3-way",
-                "regression",
-                "forest",
-                "CPU s",
-                "MB",
-            ),
-            title=title,
-        )
+        heading = "method,epsilon,1-way,2-way,3-way,regression,forest,CPU s,MB,runs"
+        self.table = Table(*heading.split(","), title=title)
+        self.means: dict[tuple[str, str, float], Figures] = {}
         self.missed: list[str] = []
 
-    def add(self, key: tuple[str, str, float], figures: Sequence[dict[str, float]]) -> None:
+    def add(self, key: tuple[str, str, float], figures: Sequence[Figures]) -> None:
         """Add the means of some figures."""
         name, method, epsilon = key
-        if not figures:
-            self.table.add_row(method, f"{epsilon:g}", *["–"] * 7)  # noqa: RUF001
-            return
-        means = {
-            what: float(np.mean([one.get(what, np.nan) for one in figures]))
+        done = [one for one in figures if "stopped" not in one]
+        self.means[key] = means = {
+            what: float(np.mean([one.get(what, np.nan) for one in done])) if done else np.nan
             for what in ("tvd1", "tvd2", "tvd3", "regression", "forest", "cpu", "mb")
         }
         goals = GOALS.get(key, {})
@@ -334,58 +208,125 @@ class Report:
             note(job, "CPU s", means["cpu"], goals.get("cpu"))
         for what, goal in goals.items():
             least = what in {"regression", "forest"}
-            if means[what] < goal if least else means[what] > goal:
-                self.missed.append(
-                    f"{name}, {method}, epsilon {epsilon:g}: {what} {means[what]:.4g}, goal {goal}"
-                )
-        said = [f"{means[what]:.3f}" for what in ("tvd1", "tvd2", "tvd3", "regression", "forest")]
-        said += [
-            "" if np.isnan(means[what]) else f"{means[what]:.{digits}f}"
-            for what, digits in (("cpu", 1), ("mb", 0))
+            self.check(key, what, goal, met=means[what] >= goal if least else means[what] <= goal)
+        digits = {"cpu": 2, "mb": 0}
+        said = [
+            "" if np.isnan(mean) else f"{mean:.{digits.get(what, 3)}f}"
+            for what, mean in means.items()
         ]
-        self.table.add_row(method, f"{epsilon:g}" if epsilon else "", *said)
+        if len(done) < len(figures):
+            said[-2] += f" > {max(one.get('stopped', 0) for one in figures):g}"
+        count = f"{len(done)} of {len(figures)}" if len(done) < len(figures) else f"{len(done)}"
+        self.table.add_row(method, f"{epsilon:g}" if epsilon else "", *said, count)
+
+    def check(self, key: tuple[str, str, float], what: str, goal: float, *, met: bool) -> None:
+        """Note a goal that was missed."""
+        if not met:
+            name, method, epsilon = key
+            self.missed.append(
+                f"{name}, {method}, epsilon {epsilon:g}: "
+                f"{what} {self.means[key][what]:.4g}, goal {goal:.4g}"
+            )
+
+    def check_peers(self, name: str, epsilon: float) -> None:
+        """Check that ours is as accurate as any peer that has finished, and much quicker."""
+        own = name, "AIM add-remove", epsilon
+        if own not in self.means:
+            return
+        means = self.means[own]
+        for peer in PEERS:
+            theirs = self.means[name, peer, epsilon]
+            if not np.isnan(theirs["tvd3"]):
+                self.check(own, "tvd3", theirs["tvd3"], met=means["tvd3"] <= theirs["tvd3"])
+                if peer == "OpenDP's AIM":
+                    most = theirs["cpu"] / LESS_CPU
+                    self.check(own, "cpu", most, met=means["cpu"] <= most)
 
 
-def growth_table(rows: int, columns: int, levels: int, seed: int = 0) -> Coded:
-    """Return a chain of columns, each like the one before in two of three records."""
-    rng = np.random.default_rng(seed)
-    made = [rng.integers(levels, size=rows)]
-    for _ in range(columns - 1):
-        keep = rng.random(rows) < 2 / 3
-        made.append(np.where(keep, made[-1], rng.integers(levels, size=rows)))
-    frame = pl.DataFrame({f"c{place}": own for place, own in enumerate(made)})
-    return Coded("made up", frame, (levels,) * columns, frame)
-
-
-def growth() -> None:
-    """Print CPU and memory as columns, levels and rows grow."""
-    console = Console()
-    shapes = [
-        *((20_000, columns, 5) for columns in (10, 20, 30, 50)),
-        *((20_000, 10, levels) for levels in (2, 10, 20, 50)),
-        *((rows, 10, 5) for rows in (1_000, 10_000, 100_000, 1_000_000)),
+def compare(given: argparse.Namespace, name: str) -> list[str]:
+    """Print the figures of one table, and return the goals that were missed."""
+    console = Console(width=115)
+    try:
+        table = coded(name)
+    except DataError as error:
+        console.print(f"{name} is skipped: {error}")
+        return []
+    report = Report(f"{name}, {len(table.frame):,} x {len(table.sizes)}")
+    epsilons = [float(epsilon) for epsilon in given.epsilons.split(",")]
+    methods = [(method, given.seeds) for method in given.methods.split(",")]
+    methods += [(peer, given.peer_seeds) for peer in PEERS if given.peers]
+    keys = [(name, *method, epsilon) for epsilon in epsilons for method in methods]
+    keys += [(name, reference, 3, 0.0) for reference in REFERENCES]
+    asked = [
+        (name, method, epsilon, seed)
+        for name, method, seeds, epsilon in keys
+        for seed in range(seeds)
     ]
-    table = Table("rows", "columns", "levels", "AIM, CPU s", "MB", "MST, CPU s")
-    for shape in shapes:
-        words = [str(one) for one in shape]
-        own = [in_process("growth", method, *words)[0] for method in ("AIM", "MST")]
-        table.add_row(
-            *(f"{one:,}" for one in shape),
-            f"{own[0]['cpu']:.1f}",
-            f"{own[0]['mb']:.0f}",
-            f"{own[1]['cpu']:.1f}",
-        )
-    console.print(table)
+    found = iter(runs(given, asked))
+    for _, method, seeds, epsilon in keys:
+        report.add((name, method, epsilon), [next(found) for _ in range(seeds)])
+    if given.peers:
+        for epsilon in epsilons:
+            report.check_peers(name, epsilon)
+    console.print(report.table)
+    return report.missed
 
 
-def measure_growth(method: str, rows: int, columns: int, levels: int) -> list[dict[str, float]]:
+GROWTH = {
+    "rows": [(rows, 10, 5) for rows in (1_000, 10_000, 100_000, 1_000_000)],
+    "columns": [(20_000, columns, 5) for columns in (10, 20, 30, 50)],
+    "levels": [(20_000, 10, levels) for levels in (2, 5, 10, 20, 50)],
+}
+STEPS = {"AIM": "#D55E00", "MST": "#0072B2", "counting for AIM": "#009E73"}
+
+
+def measure_growth(method: str, rows: int, columns: int, levels: int) -> Figures:
     """Return CPU and memory for one size."""
-    logging.getLogger("understudy").setLevel(logging.ERROR)
     table = growth_table(rows, columns, levels)
     METHODS[method](1.0).fit(table.frame.head(200), table.schema)
     started = user_seconds()
     METHODS[method](1.0).fit(table.frame, table.schema)
-    return [{"cpu": user_seconds() - started, "mb": peak()}]
+    return {"cpu": user_seconds() - started, "mb": peak(), "counting": counting(table)}
+
+
+def counting(table: Coded) -> float:
+    """Return the CPU seconds for counting all that AIM may ask for."""
+    codes = np.array([own.to_numpy() for own in table.frame.iter_columns()], np.uint8)
+    workload = read_workload(DPMarginals().workload, table.frame.columns)
+    candidates = Candidates.of(workload, table.sizes, np.inf)
+    started = user_seconds()
+    candidates.counts(codes)
+    return user_seconds() - started
+
+
+def growth(given: argparse.Namespace) -> None:
+    """Print CPU and memory as columns, levels and rows grow, and draw them."""
+    console = Console()
+    shown = Table("rows", "columns", "levels", *STEPS, "MB", title="Epsilon 1: CPU s")
+    for place, (what, shapes) in enumerate(GROWTH.items()):
+        asked = [("growth", method, shape) for shape in shapes for method in ("AIM", "MST")]
+        found = kept_or_made(
+            given.keep,
+            asked,
+            lambda missing, asked=asked: (
+                next(in_process("growth", asked[one][1], *asked[one][2])) for one in missing
+            ),
+        )
+        points = []
+        for shape, aim, mst in zip(shapes, found[::2], found[1::2], strict=True):
+            seconds = aim["cpu"], mst["cpu"], aim["counting"]
+            points += [(shape[place], *own) for own in zip(STEPS, seconds, strict=True)]
+            note(f"AIM, {shape[0]:,} x {shape[1]}, {shape[2]} levels", "CPU s", aim["cpu"])
+            cells = *(f"{one:,}" for one in shape), *(f"{one:.2f}" for one in seconds)
+            shown.add_row(*cells, f"{aim['mb']:.0f}")
+        title = ", ".join(
+            f"{shapes[0][other]:,} {one}" for other, one in enumerate(GROWTH) if other != place
+        )
+        import vl_convert as vlc
+
+        picture = vlc.vegalite_to_svg(plot(title, what, points, scale="log", colours=STEPS))
+        (IMAGES / f"growth-private-{what}.svg").write_text(picture, encoding="utf-8")
+    console.print(shown)
 
 
 def arguments() -> argparse.Namespace:
@@ -397,49 +338,26 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--growth", action="store_true")
     parser.add_argument("--peers", action="store_true")
-    parser.add_argument("--peer-seeds", type=int, default=3)
-    parser.add_argument("--opendp-python", default=".venv-opendp/bin/python")
-    parser.add_argument("--dpmm-python", default=".venv-dpmm/bin/python")
+    parser.add_argument("--peer-seeds", type=int, default=1)
+    parser.add_argument("--peer-cpu", type=int, default=900, help="seconds for one run")
+    parser.add_argument("--keep", type=Path, help="a file of runs, to go on where it stopped")
     parser.add_argument("--one", nargs="+", help=argparse.SUPPRESS)
     return parser.parse_args()
-
-
-def compare(given: argparse.Namespace, name: str) -> list[str]:
-    """Print the figures of one table, and return the goals that were missed."""
-    console = Console(width=110)
-    try:
-        table = coded(name)
-    except DataError as error:
-        console.print(f"{name} is skipped: {error}")
-        return []
-    report = Report(f"{name}, {len(table.frame):,} x {len(table.sizes)}, {given.seeds} seeds")
-    for epsilon in map(float, given.epsilons.split(",")):
-        for method in given.methods.split(","):
-            report.add(
-                (name, method, epsilon), in_process(name, method, str(epsilon), str(given.seeds))
-            )
-        for title, peer in PEERS.items() if given.peers else ():
-            python = getattr(given, f"{peer}_python")
-            report.add(
-                (name, title, epsilon), of_peer(python, peer, name, epsilon, given.peer_seeds)
-            )
-    for title, figures in references(table, 3).items():
-        report.add((name, title, 0.0), figures)
-    console.print(report.table)
-    return report.missed
 
 
 def main() -> int:
     given = arguments()
     if given.one:
+        logging.getLogger("understudy").setLevel(logging.ERROR)
         first, method, *rest = given.one
         if first == "growth":
             print(json.dumps(measure_growth(method, *map(int, rest))))
         else:
-            print(json.dumps(measure(first, method, float(rest[0]), int(rest[1]))))
+            for figures in measure(first, method, float(rest[0]), [int(one) for one in rest[1:]]):
+                print(json.dumps(figures), flush=True)
         return 0
     if given.growth:
-        growth()
+        growth(given)
         return 0
     if given.quick:
         given.tables, given.epsilons, given.seeds = "cmc", "1", 3

@@ -67,8 +67,7 @@ EVERYTHING = {
     "numbers under each other's names;sensitive values in their rows, seven rows further down;"
     "fresh people, numbers under each other's names\"",
     "gallery-harmless.md": "gallery --kinds harmless --tables clinic,ballot,cmc --seeds 20",
-    "smoothing.md": "smoothing --splits 10 --tables cmc,fertility --processes 2",
-    "smoothing-large.md": "smoothing --splits 5 --tables 'Adult,SD2011,credit card' --processes 2",
+    "smoothing.md": "smoothing --splits 10 --processes 2",
     "numbers.md": "numbers --releases 3",
     "real-tables.md": "real-tables --processes 2",
     "dependencies.md": "dependencies",

@@ -6,6 +6,7 @@ import importlib.util
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import platformdirs
 import polars as pl
@@ -224,12 +225,12 @@ def test_rates_are_compared_in_joint_standard_errors(script):
 
 def test_private_releases_are_scored_by_their_tables(script):
     pytest.importorskip("opendp")
-    private = script("private")
+    private, tables = script("private"), script("public_bins")
     frame = pl.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "c": [0, 0, 0, 0]})
     other = pl.DataFrame({"a": [0, 0, 1, 1], "b": [0, 0, 1, 1], "c": [0, 0, 0, 0]})
     # Single columns agree; of three pairs, one moves half of its records; so does the triple.
-    assert private.distances(frame, other, (2, 2, 1)) == [0, pytest.approx(0.5 / 3), 0.5]
-    table = private.coded("cmc")
+    assert tables.distances(frame, other, (2, 2, 1)) == [0, pytest.approx(0.5 / 3), 0.5]
+    table = tables.coded("cmc")
     assert table.schema.targets == ("method",)
     assert all(
         table.frame[name].max() < size
@@ -238,6 +239,42 @@ def test_private_releases_are_scored_by_their_tables(script):
     report = private.Report("cmc")
     report.add(("adult", "AIM", 1.0), [{"tvd3": 0.07, "regression": 0.86, "cpu": 1, "mb": 400}])
     assert report.missed == ["adult, AIM, epsilon 1: tvd3 0.07, goal 0.065"]
+
+
+def test_private_releases_are_compared_with_peers_that_finished(script):
+    pytest.importorskip("opendp")
+    private = script("private")
+    report = private.Report("cmc")
+    report.add(("cmc", "AIM add-remove", 1.0), [{"tvd3": 0.15, "cpu": 1}, {"tvd3": 0.17, "cpu": 3}])
+    report.add(("cmc", "OpenDP's AIM", 1.0), [{"tvd3": 0.15, "cpu": 30}])
+    report.add(("cmc", "dpmm's AIM", 1.0), [{"stopped": 900}])
+    report.check_peers("cmc", 1.0)
+    assert report.missed == [
+        "cmc, AIM add-remove, epsilon 1: tvd3 0.16, goal 0.15",
+        "cmc, AIM add-remove, epsilon 1: cpu 2, goal 1.5",
+    ]
+    assert [list(column.cells)[2] for column in report.table.columns][-3:] == [
+        " > 900",
+        "",
+        "0 of 1",
+    ]
+
+
+def test_private_runs_go_on_where_they_stopped(script, tmp_path, monkeypatch):
+    pytest.importorskip("opendp")
+    private = script("private")
+    made = []
+
+    def in_process(name, method, epsilon, *seeds):
+        made.append((name, method, epsilon, *seeds))
+        return ({"tvd3": seed} for seed in seeds)
+
+    monkeypatch.setattr(private, "in_process", in_process)
+    given = SimpleNamespace(keep=tmp_path / "runs", peer_cpu=1)
+    asked = [("cmc", "AIM", 1.0, seed) for seed in range(3)]
+    assert private.runs(given, asked[:2]) == [{"tvd3": 0}, {"tvd3": 1}]
+    assert private.runs(given, asked)[2] == {"tvd3": 2}
+    assert made == [("cmc", "AIM", 1.0, 0, 1), ("cmc", "AIM", 1.0, 2)]
 
 
 SCRIPT = """

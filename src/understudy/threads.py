@@ -6,8 +6,14 @@ a machine that does other things as well, that takes many times as long as the w
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 
 @contextmanager
@@ -24,7 +30,16 @@ def one_thread() -> Iterator[None]:
     >>> work()
     {1}
     """
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
+    with _libraries(len(sys.modules)).limit(limits=1):
         yield
+
+
+@lru_cache(maxsize=1)
+def _libraries(_: int) -> ThreadpoolController:
+    """Return the libraries that have threads, looked for again once more modules are imported.
+
+    The search goes through all libraries of the process, and takes milliseconds.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

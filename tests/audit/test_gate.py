@@ -255,6 +255,7 @@ def test_a_condition_reads_as_it_is_written(measure, comparison, limit):
         ("verdict == high", {"high"}),
         ("verdict <= not measured", {"low", "not measured"}),
         ("strongest=not  measured", {"not measured"}),
+        ('strongest = "not measured"', {"not measured"}),
         ("ordinary < High", {"low", "not measured", "raised"}),
     ],
 )

@@ -62,6 +62,7 @@ def test_nothing_is_said_without_a_reason(table, fresh):
         ({"known": 2}, "To say how many keys are known has no effect: 2 is all of them."),
         ({"known": 1, "keys": "age"}, "To say how many keys are known has no effect: 1 is"),
         ({"classifiers": "papers"}, "The choice of classifiers has no effect"),
+        ({"groups": {"age": 50}}, "Groups of 'age' have no effect: there are no more different"),
     ],
 )
 def test_settings_without_effect(table, options, says):

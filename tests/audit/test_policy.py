@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import asdict
+from pathlib import Path
+
 import pytest
 
 from understudy.audit.findings import Figure, Findings, ReleaseFindings
 from understudy.audit.gate import Condition
+from understudy.audit.limits import NAMES, Limits
 from understudy.audit.policy import Policy, load_policy, read_policy
 from understudy.errors import ParameterError
 
@@ -89,6 +94,13 @@ def test_either_table_is_optional(tmp_path):
         ("audit", {"measures": ["full"]}, "measures must be one of quick, standard, full"),
         ("audit", {"unit": ""}, "unit must be what a record is about"),
         ("audit", {"sensitve": "a"}, r"in \[audit\].*Did you mean 'sensitive'"),
+        ("limits", {"powr": 0.1}, "no limit 'powr'.*Did you mean 'power'"),
+        ("limits", {"power": "0.1"}, "power must be a number from 0; got '0.1'"),
+        ("limits", {"power": True}, "power must be a number from 0; got True"),
+        ("limits", {"chance": -0.1}, "chance must be a number from 0; got -0.1"),
+        ("limits", {"chance": float("nan")}, "chance must be a number from 0; got nan"),
+        ("limits", {"doubled_bits": float("inf")}, "doubled_bits must be a number from 0; got inf"),
+        ("limits", {"power": 5}, "power is a share from 0 to 1; got 5. For 5%, write 0.05."),
         (
             "gates",
             {},
@@ -141,3 +153,18 @@ def test_a_policy_holds_releases_against_its_conditions():
     assert len(read_policy({"gate": gate}).check(audit).failed) == 2
     ignoring = read_policy({"gate": gate | {"missing": "ignore"}}).check(audit)
     assert (len(ignoring.failed), ignoring.ignored) == (1, 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_limit_can_be_set_and_none_lets_everything_pass(name):
+    assert getattr(read_policy({"limits": {name: 0.5}}).limits, name) == 0.5
+    for wrong in (float("nan"), float("inf"), -1):
+        with pytest.raises(ParameterError, match=f"{name} must be a number from 0"):
+            Limits(**{name: wrong})
+
+
+def test_the_page_lists_each_limit_with_its_default():
+    page = (Path(__file__).parents[2] / "docs/howto/audit.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \| ([0-9.]+) \|", page, re.MULTILINE)
+    assert {name: float(value) for name, value in listed} == asdict(Limits())
+    assert [name for name, _ in listed] == list(NAMES)

@@ -39,6 +39,13 @@ class TestSynthesis:
             "--save-model new.us"
         )
 
+    def test_what_belongs_to_epsilon_goes_with_it(self):
+        again = ["--public-schema", "public.toml", "--ledger", "l.json"]
+        found = synthesize("bayes", {"epsilon": 1}, again=again)
+        assert "--epsilon 1 --public-schema public.toml --ledger l.json" in found
+        found = synthesize("cart", {"protect": {"religion": None}}, again=again)
+        assert " --schema public.toml --save-model" in found
+
     def test_paths_and_names_are_quoted(self):
         found = synthesize("cart", {"protect": {"it's ill": 'a "b"'}}, data="-my data.csv")
         assert shlex.split(found)[2:] == [
@@ -101,7 +108,7 @@ class TestAudit:
         )
 
     def test_of_the_release_itself(self):
-        sources = {"r": Source(Path("out.csv"), model=Path("m.us"))}
+        sources = {"r": Source(Path("out.csv"), model=Path("m.us"), schema=Path("m.us"))}
         found = command("audit", output="again", release="r", sources=sources, audit=WHO)
         assert found.startswith("understudy audit survey.csv out.csv --keys")
         assert found.endswith("--sensitive religion --model m.us -o again.html")

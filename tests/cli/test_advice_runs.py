@@ -84,7 +84,8 @@ def printed(out):
 def in_report(path):
     """Return the commands of a report's advice."""
     found = re.findall(r"<ul class=\"advice\">.*?</ul>", path.read_text(), re.DOTALL)
-    return [html.unescape(one) for part in found for one in re.findall(r"<pre>(.*?)</pre>", part)]
+    lines = [one for part in found for one in re.findall(r"<pre>(.*?)</pre>", part)]
+    return [html.unescape(re.sub(r"</?span>", "", one)) for one in lines]
 
 
 @pytest.fixture
@@ -169,6 +170,20 @@ def test_advice_repeats_control_records_policy_and_seed(table, call, execute):
 
 
 @pytest.mark.parametrize("table", ["cmc"], indirect=True)
+def test_a_schema_that_does_not_fit_all_records_is_not_taken(table, call, execute):
+    path, asked = table
+    data = read(path).sort("children")
+    write(data.head(-20), "part.csv")
+    synth = ("-o", "s.csv", "--method", "cart", "--smoothing-leaves", "0", "--seed", "7")
+    assert call("synth", "part.csv", *synth, "--save-model", "s.us")[0] == 0
+    code, out, err = call("audit", path, "s.csv", "--model", "s.us", *asked, *CHEAP)
+    assert code == 0, err
+    (first, *_) = [one for one in printed(out) if "understudy synth" in one]
+    assert "--schema" not in first
+    assert execute([first]) == {"synth"}
+
+
+@pytest.mark.parametrize("table", ["cmc"], indirect=True)
 def test_advice_about_a_private_release_takes_its_schema_from_the_model(table, call, execute):
     path, asked = table
     Schema.infer(read(path)).save("public.toml")
@@ -209,7 +224,9 @@ def test_advice_of_a_comparison(table, call, execute, folder):
     assert code == 0, err
     reported = in_report(folder / "report.html")
     commands = printed(out)
-    assert len(commands) == 2
+    keep, *proposed = commands
+    assert " -o cart-release --method cart " in keep
+    assert len(proposed) == 2
     assert set(commands) < set(reported)
     # All that a comparison proposes is run by the slow tests.
     assert execute(commands[:1]) == {"run"}

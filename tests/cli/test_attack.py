@@ -12,13 +12,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 import polars as pl
 import pytest
 
 from understudy import Cart, load, read, write
+from understudy.audit.attacks import attack_names
 from understudy.cli import main
+from understudy.cli.attack import OtherOptions
 from understudy.cli.strong_options import Mode, Prior
 from understudy.risk import black_box_attacker, lookalikes, strong_attacker
 
@@ -501,3 +503,9 @@ class TestOthers:
         assert code == 0
         assert "Not measured." in out
         assert "Singling out" in out
+
+
+def test_the_help_names_all_attacks():
+    (told,) = get_type_hints(OtherOptions, include_extras=True)["attacks"].__metadata__
+    named = told.help.partition(": ")[2].rstrip(".").split(", ")
+    assert sorted(named) == sorted(["overview", *(one.replace("_", "-") for one in attack_names())])

@@ -9,11 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from understudy import Cart, Independent
-from understudy.cli.audit_privacy import EffortOptions
 from understudy.cli.commands import app
 from understudy.data import Schema
 from understudy.errors import ParameterError
-from understudy.risk.privacy_audit import Effort
 
 COPY = 'sh -c \'cp "$0" "$1"\' {original} {synthetic} {seed}'
 
@@ -59,6 +57,7 @@ def test_a_command_is_run_in_two_worlds():
         (["nothing.us"], "There is no model file"),
         ([COPY], "--epsilon is needed"),
         (["cp {original} {synthetic}", "--epsilon", "1"], "lacks {seed}"),
+        ([COPY, "--epsilon", "1", "--pairs", "0"], "pairs must be a whole number from 1; got 0."),
     ],
 )
 def test_mistakes_get_one_plain_message(arguments, message):
@@ -72,7 +71,3 @@ def test_a_model_without_epsilon_has_no_claim(tmp_path):
     Cart().fit(pl.DataFrame({"a": ["x", "y"] * 10, "b": ["u", "v"] * 10})).save(path)
     found = run(path)
     assert "has no epsilon" in str(found.exception)
-
-
-def test_the_command_takes_as_long_as_the_library():
-    assert EffortOptions().effort() == Effort()

@@ -310,7 +310,8 @@ class TestCart:
         code, _, err = run(
             "synth", "survey.csv", "-o", "s.csv", "--method", "cart", "--minbucket", "75", "--cp",
             "0.001", "--visit", "education,children", "--keep", "working", "--max-predictors", "4",
-            "--settings", "cart.toml", "--seed", "1", "--save-model", "m.us",
+            "--splits", "histogram", "--settings", "cart.toml", "--seed", "1",
+            "--save-model", "m.us",
         )  # fmt: skip
         assert code == 0
         assert "2 of the 97 original records that this rule covers have another value" in err
@@ -318,12 +319,14 @@ class TestCart:
         assert model.minbucket == {"*": 75, "method": 40}
         assert model.cp == 0.001
         assert model.protect == {"husband_education": "education"}
+        assert model.splits_ == "histogram"
         drawn = pl.read_csv(tmp_path / "s.csv")
         assert drawn.equals(model.sample())
         assert drawn["working"].equals(load("cmc")["working"])
         assert drawn.filter(children=0)["method"].unique().to_list() == [1]
         out = run("show", "m.us")[1]
         shown = " ".join(out.split())
+        assert "Splits: between at most 256 bins of each column, not between" in shown
         for tree in model.trees():
             row = next(
                 line.replace("│", " ").split()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import shlex
+
 import numpy as np
 import polars as pl
 import pytest
@@ -264,3 +267,19 @@ class TestMethods:
 )
 def test_mistakes(refused, people, arguments, says):
     refused("compare", "people.csv", *QUICK, *arguments, says=says)
+
+
+def test_the_release_to_choose_can_be_kept(compare, call, people):
+    _, out, _, found = compare("--methods", "independent,cart", "-o", "a.html")
+    (told,) = (line for line in out.splitlines() if "Make this release again, and keep it." in line)
+    (chosen,) = (one for one in found.releases if told.startswith(f"- {one.name}: "))
+    command = out[out.index(told) :].splitlines()[1].strip()
+    page = (people / "a.html").read_text().replace("<span>", "").replace("</span>", "")
+    assert html.escape(command) in page
+    words = shlex.split(command)
+    folder = f"{chosen.name}-release"
+    assert words[:5] == ["understudy", "run", "people.csv", "-o", folder]
+    assert call(*words[1:])[0] == 0
+    again = Audit.from_json(people / folder / "confidential" / "audit.json").findings
+    assert again.releases[0].figures == chosen.figures
+    assert (people / folder / "synthetic.csv").is_file()

@@ -96,7 +96,10 @@ def test_files_are_written_as_the_synthetic_one_is(control, folder):
         (("--top-code", "age=9", "--top-code", "age=8"), "--top-code names 'age' twice."),
         (("--top-code", "age=x%"), "A share must be a number and %, such as 99%; got 'x%'."),
         (("--top-code", "age=100%"), "must be between 0 and 1; got 1.0"),
-        (("--top-code", "age=0.99"), "A limit does not fit column 'age', which holds int64"),
+        (
+            ("--top-code", "age=0.99"),
+            "A limit does not fit column 'age', which holds whole numbers",
+        ),
         (("--top-code", "agee=9"), "'agee' is not a column. Did you mean 'age'?"),
         (("--top-code", "home town=9"), "top and bottom coding is for numbers"),
         (("--group-rare", "home town=few"), "--group-rare must be COLUMN=NUMBER"),

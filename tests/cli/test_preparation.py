@@ -116,7 +116,7 @@ class TestKind:
             (["age=real", "age=integer"], "--kind names 'age' twice"),
             (["aeg=real"], "'aeg' is not a column. Did you mean 'age'?"),
             (["age=reel"], "got 'reel'. Did you mean 'real'?"),
-            (["sex=real"], "Column 'sex' holds large_string, which cannot be read as real"),
+            (["sex=real"], "Column 'sex' holds text, which cannot be read as real"),
         ],
     )
     def test_mistakes_are_one_message(self, refused, given, says):

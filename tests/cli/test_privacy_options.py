@@ -164,6 +164,7 @@ class TestLedger:
         assert spent(people / "l.json") == [("independent", "1")] * 2
         text = (people / "out" / "README.md").read_text()
         assert "Differentially private with epsilon 1" in text
+        assert "confidential; the model, which keeps its epsilon, with its ledger |" in text
         assert "**Two releases were paid for**" in text
         assert "| `values of 'sex'` | discrete Laplace | 2 |" in text
         # One more is possible, two are not: nothing is spent, then.

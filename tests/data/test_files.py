@@ -357,3 +357,19 @@ def test_encodings_that_are_none_are_refused(tmp_path, encoding):
     path = write(pl.DataFrame({"a": [1]}), tmp_path / "t.csv")
     with pytest.raises(DataError, match="There is no encoding"):
         read(path, encoding=encoding)
+
+
+def test_options_about_files_of_another_kind_are_told(tmp_path, caplog):
+    table = pl.DataFrame({"a": [1, 2], "b": ["x", "y"]})
+    for name in ("t.csv", "t.parquet"):
+        write(table, tmp_path / name)
+    for name, options in (("t.csv", {"sheet": "2"}), ("t.parquet", {"delimiter": ";"})):
+        caplog.clear()
+        assert read(tmp_path / name, **options).equals(table)
+        (option,) = options
+        (told,) = caplog.messages
+        assert told.startswith(f"`{option}` has no effect on {tmp_path / name}: it is for")
+    caplog.clear()
+    read(tmp_path / "t.csv", delimiter=",", header_row=1)
+    read(tmp_path / "t.parquet", delimiter=";", like=detect(tmp_path / "t.csv"))
+    assert not caplog.messages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from decimal import Decimal
 
 import numpy as np
@@ -12,7 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from understudy.data.counted import Counted
 from understudy.data.values import (
+    all_differ,
     decimals_of,
     form_of,
     make_identifiers,
@@ -243,3 +246,29 @@ def test_a_type_that_holds_too_few_numbers_is_named(kind, most):
 
 def test_no_rows_need_no_identifiers():
     assert len(make_identifiers("id", pa.int64(), 0)) == 0
+
+
+@given(
+    st.lists(st.floats(allow_nan=True) | st.sampled_from([0.0, -0.0, 1.0]), max_size=20),
+    st.sampled_from([pa.float64(), pa.float32(), pa.int64()]),
+    st.integers(0, 3),
+)
+def test_numbers_that_all_differ_are_told_from_others(values, kind, start):
+    if pa.types.is_integer(kind):
+        values = [int(value) for value in values if abs(value) < 1e6]
+    array = pa.array(np.array(values, np.float64)).cast(kind, safe=False)[start:]
+    plain = array.to_pylist()
+    differ = len(plain) == len(set(plain)) and not any(map(math.isnan, plain))
+    assert all_differ(array) == (differ and len(plain) > 0)
+    # What is counted is the same, whichever way.
+    counted, found = Counted.of(array), array.value_counts()
+    assert repr(counted.values.to_pylist()) == repr(found.field("values").to_pylist())
+    assert counted.counts.tolist() == found.field("counts").to_pylist()
+
+
+def test_what_is_no_number_or_missing_is_not_told():
+    assert not all_differ(pa.array(["a", "b"]))
+    assert not all_differ(pa.array([1, None]))
+    assert not all_differ(pa.array([], pa.int64()))
+    assert all_differ(pa.array(range(5_000)))
+    assert not all_differ(pa.array([*range(5_000), 4_999]))

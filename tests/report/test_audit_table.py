@@ -98,11 +98,14 @@ def test_a_lost_correlation_is_the_first_thing_said_of_the_use(names):
 def test_what_to_try_next(names):
     gained = (figure("gcap", 0.75),)
     found = audited(*(ReleaseFindings(name, "", 1, 400, figures=gained) for name in names))
-    steps = list(next_steps(found, lambda advice: f"{advice.release} {advice.output}"))
+    steps = list(
+        next_steps(found, lambda advice: f"{advice.release} {advice.output or advice.action}")
+    )
     typed = [line.strip() for line in steps if line.startswith("    ")]
     if len(names) == 1:
         assert typed == [f"cart {one.output}" for one in found.verdict.releases[0].advice]
     else:
-        # One step for each of several; in Python, it would be too much.
-        assert typed == ["cart protected", "bayes protected"]
+        # One step for each of several, beside that to keep the first; in Python, it would be too
+        # much.
+        assert typed == ["cart keep", "cart protected", "bayes protected"]
         assert list(next_steps(found)) == []

@@ -7,10 +7,12 @@ import datetime as dt
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from understudy.data.joint_coding import encode
 from understudy.risk import own_values
-from understudy.risk.kept_companions import kept_companions
+from understudy.risk.kept_companions import Rare, kept_companions
 from understudy.risk.lookalikes.looks import tail
 
 PEOPLE = 400
@@ -97,6 +99,29 @@ def test_the_chance_by_hand():
     # If both people of every date of two had the same ward, it would follow from the date.
     wards = pl.when(pl.col("day") >= 100).then(pl.lit("c")).otherwise("ward")
     assert not kept(original.with_columns(ward=wards), release)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 60), st.integers(1, 60))
+def test_pairs_are_those_of_a_plain_count(seed, people, records):
+    rng = np.random.default_rng(seed)
+    (day, ward), (released, wards) = (
+        rng.integers(-3, [[people], [3]], (2, n)).astype(np.int32) for n in (people, records)
+    )
+    pairs = list(zip(day.tolist(), ward.tolist(), strict=True))
+    held = set(zip(released.tolist(), wards.tolist(), strict=True))
+    times = np.array([np.count_nonzero(day == one) for one in day])
+    of_pair = np.array([pairs.count(pair) for pair in pairs])
+    there = np.array([pair in held for pair in pairs])
+    rare = Rare.of(day, released)
+    assert rare.pairs(ward, wards) == (
+        np.count_nonzero((of_pair == 1) & (times <= 2) & there),
+        np.count_nonzero((of_pair == 2) & (times <= 3)),
+    )
+    assert rare.times.tolist() == times.tolist()
+    alone, owners, found = rare.linked(day, released)
+    assert alone == np.count_nonzero(times == 1)
+    assert owners.tolist() == [row for row in np.flatnonzero(times == 1) if day[row] in released]
+    assert (day[owners] == released[found]).all()
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -5,9 +5,17 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from understudy.learning.mixed_distance import UNIT, place_together
-from understudy.risk.renamed import ranked, recoded, renamed_columns, unlike_columns
+from understudy.risk.renamed import (
+    largest_gap,
+    ranked,
+    recoded,
+    renamed_columns,
+    unlike_columns,
+)
 
 ROWS = 400
 
@@ -100,3 +108,13 @@ def test_missing_numbers_stay_missing():
     read = recoded(original, release, ["height"], flip=True)
     place = original.columns.index("height")
     assert ((read.values[place] < -2 * UNIT) == gaps["height"].is_null().to_numpy()).all()
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40))
+def test_the_largest_gap_is_that_of_the_sums_of_shares(seed, largest):
+    rng = np.random.default_rng(seed)
+    ours, theirs = (
+        rng.integers(-5, largest, rng.integers(1, 50)).astype(np.int32) for _ in range(2)
+    )
+    gaps = [abs((ours <= size).mean() - (theirs <= size).mean()) for size in range(-5, largest)]
+    assert largest_gap(ours, theirs) == pytest.approx(max(gaps), abs=1e-12)

@@ -520,23 +520,23 @@ def test_the_result_is_a_table_of_its_own():
 @pytest.mark.parametrize(
     ("values", "pair", "message"),
     [
-        ([1], (1.5, None), "'a', which holds int64: it cannot hold 1.5"),
+        ([1], (1.5, None), "'a', which holds whole numbers: it cannot hold 1.5"),
         ([1], (None, 2**63), "it cannot hold 9223372036854775808"),
         ([1], (None, float("nan")), "nan is not a finite number"),
         ([1.5], (float("-inf"), None), "-inf is not a finite number"),
         ([1.5], (None, 2**53 + 1), "it cannot hold 9007199254740993"),
         ([1.5], (None, 10**400), "it cannot hold 1000"),
         ([Decimal("1.5")], (Decimal("0.123"), None), "it cannot hold 0.123"),
-        ([1], ("0", None), "which holds int64, must be numbers; got '0'"),
+        ([1], ("0", None), "which holds whole numbers, must be numbers; got '0'"),
         ([1], (True, None), "must be numbers; got True"),
         ([DAY], (5, None), "dates, times or ISO text such as '2024-12-31'; got 5"),
         ([DAY], ("soon", None), "'soon'"),
         ([DAY], (NOON, None), "2024-02-29T12:00:00 falls between two days"),
         ([DAY], (UTC, None), "has a time zone, and the column has none"),
         ([UTC], (NOON, None), "has no time zone, and the column has one"),
-        (["x"], ("a", None), "holds .*string.*; top and bottom coding is for numbers"),
-        ([True], (0, None), "holds bool; top and bottom"),
-        ([dt.timedelta(1)], (0, None), "holds duration"),
+        (["x"], ("a", None), "holds text; top and bottom coding is for numbers"),
+        ([True], (0, None), "holds booleans; top and bottom"),
+        ([dt.timedelta(1)], (0, None), "holds durations;"),
         ([1], (5, 2), r"\(bottom, top\), but 5 is above 2"),
         ([1], (None, None), r"a pair \(bottom, top\), not both None"),
         ([1], 5, r"a pair \(bottom, top\), not both None; got 5"),
@@ -767,7 +767,9 @@ def test_groupings_that_are_refused(least, more, says):
 
 
 def test_numbers_are_not_grouped():
-    with pytest.raises(ParameterError, match="holds int64; rare values are grouped in columns of"):
+    with pytest.raises(
+        ParameterError, match="holds whole numbers; rare values are grouped in columns of"
+    ):
         group_rare(column([1, 2]), column([1, 2]), {"a": 2})
 
 

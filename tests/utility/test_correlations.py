@@ -16,7 +16,11 @@ from hypothesis import strategies as st
 
 from understudy.errors import DataError, ParameterError
 from understudy.utility import correlations
-from understudy.utility.correlation_matrix import correlation_matrix, ranks_of
+from understudy.utility.correlation_matrix import (
+    correlation_matrix,
+    levels_that_occur,
+    ranks_of,
+)
 
 
 def related(rows: int, seed: int, strength: float = 0.9) -> pl.DataFrame:
@@ -112,6 +116,27 @@ def test_as_scipy_computes_them(ranked):
     found = correlation_matrix(codes, numbers, np.random.default_rng(0)).values
     expected = scipy.stats.spearmanr(values)[0] if ranked else np.corrcoef(values.T)
     np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_levels_that_do_not_occur_change_nothing():
+    rng = np.random.default_rng(1)
+    numbers = [np.sort(rng.lognormal(size=900)) for _ in range(3)]
+    numbers[1][[5, 80]] = np.nan
+    codes = [rng.integers(0, 900, 400).astype(np.uint16) for _ in numbers]
+    few = [levels_that_occur(own, held) for own, held in zip(codes, numbers, strict=True)]
+    for of in (lambda _, held: held, ranks_of):
+        found, expected = (
+            correlation_matrix(
+                [own for own, _ in columns],
+                [of(own, held) for own, held in columns],
+                np.random.default_rng(0),
+            )
+            for columns in (few, list(zip(codes, numbers, strict=True)))
+        )
+        np.testing.assert_array_equal(found.values, expected.values)
+        np.testing.assert_array_equal(found.spread, expected.spread)
+    assert all(len(held) < 400 for _, held in few)
+    assert levels_that_occur(codes[0], numbers[0][:300])[0] is codes[0]
 
 
 def test_a_column_that_hardly_varies_where_the_other_is_known():

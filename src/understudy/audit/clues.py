@@ -154,7 +154,8 @@ def _about_records(findings: Findings, release: ReleaseFindings) -> Iterator[Clu
             )
             yield Clue(kind.name, kind.title, "low", seen)
         else:
-            missed = "all of" if math.isnan(power) else f"up to {percent(power)} of"
+            share = percent(power)
+            missed = "all of" if math.isnan(power) or share == "100.0%" else f"up to {share} of"
             unseen = (
                 f"It cannot be told, since the {units.many} resemble each other or are few: whole "
                 f"copies of {missed} them could have been missed."

@@ -48,7 +48,7 @@ _FORM = re.compile(
     r"\s*(?P<measure>[^\s<>=!\[\]]+)"
     r"\s*(?P<comparison>>=|<=|!=|>|<|==?)"
     r"\s*(?:(?P<limit>[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"\s*(?P<percent>%?)|(?P<word>[A-Za-z][A-Za-z ]*))\s*",
+    r"\s*(?P<percent>%?)|(?P<quote>[\"']?)(?P<word>[A-Za-z][A-Za-z ]*)(?P=quote))\s*",
     re.DOTALL,
 )
 

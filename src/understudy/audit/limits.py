@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
+from understudy.arguments import is_number
+from understudy.errors import ParameterError
 from understudy.risk.renamed import RENAMED
+
+_NO_SHARES = ("standard_errors", "doubled_bits", "enough_to_copy")
+"""The limits that can be more than 1."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,14 @@ class Limits:
     copied: float = 0.9
     enough_to_copy: int = 20
 
+    def __post_init__(self) -> None:
+        """Raise if a limit cannot be one."""
+        held = {name: getattr(self, name) for name in NAMES}
+        if problems := [
+            told for name, value in held.items() if (told := problem_with(name, value))
+        ]:
+            raise ParameterError(" ".join(problems))
+
     def large(self, baseline: float) -> float:
         """Return the gain over a baseline from which it is large.
 
@@ -105,3 +118,18 @@ class Limits:
 
 
 NAMES = tuple(field.name for field in fields(Limits))
+
+
+def problem_with(name: str, value: object) -> str:
+    """Say why a value cannot be a limit, which would let everything pass; empty if it can.
+
+    Examples
+    --------
+    >>> problem_with("power", 5)
+    'power is a share from 0 to 1; got 5. For 5%, write 0.05.'
+    """
+    if not is_number(value) or not 0 <= value < math.inf:  # type: ignore[operator]
+        return f"{name} must be a number from 0; got {value!r}."
+    if value > 1 and name not in _NO_SHARES:  # type: ignore[operator]
+        return f"{name} is a share from 0 to 1; got {value}. For {value}%, write {value / 100:g}."  # type: ignore[operator]
+    return ""

@@ -44,6 +44,12 @@ def notices(task: Task, real: dict[str, EncodedTable]) -> Iterator[str]:
             f"The {keys} {quoted(constant)} {have} no effect: all original records have the same "
             "value, which tells nobody apart."
         )
+    alone = [name for name, count in task.groups.items() if _known(original, name) <= count]
+    if alone:
+        yield (
+            f"Groups of {quoted(alone)} have no effect: there are no more different values than "
+            "groups, so that each is a group of its own."
+        )
     if scenario.sensitive and _values(original, scenario.sensitive) < 2:
         yield (
             f"All original records have the same value of {scenario.sensitive!r}. There is nothing "
@@ -83,9 +89,12 @@ def _about_the_target(task: Task) -> Iterator[str]:
         )
 
 
+def _known(table: EncodedTable, name: str) -> int:
+    return len(table.column(name).values)
+
+
 def _values(table: EncodedTable, name: str) -> int:
-    column = table.column(name)
-    return len(column.values) + column.gaps
+    return _known(table, name) + table.column(name).gaps
 
 
 def _about_columns(

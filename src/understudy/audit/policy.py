@@ -27,10 +27,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from understudy.arguments import check_choice, is_number, is_whole
+from understudy.arguments import check_choice, is_whole
 from understudy.audit.findings import Findings
 from understudy.audit.gate import Condition, GateResult, Missing, check
-from understudy.audit.limits import NAMES, Limits
+from understudy.audit.limits import NAMES, Limits, problem_with
 from understudy.audit.task import LEVELS
 from understudy.errors import ParameterError, did_you_mean
 from understudy.toml_file import read_toml
@@ -173,8 +173,8 @@ def _read_gate(
 def _read_limits(table: Mapping[str, Any], problems: list[str]) -> Limits:
     problems += [_unknown("limit", name, "[limits]", NAMES) for name in table if name not in NAMES]
     known = {name: value for name, value in table.items() if name in NAMES}
-    wrong = [name for name, value in known.items() if not is_number(value) or value < 0]
-    problems += [f"{name} must be a number from 0; got {known[name]!r}." for name in wrong]
+    wrong = {name: told for name, value in known.items() if (told := problem_with(name, value))}
+    problems += wrong.values()
     return Limits(**{name: value for name, value in known.items() if name not in wrong})
 
 

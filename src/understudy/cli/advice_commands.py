@@ -57,6 +57,8 @@ class AdviceCommands:
         """Return the command; empty if there is none, None if another one does it already."""
         if advice.action == "audit":
             return self._audit(advice)
+        if advice.action == "keep":
+            return self._keep(advice)
         if advice.action == "coarsen":
             return self._coarsen(advice)
         if advice.action == "synthesize":
@@ -64,6 +66,13 @@ class AdviceCommands:
         if advice.action == "describe":
             return self._describe(advice)
         return self._remove_uniques(advice) if advice.action == "remove uniques" else ""
+
+    def _keep(self, advice: Advice) -> str | None:
+        """Return the command that makes a release again, audits it in the same way and keeps it."""
+        source = self._source(advice)
+        if self.rerun is None or source.file is not None:
+            return None
+        return self._made_again(source, self._free(f"{_plain(advice.release)}-release"))
 
     def _describe(self, advice: Advice) -> str:
         output = f"{self._named(advice.output, advice)}.toml"
@@ -80,9 +89,9 @@ class AdviceCommands:
         parameters = {**advice.parameters, **given}
         more = [*unsaid(parameters), *(name for name in advice.unsaid if name not in given)]
         words = ["--schema", f"{self._named(advice.uses, advice)}.toml"] if advice.uses else []
-        if not words and self.rerun is None and source.model is not None:
+        if not words and self.rerun is None and source.schema is not None:
             option = "--schema" if parameters.get("epsilon") is None else "--public-schema"
-            words = [option, _path(source.model)]
+            words = [option, _path(source.schema)]
         if source.settings is not None and source.method == advice.method:
             words, more = [*words, *_settings(source)], []
         also = f"  # and --settings FILE with {', '.join(more)}" if more else ""
@@ -99,8 +108,13 @@ class AdviceCommands:
         holdout: Sequence[str] | None = None,
     ) -> str:
         again = list(self.synthesis)
-        if "--schema" in more and "--schema" in again:
-            place = again.index("--schema")
+        unwanted = {"--schema"} & set(more)
+        if parameters.get("epsilon") is None:
+            # Without noise nothing is paid for, and no schema has to be public.
+            again = ["--schema" if word == "--public-schema" else word for word in again]
+            unwanted.add("--ledger")
+        for option in unwanted & set(again):
+            place = again.index(option)
             del again[place : place + 2]
         words = [*words_for(method, parameters), *more, *again, *_drop(source)]
         data = _path(self.data)

@@ -38,8 +38,8 @@ class OtherOptions:
         str,
         _others(
             "Attacks to make, separated by commas: overview, lookalikes, singling-out, "
-            "linkability, membership, membership-control, telling-keys, rare-values, carriers, "
-            "nearest-neighbour.",
+            "linkability, membership, membership-control, own-copies, telling-keys, rare-values, "
+            "carriers, nearest-neighbour, any-record, own-values.",
             default="all that the other options allow",
         ),
     ] = ""

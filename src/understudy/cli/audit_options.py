@@ -120,7 +120,7 @@ class AuditOptions:
     @property
     def tests_on_control(self) -> bool:
         """Whether a target is predicted, and no records are given to test that on."""
-        return self._target is not None and self.test is None
+        return self._target is not None and self.test is None and self._measures != "quick"
 
     @property
     def _target(self) -> str | None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from understudy.cli import options, session
-from understudy.cli.option_groups import argument, grouped, option, panel
+from understudy.cli.option_groups import Reworded, argument, grouped, option, panel
+from understudy.cli.privacy_options import NeighboursOption
+from understudy.effort import COLUMNS, LEVELS, ROWS, Effort
 from understudy.errors import ParameterError
 
 if TYPE_CHECKING:
     from understudy.risk import Command
-    from understudy.risk.privacy_audit import Effort
     from understudy.synthesis import Synthesizer
 
 _effort = panel("How long it may take")
@@ -26,18 +27,15 @@ class Claim:
     """What is claimed of a tool."""
 
     epsilon: Annotated[
-        float | None, option("The epsilon that is claimed.", default="what the model says", min=0)
+        float | None, option("The epsilon that is claimed.", default="what the model says")
     ] = None
     delta: Annotated[
         float | None,
-        option("The delta that is claimed.", default="what the model says, or 0", min=0, max=1),
+        option("The delta that is claimed.", default="what the model says, or 0"),
     ] = None
     neighbours: Annotated[
-        Literal["change-one", "add-remove"] | None,
-        option(
-            "What epsilon compares: one record is another, or is absent.",
-            default="what the model says, or change-one",
-        ),
+        NeighboursOption,
+        Reworded(show_default="what the model says, or change-one", panel=None),
     ] = None
 
 
@@ -46,14 +44,16 @@ class MadeUp:
     """The tables that are made up."""
 
     columns: Annotated[
-        int | None, _tables("Columns, for a command.", default="3", min=1, max=20)
+        int | None, _tables("Columns, for a command.", default=f"{COLUMNS}", min=1, max=20)
     ] = None
     levels: Annotated[
-        int | None, _tables("Values of each column, for a command.", default="2", min=2)
+        int | None, _tables("Values of each column, for a command.", default=f"{LEVELS}", min=2)
     ] = None
     rows: Annotated[
         int | None,
-        _tables("Records of a table.", default="those of the model, or 20 for a command", min=2),
+        _tables(
+            "Records of a table.", default=f"those of the model, or {ROWS} for a command", min=2
+        ),
     ] = None
     released: Annotated[
         int | None, _tables("Rows of each release of a model.", default="as many", min=1)
@@ -65,41 +65,30 @@ class EffortOptions:
     """How long an audit may take."""
 
     worlds: Annotated[
-        int, _effort("Pairs of neighbouring tables for exact ratios.", default=True, min=1)
-    ] = 30
-    releases: Annotated[
-        int, _effort("Releases that are drawn in each of them.", default=True, min=2)
-    ] = 4
-    pairs: Annotated[
-        int, _effort("Pairs of tables in which runs are simulated.", default=True, min=1)
-    ] = 2
+        int, _effort("Pairs of neighbouring tables for exact ratios.", default=True)
+    ] = Effort.worlds
+    releases: Annotated[int, _effort("Releases that are drawn in each of them.", default=True)] = (
+        Effort.releases
+    )
+    pairs: Annotated[int, _effort("Pairs of tables in which runs are simulated.", default=True)] = (
+        Effort.pairs
+    )
     runs: Annotated[
-        int,
-        _effort("Runs in each table of such a pair, if ratios are not known.", default=True, min=0),
-    ] = 400
+        int, _effort("Runs in each table of such a pair, if ratios are not known.", default=True)
+    ] = Effort.runs
     confidence: Annotated[
-        float,
-        _effort("Confidence of bounds that are simulated.", default=True, min=0.5, max=0.999999),
-    ] = 0.95
+        float, _effort("Confidence of bounds that are simulated.", default=True)
+    ] = Effort.confidence
+    processes: Annotated[int, _effort("Runs of a command at the same time.", default=True)] = (
+        Effort.processes
+    )
     timeout: Annotated[
         float | None, _effort("Seconds after which a run of a command has failed.", min=0.001)
     ] = None
-    processes: Annotated[
-        int, _effort("Runs of a command at the same time.", default=True, min=1)
-    ] = 1
 
     def effort(self) -> Effort:
         """Return the effort as the library knows it."""
-        from understudy.risk.privacy_audit import Effort
-
-        return Effort(
-            worlds=self.worlds,
-            releases=self.releases,
-            simulated=self.pairs,
-            runs=self.runs,
-            confidence=self.confidence,
-            processes=self.processes,
-        )
+        return Effort(**{one.name: getattr(self, one.name) for one in fields(Effort)})
 
 
 @grouped

@@ -30,7 +30,7 @@ from understudy.cli.preparation import (
     with_units,
 )
 from understudy.cli.privacy_options import described_model
-from understudy.cli.synthesis import Source, Synthesis, lacking, seed_words
+from understudy.cli.synthesis import Source, Synthesis, describes, lacking, seed_words
 from understudy.cli.typed_names import AsTyped, as_typed
 from understudy.errors import (
     AlreadyThereError,
@@ -298,7 +298,14 @@ def audit(
     commands = AdviceCommands(
         original,
         csv,
-        {name: Source(synthetic[0], model=model, drop=lacking(first, tables))},
+        {
+            name: Source(
+                synthetic[0],
+                model=model,
+                schema=model if models and describes(models[name], first) else None,
+                drop=lacking(first, tables),
+            )
+        },
         synthesis=[
             *(word for made in models.values() for word in seed_words(made)),
             *repeated({"unit_id": options.joined_names(found.findings.unit_id) or None}),
@@ -420,7 +427,8 @@ def run(
         why = "it failed its gate" if failed and kept_back else "no records were kept back"
         session.say(ctx, f"The release was not made anew: {why}.")
     how_made = f"{', made from all records' * anew} ({how.method}, seed {model.random_state})"
-    _say_written(ctx, folder.contents(failed=failed, kept_back=bool(back)), folder.tables, how_made)
+    contents = folder.contents(model, failed=failed, kept_back=bool(back))
+    _say_written(ctx, contents, folder.tables, how_made)
     asked.tell(ctx, result)
 
 

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 
 _privacy = panel("Differential privacy (--method marginals, bayes and independent)")
 
+NeighboursOption = Annotated[
+    Literal["change-one", "add-remove"] | None,
+    _privacy("What --epsilon compares: one record is another, or is absent.", default="change-one"),
+]
+
 _PRIVATE_METHODS = "marginals, bayes or independent"
 
 NO_GROUPS_WITH_NOISE = (
@@ -69,8 +74,7 @@ class PrivacyOptions:
         float | None,
         _privacy(
             "Learn with noise, so that nothing becomes more than exp(EPSILON) times as likely by "
-            "one record. Needs a public schema, and the extra dp.",
-            min=0,
+            "one record. Needs a public schema, and the extra dp."
         ),
     ] = None
     delta: Annotated[
@@ -78,24 +82,15 @@ class PrivacyOptions:
         _privacy(
             "The small probability of telling more than --epsilon says.",
             default="0 for bayes and independent, 1 in the square of the records for marginals",
-            min=0,
-            max=1,
         ),
     ] = None
-    neighbours: Annotated[
-        Literal["change-one", "add-remove"] | None,
-        _privacy(
-            "What --epsilon compares: one record is another, or is absent.", default="change-one"
-        ),
-    ] = None
+    neighbours: NeighboursOption = None
     spend_on_domain: Annotated[
         float | None,
         _privacy(
             "The share of --epsilon with which levels and ranges that are not public are read from "
             "the records.",
             default="0: they must be public",
-            min=0,
-            max=1,
         ),
     ] = None
 

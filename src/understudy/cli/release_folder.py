@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from understudy.cli.advice_commands import AdviceCommands
 from understudy.cli.options import numbered
+from understudy.cli.privacy_options import described_model
 from understudy.cli.session import check_folder, replaced_folder
 from understudy.data.files import SUFFIXES, suffix_like, write_bytes
 from understudy.wording import markdown_table
@@ -36,7 +37,7 @@ _TABLE = rf"synthetic(-[0-9]+)?({'|'.join(map(re.escape, SUFFIXES))})"
 _INSIDE = {
     "report.html": "the report, to open in a browser",
     "audit.json": "all findings, for programs",
-    MODEL: "the model, as confidential as the data",
+    MODEL: "",  # see `described_model`
     "schema.toml": "what the columns are, with levels and ranges of the original",
     KEPT_BACK: "the rows of the original that were kept back, to audit the release again",
 }
@@ -158,20 +159,22 @@ class ReleaseFolder:
         inside = self.path / CONFIDENTIAL
         return (inside if failed else self.path) / self.tables[0], inside / MODEL
 
-    def contents(self, *, failed: bool, kept_back: bool) -> Mapping[Path, str]:
+    def contents(self, model: Synthesizer, *, failed: bool, kept_back: bool) -> Mapping[Path, str]:
         """Return the files of the finished release, and what each of them is."""
         tables = self.path / CONFIDENTIAL if failed else self.path
         what = "a synthetic table that failed the gate" if failed else "the synthetic table"
         return {
             **{tables / name: what for name in self.tables},
             self.path / README: "what the release is, and which files may leave",
-            **{self.path / CONFIDENTIAL / name: text for name, text in _inside(kept_back)},
+            **{self.path / CONFIDENTIAL / name: text for name, text in _inside(model, kept_back)},
         }
 
 
-def _inside(kept_back: bool) -> Iterator[tuple[str, str]]:
+def _inside(model: Synthesizer, kept_back: bool) -> Iterator[tuple[str, str]]:
     """Yield the confidential files of a release, and what each of them is."""
-    yield from ((name, text) for name, text in _INSIDE.items() if kept_back or name != KEPT_BACK)
+    for name, text in _INSIDE.items():
+        if kept_back or name != KEPT_BACK:
+            yield name, described_model(model) if name == MODEL else text
 
 
 def _is_ours(name: str) -> bool:
@@ -299,7 +302,7 @@ def _rows(release: Release, tables: Sequence[str]) -> Iterator[tuple[str, str]]:
     for name in tables:
         yield code(f"{CONFIDENTIAL}/{name}" if failed else name), may
     yield code(README), may
-    for name, what in _inside(release.kept_back and not release.final):
+    for name, what in _inside(release.model, release.kept_back and not release.final):
         yield code(f"{CONFIDENTIAL}/{name}"), f"{_MUST}; {what}"
 
 

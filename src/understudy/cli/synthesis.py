@@ -22,7 +22,7 @@ from understudy.cli.privacy_options import (
     is_private,
     no_epsilon,
 )
-from understudy.errors import ParameterError
+from understudy.errors import ParameterError, UnderstudyError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -503,6 +503,8 @@ class Source:
         The file of the fitted model.
     drop : sequence of str
         Columns of the original that it does not have.
+    schema : Path, optional
+        The file that describes the columns of the original.
     """
 
     file: options.Place | None = None
@@ -511,6 +513,20 @@ class Source:
     settings: Path | None = None
     model: Path | None = None
     drop: Sequence[str] = ()
+    schema: Path | None = None
+
+
+def describes(model: Synthesizer, original: pl.DataFrame) -> bool:
+    """Tell whether the schema of a model fits a table: it may be made from some of its records."""
+    if model.n_rows_ == len(original) or is_private(model):
+        return True
+    try:
+        model.schema_.check(
+            original.select(name for name in model.schema_.names if name in original.columns)
+        )
+    except UnderstudyError:
+        return False
+    return True
 
 
 def lacking(original: pl.DataFrame, releases: Sequence[pl.DataFrame]) -> list[str]:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from understudy.data.units import without_gaps
-from understudy.data.values import from_numpy, numbers, to_numpy
+from understudy.data.values import all_differ, from_numpy, numbers, to_numpy
 
 Counts = NDArray[np.int64]
 
@@ -54,6 +54,8 @@ class Counted:
         if isinstance(array, Counted):
             return array
         if pa.types.is_nested(array.type):  # which no table can hold; Arrow cannot count it
+            return cls(array, np.ones(len(array), np.int64), array)
+        if all_differ(array):
             return cls(array, np.ones(len(array), np.int64), array)
         # Arrow takes missing views for empty texts here.
         view = pa.types.is_string_view(array.type)
@@ -229,6 +231,10 @@ def tally(values: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
     >>> tally(np.array([5, 1, 5]), np.array([1, 2, 3]))
     (array([1, 5]), array([2, 4]))
     """
+    if (counts == 1).all():
+        found = np.sort(values)
+        if (found[1:] > found[:-1]).all():
+            return found, counts
     found, firsts = np.unique(values, return_inverse=True)
     if len(found) == len(values):  # as is usual: they were different before
         summed = np.empty(len(values), np.int64)

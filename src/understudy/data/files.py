@@ -27,6 +27,7 @@ from understudy.data.kinds import (
     COMPRESSED,
     CSV,
     KINDS,
+    ONLY_FOR,
     WRITABLE,
     Produce,
     ReadOptions,
@@ -34,7 +35,7 @@ from understudy.data.kinds import (
     ending_of,
 )
 from understudy.data.kinds.database import Address, is_address, mixes_in, read_address
-from understudy.data.kinds.opening import STANDARD, open_table
+from understudy.data.kinds.opening import STANDARD, Opened, open_table
 from understudy.data.kinds.spool import Spool, pack, to_standard_output
 from understudy.data.memory import check_memory
 from understudy.data.partial import note_finished, under_way
@@ -43,6 +44,7 @@ from understudy.data.typed_dialect import TypedDialect
 from understudy.errors import AlreadyThereError, DataError
 from understudy.showing import reason
 from understudy.stopping import whole
+from understudy.wording import listed
 
 SUFFIXES = tuple(WRITABLE)
 """The endings with which a table can be written."""
@@ -152,6 +154,8 @@ def read_with_dialect(
         frame, asked = _with_rows(read_address(address), address), ReadOptions(**options)
         return _with_texts(frame, asked, address, mixes=mixes_in(address), quietly=quietly)
     opened, asked = open_table(cast("str | Path", path)), ReadOptions(**options)
+    if not quietly:
+        tell_without_effect(opened, asked)
     with opened.called_by_name():
         check_memory(opened.path)
         if opened.kind is CSV:
@@ -184,6 +188,19 @@ def _with_texts(
         tell_notices(name, dialect)
     written = replace(dialect, own=own)
     return cast("pl.DataFrame", declare_like(found, frame)), written or None
+
+
+def tell_without_effect(opened: Opened, options: ReadOptions) -> None:
+    """Say which options are about files of other kinds; not of a table that is read `like` one."""
+    for name, kinds in ONLY_FOR.items():
+        if getattr(options, name) is None or options.like is not None or opened.kind in kinds:
+            continue
+        logging.getLogger("understudy").warning(
+            "`%s` has no effect on %s: it is for %s files.",
+            name,
+            opened.name,
+            listed([kind.name for kind in kinds]),
+        )
 
 
 def tell_notices(name: object, dialect: Written, *, given: bool = True) -> None:

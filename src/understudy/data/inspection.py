@@ -31,7 +31,14 @@ from understudy.data.unit_look import (
     values_to_refer_to,
     why_unit,
 )
-from understudy.data.values import Form, decimals_of, form_of, numbers, time_to_text
+from understudy.data.values import (
+    Form,
+    decimals_of,
+    form_of,
+    held_in_words,
+    numbers,
+    time_to_text,
+)
 from understudy.errors import DataError, ParameterError, did_you_mean, unknown_columns
 from understudy.progress import track
 from understudy.showing import SHARED_BY, may_name, records_are_shown
@@ -154,8 +161,8 @@ def _check_form(name: str, kind: Kind, form: Form, array: Counted) -> None:
     if form not in _FORMS[kind]:
         possible = [one for one, forms in _FORMS.items() if form in forms]
         raise ParameterError(
-            f"Column {name!r} holds {array.type}, which cannot be read as {kind}. It can be "
-            f"{listed(possible, 'or')}."
+            f"Column {name!r} holds {held_in_words(array.type)}, which cannot be read as {kind}. "
+            f"It can be {listed(possible, 'or')}."
         )
 
 
@@ -304,7 +311,8 @@ def form_problems(column: Column, array: pa.Array | Counted) -> list[str]:
     """Return a sentence if a column's stored type cannot be what its description says."""
     if form_of(array.type, column.name) in _FORMS[column.kind]:
         return []
-    return [f"{column.name!r} holds {array.type}, but the schema says {column.kind}."]
+    held = held_in_words(array.type)
+    return [f"{column.name!r} holds {held}, but the schema says {column.kind}."]
 
 
 def missing_problems(column: Column, array: pa.Array | Counted) -> list[str]:

@@ -321,6 +321,10 @@ def _check_columns(tables: Mapping[str, EncodedTable], columns: Sequence[str]) -
 def _code(name: str, columns: Mapping[str, EncodedColumn]) -> tuple[dict[str, Codes], Levels]:
     """Return the codes of a column in each table, and its levels in their order."""
     first = next(iter(columns.values()))
+    if len(columns) == 1 and first.values.dtype == pl.Float64 and not first.gaps:
+        # The codes are those of the table alone already.
+        numbers = first.values.to_numpy() if first.form in ("whole", "number") else None
+        return {next(iter(columns)): first.codes}, Levels(first.values, numbers, None)
     places, levels = _levels(name, columns, first.form, first.order)
     if any(column.gaps for column in columns.values()):
         held = levels.held

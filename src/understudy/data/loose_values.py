@@ -110,12 +110,13 @@ def _sizes(values: pl.Series, moments: bool) -> NDArray[np.float64]:
     if moments:
         return np.full(len(values), np.nan)
     if kind.is_integer() or kind.is_float():
-        return _finite(values.to_numpy().astype(np.float64))
+        return _finite(values.to_numpy().astype(np.float64, copy=False))
     return _finite(values.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy())
 
 
 def _finite(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(np.isfinite(numbers), numbers, np.nan)
+    finite = np.isfinite(numbers)
+    return numbers if finite.all() else np.where(finite, numbers, np.nan)
 
 
 def _moments(values: pl.Series) -> NDArray[np.float64]:

@@ -17,6 +17,8 @@ from understudy.errors import DataError
 MOST_DECIMALS = 15
 """Decimals that a float can hold."""
 
+_FIRST = 1000
+
 Form = Literal["boolean", "category", "whole", "number", "time"]
 """What the stored type alone says of a column's values."""
 
@@ -32,6 +34,27 @@ def holds_text(kind: pa.DataType) -> bool:
     """Return whether the values of a type are texts, or categories of them, or none at all."""
     inner = kind.value_type if pa.types.is_dictionary(kind) else kind
     return _is_text(inner) or pa.types.is_null(inner)
+
+
+def held_in_words(kind: pa.DataType) -> str:
+    """Return what a column of a stored type holds, for a sentence.
+
+    Examples
+    --------
+    >>> [held_in_words(kind) for kind in (pa.large_string(), pa.int8(), pa.date32(), pa.bool_())]
+    ['text', 'whole numbers', 'dates', 'booleans']
+    """
+    if pa.types.is_duration(kind):
+        return "durations"
+    if pa.types.is_temporal(kind):
+        return "dates" if pa.types.is_date(kind) else "times"
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "numbers"
+    if pa.types.is_integer(kind):
+        return "whole numbers"
+    if pa.types.is_boolean(kind):
+        return "booleans"
+    return "text" if holds_text(kind) else str(kind)
 
 
 def form_of(kind: pa.DataType, name: str) -> Form:
@@ -115,6 +138,28 @@ def to_numpy(array: pa.Array, missing: int | None = None) -> NDArray[Any]:
         return held[first : first + len(array)]
     series = pl.Series(pl.from_arrow(array))
     return (series if missing is None else series.fill_null(missing)).to_numpy()
+
+
+def all_differ(array: pa.Array) -> bool:
+    """Tell whether a column holds numbers of which no two are equal, and no gaps.
+
+    Sorting them is quicker than counting them by a hash.
+
+    Examples
+    --------
+    >>> all_differ(pa.array([3.5, 0.0, -1.0])), all_differ(pa.array([0.0, 1.0, -0.0]))
+    (True, False)
+    """
+    plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+    if not plain or array.null_count or not len(array):
+        return False
+    values = to_numpy(array)
+    for some in (values[:_FIRST], values):  # most often the first values tell
+        ordered = np.sort(some)
+        # A number that is none, which is sorted to the end, does not equal itself.
+        if (ordered[1:] == ordered[:-1]).any() or ordered[-1] != ordered[-1]:
+            return False
+    return True
 
 
 def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_]) -> pa.Array:

@@ -211,8 +211,10 @@ class _Places:
         numbers = loose.numbers[table]
         times = np.bincount(column.codes, minlength=len(numbers))
         known = np.isfinite(numbers) & (times > 0)
-        sizes, where = np.unique(numbers[known], return_inverse=True)
-        counts = np.bincount(where, weights=times[known], minlength=len(sizes))
+        sizes, counts = numbers[known], times[known]
+        if (np.diff(sizes) <= 0).any():  # values of text are sorted as texts
+            sizes, where = np.unique(sizes, return_inverse=True)
+            counts = np.bincount(where, counts).astype(np.int64)
         ranks = (np.cumsum(counts) - counts / 2) / max(counts.sum(), 1)
         if 2 * len(sizes) > max(counts.sum(), 2 * _FEWEST_FINE):
             # By all ranks, the original would stand on a grid, and people in it would keep a

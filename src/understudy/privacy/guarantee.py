@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,6 +16,15 @@ Neighbours = Literal["change-one", "add-remove"]
 
 SMALLEST_DELTA = Fraction(1, 10**12)
 """The delta of a table whose size is not public, if none is given."""
+
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), 1000
+"""With less, noise hides a million records; with more, not even the sums can be done."""
+
+PROTECTS_NOBODY = 20
+"""Above this, one record may make something more than a million times as likely, and far more."""
+
+LARGE_DELTA = Fraction(1, 10**5)
+"""Above this, delta is said to be large, if how many records there are is not public."""
 
 
 class BudgetError(UnderstudyError, ValueError):
@@ -71,14 +81,20 @@ def check_epsilon(value: object, name: str = "epsilon") -> Fraction:
     >>> check_epsilon(0.1)
     Fraction(1, 10)
     """
-    if isinstance(value, Fraction):
-        found = value
-    elif is_number(value) and math.isfinite(value):  # type: ignore[arg-type]
-        found = Fraction(str(value))
-    else:
-        raise ParameterError(f"{name} must be a positive number; got {value!r}.")
+    known = isinstance(value, Fraction) or (is_number(value) and math.isfinite(value))  # type: ignore[arg-type]
+    found = Fraction(str(value)) if known else Fraction(0)
     if found <= 0:
         raise ParameterError(f"{name} must be a positive number; got {value!r}.")
+    if found < LEAST_EPSILON:
+        raise ParameterError(
+            f"{name} must be at least {float(LEAST_EPSILON):f}; got {value!r}. With less, noise "
+            "hides everything."
+        )
+    if found > MOST_EPSILON:
+        raise ParameterError(
+            f"{name} must be at most {MOST_EPSILON:,}; got {value!r}. With so much, nobody is "
+            "protected: 1 is common, and more than 10 is weak."
+        )
     return found
 
 
@@ -121,10 +137,26 @@ def read_guarantee(
             "delta must be above 0: Gaussian noise, or levels that are read from the records, need "
             "a small probability of telling more. Leave it out, and one is chosen."
         )
-    if relation == "change-one" and rows > 1 and found > Fraction(1, rows):
+    if relation == "change-one" and rows > 1 and found >= Fraction(1, rows):
         raise ParameterError(
-            f"delta must be at most 1 in the number of records, {1 / rows:.3g}; got "
-            f"{float(found):.3g}. With more, a mechanism may publish a whole record and still keep "
+            f"delta must be below 1 in the number of records, {1 / rows:.3g}; got "
+            f"{float(found):.3g}. Otherwise a mechanism may publish a whole record and still keep "
             "its promise."
         )
     return Guarantee(check_epsilon(epsilon), found, relation)
+
+
+def tell_of_weakness(guarantee: Guarantee) -> None:
+    """Say so if a promise protects nobody, though it can be kept."""
+    if guarantee.epsilon > PROTECTS_NOBODY:
+        logging.getLogger("understudy").warning(
+            "An epsilon of %g protects nobody: a single record may make something more than a "
+            "million times as likely. Choose less: 1 is common, and more than 10 is weak.",
+            guarantee.epsilon,
+        )
+    if guarantee.neighbours == "add-remove" and guarantee.delta > LARGE_DELTA:
+        logging.getLogger("understudy").warning(
+            "A delta of %g is large: it should be far below 1 in the number of records. Leave it "
+            "out, and one is chosen.",
+            guarantee.delta,
+        )

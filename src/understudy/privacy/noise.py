@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from understudy.privacy.ledger import Mechanism
 
 Counts = NDArray[np.int64]
+Answer = TypeVar("Answer", Counts, int)
 _STEPS = 80
 _KEPT = 1024
 """So many mechanisms are kept: OpenDP takes longer to make one than to draw."""
@@ -39,19 +40,14 @@ class Witness(Protocol):
     An audit of made-up tables needs one. It gets the true answers, so nothing else may have any.
     """
 
-    def counts(
-        self, mechanism: Mechanism, truth: Counts, scale: float, draw: Callable[[], Counts]
-    ) -> Counts:
-        """Return the answer to a question for counts."""
-
-    def choice(
+    def answer(
         self,
         mechanism: Mechanism,
-        truth: NDArray[np.float64],
+        truth: NDArray[Any],
         scale: float,
-        draw: Callable[[], int],
-    ) -> int:
-        """Return the answer to a choice by scores."""
+        draw: Callable[[], Answer],
+    ) -> Answer:
+        """Return the answer to a question for counts, or to a choice by scores."""
 
 
 _witness: ContextVar[Witness | None] = ContextVar("witness", default=None)
@@ -205,10 +201,10 @@ def with_laplace(counts: Counts, scale: float) -> Counts:
 
 
 def _answer(
-    mechanism: Mechanism, counts: Counts, scale: float, draw: Callable[[], Counts]
-) -> Counts:
+    mechanism: Mechanism, truth: NDArray[Any], scale: float, draw: Callable[[], Answer]
+) -> Answer:
     witness = _witness.get()
-    return draw() if witness is None else witness.counts(mechanism, counts, scale, draw)
+    return draw() if witness is None else witness.answer(mechanism, truth, scale, draw)
 
 
 def _noised(measurement: Any, counts: Counts) -> Counts:  # noqa: ANN401
@@ -242,6 +238,4 @@ def choose(scores: NDArray[np.float64], scale: float, *, pure: bool) -> int:
     def draw() -> int:
         return int(_noisy_max(scale, pure=pure)(scores.tolist()))
 
-    witness = _witness.get()
-    mechanism: Mechanism = "permute and flip" if pure else "exponential"
-    return draw() if witness is None else witness.choice(mechanism, scores, scale, draw)
+    return _answer("permute and flip" if pure else "exponential", scores, scale, draw)

@@ -15,7 +15,7 @@ from understudy.audit.findings import Findings, ReleaseFindings
 from understudy.audit.result import Audit, Commands
 from understudy.audit.verdict import ReleaseVerdict, Verdict, other_limits
 from understudy.report.attack_table import difference, percentage
-from understudy.report.front import chosen_first, without_repetition
+from understudy.report.front import chosen_first, first_steps, to_be_followed
 from understudy.report.side_by_side import side_by_side
 from understudy.wording import Unit, share, signed_points
 
@@ -138,11 +138,11 @@ def next_steps(found: Audit, commands: Commands | None = None) -> Iterator[str]:
     if several and commands is None:
         return
     how: Commands = commands or (lambda advice: advice.code)
-    _, verdict = chosen_first(found.findings, without_repetition(found.verdict, how))
+    _, verdict = chosen_first(found.findings, to_be_followed(found.verdict, how))
     steps = [
         (f"{release.name}: " if several else "", advice)
         for release in verdict.releases
-        for advice in release.advice[: 1 if several else None]
+        for advice in (first_steps(release.advice, 1) if several else release.advice)
     ]
     if steps:
         yield "\nWhat to try next:"

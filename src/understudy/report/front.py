@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from understudy.audit.advice import KEEP
 from understudy.audit.answers import questions_about
 from understudy.audit.findings import Findings, ReleaseFindings
 from understudy.audit.verdict import TITLES, choose
@@ -117,7 +118,7 @@ def front_page(findings: Findings, verdict: Verdict | None) -> Front | None:
         name,
         tuple(_answers(findings, judged, release)),
         STEPS[judged.level],
-        judged.advice[: 1 if several else _MOST_ADVICE],
+        first_steps(judged.advice, 1 if several else _MOST_ADVICE),
         listed,
         judged.lost,
     )
@@ -144,13 +145,25 @@ def chosen_first(findings: Findings, verdict: Verdict) -> tuple[Findings, Verdic
     )
 
 
-def without_repetition(verdict: Verdict, commands: Commands) -> Verdict:
-    """Return the verdict without advice that the command of another one follows already."""
-    releases = tuple(
-        replace(one, advice=tuple(each for each in one.advice if commands(each) is not None))
-        for one in verdict.releases
-    )
+def to_be_followed(verdict: Verdict, commands: Commands) -> Verdict:
+    """Return the verdict without advice that the command of another one follows already.
+
+    If the release to choose was made only to be compared, the first advice is to keep it.
+    """
+
+    def advice(release: ReleaseVerdict) -> Iterator[Advice]:
+        keep = replace(KEEP, release=release.name)
+        if release.name == verdict.choice and commands(keep):
+            yield keep
+        yield from (one for one in release.advice if commands(one) is not None)
+
+    releases = tuple(replace(one, advice=tuple(advice(one))) for one in verdict.releases)
     return replace(verdict, releases=releases)
+
+
+def first_steps(advice: Sequence[Advice], most: int) -> tuple[Advice, ...]:
+    """Return the first pieces of advice, so many beside that to keep the release."""
+    return tuple(advice[: most + any(one.action == "keep" for one in advice)])
 
 
 def _answers(

@@ -30,7 +30,7 @@ from understudy.data.files import check_writable, write_bytes
 from understudy.errors import DataError
 from understudy.progress import track
 from understudy.report import names
-from understudy.report.front import LEVELS, SHORT, chosen_first, front_page, without_repetition
+from understudy.report.front import LEVELS, SHORT, chosen_first, front_page, to_be_followed
 from understudy.report.sections import (
     OPEN_COLUMNS,
     comparison,
@@ -81,7 +81,7 @@ def render_report(
     """
     command_for: Commands = commands or (lambda advice: advice.code)
     if verdict is not None:
-        verdict = without_repetition(verdict, command_for)
+        verdict = to_be_followed(verdict, command_for)
         findings, verdict = chosen_first(findings, verdict)
     findings = in_units(findings)
     with unchecked():

@@ -18,6 +18,7 @@ from understudy.progress import Description
 from understudy.synthesis import BayesNet, Cart, GaussianCopula, Synthesizer
 from understudy.synthesis.base import RARE_BELOW
 from understudy.synthesis.bayes.levels import Parent
+from understudy.synthesis.cart.binned import MOST_BINS
 from understudy.synthesis.panel.model import Panel
 from understudy.synthesis.panel.synthesizer import PanelSynthesizer
 from understudy.wording import quoted, times_in_words
@@ -272,6 +273,12 @@ def _tree_summary(model: Cart) -> Iterator[RenderableType]:
             Text((used or "-") + (f", {more} more" if more else "")),
         )
     yield table
+    if model.splits_ == "histogram":
+        asked = " for so many records" if model.splits == "auto" else ""
+        yield Text(
+            f"Splits: between at most {MOST_BINS} bins of each column{asked}, not between any two "
+            "values (histogram)."
+        )
     if smoothed:
         yield Text(
             "Smoothing: each leaf borrows from the node above it, and that from the next. The "

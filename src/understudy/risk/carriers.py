@@ -282,7 +282,7 @@ def _result(
             "guess"
         )
     if not tried:
-        reasons["worst"] = "no column could be tried, or too few people are linked"
+        reasons["worst"] = "no column could be tried, or too few records are linked"
     return Carriers(
         scenario=scenario,
         tolerance=None if secret.number is None else secret.number.closeness.tolerance,

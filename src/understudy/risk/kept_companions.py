@@ -80,8 +80,9 @@ def kept_companions(
     ...                     "age": rng.integers(0, 80, 300)})
     >>> release = own.with_columns(pl.col("age").shuffle(seed=1)).sample(300, shuffle=True, seed=2)
     >>> tables = encode(own), encode(release)
-    >>> [(found.column, [*found.kept]) for found in kept_companions(*tables, own.columns, rng)]
-    [('day', ['ward'])]
+    >>> (found,) = kept_companions(*tables, own.columns, rng)
+    >>> found.column, min(found.kept, key=found.kept.get)
+    ('day', 'ward')
     """
     rows = [drawn_rows(len(table), MOST_RECORDS, rng) for table in (original, release)]
     placed = place_together(
@@ -97,15 +98,14 @@ def kept_companions(
     chosen = _with_rare_values(own, held)
     tried = len(chosen) * (len(columns) - 1)
     for place in chosen:
-        times = _times(own.values[place])
-        alone, owners, records = _linked(own.values[place], held.values[place], times)
-        couples = _couples(own.values[place], times)
+        rare = Rare.of(own.values[place], held.values[place])
+        alone, owners, records = rare.linked(own.values[place], held.values[place])
         kept = {}
         for other, (ours, theirs) in enumerate(beside):
             if other != place:
-                pairs = _together(own.values[place], ours), _together(held.values[place], theirs)
-                by_chance = _shared_by_chance(*pairs, times, rate) * tried
-                if by_chance < LEVEL and not _follows(ours[couples]):
+                found, shared = np.array(rare.pairs(ours, theirs), float)[:, None]
+                by_chance = float(tail(found, shared, rate)[0]) * tried
+                if by_chance < LEVEL and not _follows(ours[rare.couples]):
                     kept[own.columns[other]] = by_chance
         if kept:
             yield Companions(own.columns[place], alone, rows[0][owners], rows[1][records], kept)
@@ -139,31 +139,70 @@ def _with_rare_values(own: PlacedTable, held: PlacedTable) -> list[int]:
     return [place for place in order[:MOST_COLUMNS] if people[place] >= FEWEST]
 
 
-def _times(values: NDArray[np.integer]) -> Rows:
-    """Return how many people have the value of each."""
-    _, where, times = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray(times[where.ravel()], np.int64)
+@dataclass(frozen=True, eq=False)
+class Rare:
+    """Who has the rare values of a column, in the original and in the release.
 
+    Parameters
+    ----------
+    times : ndarray of int
+        How many people have the value of each.
+    couples, triples : ndarray of int
+        The rows of those who share their value with one other person, two by two; and with two
+        others, three by three.
+    people, records : ndarray of int
+        All rows of a person and of a record with the same value, if at most two people have it.
+    """
 
-def _linked(own: Values, released: Values, times: Rows) -> tuple[int, Rows, Rows]:
-    """Return how many have a value of their own, and the rows of those that are in the release."""
-    people = np.flatnonzero(times == 1)
-    values, first = np.unique(released, return_index=True)
-    at = np.minimum(np.searchsorted(values, own[people]), len(values) - 1)
-    there = values[at] == own[people]
-    return len(people), people[there], first[at[there]]
+    times: Rows
+    couples: Rows
+    triples: Rows
+    people: Rows
+    records: Rows
 
+    @classmethod
+    def of(cls, own: Values, released: Values) -> Rare:
+        """Return the rare values of a column of the original, and the records that have them."""
+        _, where, counts = np.unique(own, return_inverse=True, return_counts=True)
+        times = counts[where.ravel()]
+        order = np.argsort(own, kind="stable")
+        few = order[times[order] <= 2]
+        first, end = (np.searchsorted(own[few], released, side) for side in ("left", "right"))
+        count = end - first
+        records = np.repeat(np.arange(len(released)), count)
+        within = np.arange(len(records)) - np.repeat(np.cumsum(count) - count, count)
+        couples, triples = (order[times[order] == n].reshape(-1, n).T for n in (2, 3))
+        return cls(times, couples, triples, few[first[records] + within], records)
 
-def _together(one: Values, other: Values) -> Rows:
-    """Return a number for each pair of values, the same for the same ones."""
-    return np.asarray(one.astype(np.int64) * 2**32 + other)
+    def linked(self, own: Values, released: Values) -> tuple[int, Rows, Rows]:
+        """Return how many have a value of their own, and the rows of those that are released."""
+        people = np.flatnonzero(self.times == 1)
+        values, first = np.unique(released, return_index=True)
+        at = np.minimum(np.searchsorted(values, own[people]), len(values) - 1)
+        there = values[at] == own[people]
+        return len(people), people[there], first[at[there]]
 
+    def pairs(self, ours: Values, theirs: Values) -> tuple[int, int]:
+        """Return how many pairs with another value one person has, and the release has as well.
 
-def _couples(values: Values, times: Rows) -> Rows:
-    """Return the rows of those who share their value with one other person, two by two."""
-    sharing = np.flatnonzero(times == 2)
-    ordered = sharing[np.argsort(values[sharing], kind="stable")]
-    return ordered.reshape(-1, 2).T
+        Only pairs count whose first value is rare: beside the person, at most one other has it. The
+        second number is how many people share a pair with one other, if at most one further person
+        has the value: these tell how many fresh people would have it.
+
+        Examples
+        --------
+        >>> day, ward = np.array([1, 2, 2, 3, 3]), np.array([7, 8, 9, 8, 8])
+        >>> Rare.of(day, np.array([1, 2, 2])).pairs(ward, np.array([7, 9, 7]))
+        (2, 2)
+        """
+        alike = ours[self.couples[0]] == ours[self.couples[1]]
+        found = np.zeros(len(ours), bool)
+        found[self.people[ours[self.people] == theirs[self.records]]] = True
+        found[self.couples[:, alike]] = False
+        one, two, three = ours[self.triples]
+        of_three = np.add(one == two, two == three, dtype=np.int8) + (one == three)
+        shared = 2 * (np.count_nonzero(alike) + np.count_nonzero(of_three == 1))
+        return int(np.count_nonzero(found)), int(shared)
 
 
 def _follows(couples: Values) -> bool:
@@ -171,16 +210,3 @@ def _follows(couples: Values) -> bool:
     pairs = couples.shape[1]
     alike = np.count_nonzero(couples[0] == couples[1])
     return pairs > 0 and bool(alike >= FOLLOWS * pairs)
-
-
-def _shared_by_chance(own: Rows, released: Rows, times: Rows, rate: float) -> float:
-    """Return how often fresh people would share so many pairs that one person alone has.
-
-    Pairs count whose first value is rare: beside the person, at most one other has it. Two people
-    with the same pair tell how many fresh people would have it; at most one other has the value.
-    """
-    of_pair = _times(own)
-    alone = (of_pair == 1) & (times <= 2)
-    found = np.count_nonzero(np.isin(own[alone], released))
-    shared = np.count_nonzero((of_pair == 2) & (times <= 3))
-    return float(tail(np.array([float(found)]), np.array([float(shared)]), rate)[0])

@@ -254,11 +254,33 @@ def copied_records_of(
     (0.5, 2)
     """
     both = tables.select(("original", "synthetic"), columns)
-    original, synthetic = both["original"], both["synthetic"]
-    # Columns of many levels first: they tell most records apart.
-    names = sorted(both.columns, key=original.cardinality, reverse=True)
-    groups = group_ids(Coded.concatenate([original, synthetic]), names)
-    own = np.bincount(groups.ids[: len(original)], minlength=groups.count) == 1
-    released = np.bincount(groups.ids[len(original) :], minlength=groups.count) > 0
-    alone = int(own.sum())
-    return (int((own & released).sum()) / alone if alone else math.nan), alone
+    original, synthetic = both.encoded["original"], both.encoded["synthetic"]
+    for name in both.columns:
+        if original.column(name).values.dtype != synthetic.column(name).values.dtype:
+            both.column(name)  # raises for what cannot be compared, even if it tells no more
+    own = np.repeat([True, False], [len(original), len(synthetic)])
+    rows, ids, count, alone = np.arange(len(own)), np.zeros(len(own), np.uint32), 1, 0
+    # Columns of many values first: they tell most records apart, and few rows are left for others.
+    for name in sorted(both.columns, key=lambda name: -len(original.column(name).values)):
+        codes, levels = both.column(name)
+        values = np.concatenate([codes["original"], codes["synthetic"]])[rows]
+        pairs = Coded(("group", "value"), (ids, values), (count, len(levels)))
+        groups = group_ids(pairs, pairs.names)
+        ids, count = groups.ids, groups.count
+        people, records = _sizes(ids, count, own[rows]), _sizes(ids, count)
+        alone += int(np.count_nonzero((people == 1) & (records == 1)))
+        undecided = ((people > 0) & (records > 1))[ids]
+        rows, ids = rows[undecided], ids[undecided]
+        if not len(rows):
+            break
+    people, records = _sizes(ids, count, own[rows]), _sizes(ids, count)
+    copied = int(np.count_nonzero((people == 1) & (records > 1)))
+    alone += int(np.count_nonzero(people == 1))
+    return (copied / alone if alone else math.nan), alone
+
+
+def _sizes(
+    ids: NDArray[np.integer], count: int, which: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """Return how many rows, or of some rows, are in each group."""
+    return np.bincount(ids if which is None else ids[which], minlength=count)

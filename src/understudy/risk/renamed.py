@@ -94,14 +94,13 @@ def _are_unlike(ours: Values, theirs: Values, *, by_size: bool) -> bool:
     Of labels, it is also told that they are exchanged: then the shares are the same, sorted.
     """
     each = 1 / len(ours) + 1 / len(theirs)
+    if by_size:
+        return bool(largest_gap(ours, theirs) > OTHER_SIZES + _BY_CHANCE * np.sqrt(each))
     values, where = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
     shares, others = (
         np.bincount(part, minlength=len(values)) / len(part)
         for part in (where[: len(ours)], where[len(ours) :])
     )
-    if by_size:
-        apart = float(np.abs(np.cumsum(shares - others)).max())
-        return bool(apart > OTHER_SIZES + _BY_CHANCE * np.sqrt(each))
     if np.count_nonzero(shares) * SHARED_BY > len(ours):
         return False
     apart, matched = (
@@ -111,6 +110,22 @@ def _are_unlike(ours: Values, theirs: Values, *, by_size: bool) -> bool:
     by_chance = 0.4 * float(np.sqrt(shares * (1 - shares) * each).sum())
     exchanged = apart > _EXCHANGED * by_chance and matched < by_chance
     return exchanged or apart > OTHER_SHARES + _BY_CHANCE * by_chance
+
+
+def largest_gap(ours: Values, theirs: Values) -> float:
+    """Return the largest difference of the shares of both that are at most so large.
+
+    Examples
+    --------
+    >>> largest_gap(np.array([1, 2, 2, 5], np.int32), np.array([2, 7], np.int32))
+    0.5
+    """
+    # One sort of both, in which the last bit says whose a number is.
+    marked = np.concatenate([ours.astype(np.int64) * 2, theirs.astype(np.int64) * 2 + 1])
+    marked.sort()
+    ends = np.flatnonzero(np.append(np.diff(marked >> 1) > 0, True))
+    own = np.cumsum(1 - (marked & 1))[ends]
+    return float(np.abs(own / len(ours) - (ends + 1 - own) / len(theirs)).max())
 
 
 def recoded(

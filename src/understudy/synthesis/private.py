@@ -131,6 +131,7 @@ class PrivateSynthesizer(Synthesizer):
             records_inside,
             schema_of_types,
         )
+        from understudy.privacy.guarantee import tell_of_weakness
         from understudy.privacy.noisy_domain import buy_domain, in_bought_levels, needs_delta
 
         schema = schema or schema_of_types(source)
@@ -146,6 +147,7 @@ class PrivateSynthesizer(Synthesizer):
         guarantee = read_guarantee(
             self.epsilon, self.delta, self.neighbours, rows, pure=pure and not opened
         )
+        tell_of_weakness(guarantee)
         accountant = Accountant(guarantee, pure=pure, open_domain=opened)
         if self.before_noise is not None:
             self.before_noise(guarantee)

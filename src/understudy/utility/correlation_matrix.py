@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.data.coded import Codes
+from understudy.data.coded import Codes, code_dtype
 from understudy.utility.pair_measures import Floats, Matrix, pearson
 
 FEWEST = 10
@@ -128,6 +128,24 @@ def ranks_of(codes: Codes, numbers: Floats) -> Floats:
     ranks = np.empty(len(numbers))
     ranks[order] = np.cumsum(held) - (held - 1) / 2
     return np.where(np.isnan(numbers), np.nan, ranks)
+
+
+def levels_that_occur(codes: Codes, numbers: Floats) -> tuple[Codes, Floats]:
+    """Return codes among the levels that occur, and the numbers of these, if that is worth while.
+
+    Measurements of several tables have many levels that only the others have.
+
+    Examples
+    --------
+    >>> levels_that_occur(np.array([3, 1]), np.array([0.5, 2.0, 2.5, 4.0]))
+    (array([1, 0], dtype=uint8), array([2., 4.]))
+    """
+    if len(numbers) <= len(codes):
+        return codes, numbers
+    seen = np.zeros(len(numbers), bool)
+    seen[codes] = True
+    place = np.cumsum(seen, dtype=np.int32) - 1
+    return place[codes].astype(code_dtype(int(place[-1]) + 1)), numbers[seen]
 
 
 def _has_gaps(codes: Codes, lookup: Floats) -> bool:

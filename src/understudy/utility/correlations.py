@@ -21,6 +21,7 @@ from understudy.utility.correlation_matrix import (
     FEWEST,
     CorrelationMatrix,
     correlation_matrix,
+    levels_that_occur,
     ranks_of,
 )
 from understudy.utility.pair_measures import Matrix
@@ -336,28 +337,30 @@ def correlations(
     used, reasons = drawn_records(
         both, most, rng, "correlations rest on", f"there are {len(names):,} columns"
     )
-    tables = {
-        table: [both.column(name)[0][table][rows] for name in names] for table, rows in used.items()
-    }
     plain: dict[str, CorrelationMatrix] = {}
     ranked: dict[str, CorrelationMatrix] = {}
+    sizes = dict.fromkeys(("original", "synthetic", "control"), 0)
     with one_thread():
-        for table, held in track(tables.items(), "comparing correlations", len(tables)):
-            plain[table] = correlation_matrix(held, list(numbers.values()), rng)
-            ranks = [
-                ranks_of(codes, own) for codes, own in zip(held, numbers.values(), strict=True)
-            ]
-            ranked[table] = correlation_matrix(held, ranks, rng)
+        for table, rows in track(used.items(), "comparing correlations", len(used)):
+            codes, held = [], []
+            for name in names:
+                own = levels_that_occur(both.column(name)[0][table][rows], numbers[name])
+                codes.append(own[0])
+                held.append(own[1])
+            sizes[table] = len(codes[0]) if codes else 0
+            plain[table] = correlation_matrix(codes, held, rng)
+            for place, own_codes in enumerate(codes):  # one by one: all at once take much memory
+                held[place] = ranks_of(own_codes, held[place])
+            ranked[table] = correlation_matrix(codes, held, rng)
     pearson, rank = _compared(plain, least=0.0), _compared(ranked, least=0.5)
     lost = _lost(names, pearson, rank)
     if not pearson.pairs:
         reasons["mean"] = "there are no two columns of numbers or dates that vary in both tables"
-    sizes = {table: len(held[0]) if held else 0 for table, held in tables.items()}
     return Correlations(
         names,
         sizes["original"],
         sizes["synthetic"],
-        sizes.get("control", 0),
+        sizes["control"],
         pearson,
         rank,
         lost,

@@ -62,7 +62,8 @@ def raw_numbers(tables: CodedTables, special: Special = None) -> dict[str, Float
             if own is None
             else np.isin(numbers, np.asarray(own, np.float64))
         )
-        found[name] = np.where(np.isfinite(numbers) & ~coded, numbers, np.nan)
+        known = np.isfinite(numbers) & ~coded
+        found[name] = numbers if known.all() else np.where(known, numbers, np.nan)
     return found
 
 

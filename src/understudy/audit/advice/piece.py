@@ -9,9 +9,9 @@ from typing import Literal
 from understudy.synthesis import METHODS
 from understudy.wording import listed
 
-Action = Literal["synthesize", "audit", "describe", "remove uniques", "coarsen", "decide"]
-"""What is to be done: synthesize anew, audit a table, describe the columns, take records out, join
-rare values and cut off extremes, or decide: there is nothing to run."""
+Action = Literal["synthesize", "keep", "audit", "describe", "remove uniques", "coarsen", "decide"]
+"""What is to be done: synthesize anew, or again to keep it, audit a table, describe the columns,
+take records out, join rare values and cut off extremes, or decide: there is nothing to run."""
 
 MODEL, CONTROL = "model", "control"
 """Parameters of an audit that stand for the model of the release, and for control records, whatever
@@ -28,7 +28,7 @@ class Advice:
         What to do.
     effect : str
         What can be expected of it, and what it costs.
-    action : {"synthesize", "audit", "describe", "remove uniques", "coarsen", "decide"}
+    action : {"synthesize", "keep", "audit", "describe", "remove uniques", "coarsen", "decide"}
         What is to be done.
     method : str
         For a synthesis: the method.
@@ -89,7 +89,7 @@ class Advice:
             return f"remove_replicated_uniques(original, synthetic, {given}).frame"
         if self.action == "coarsen":
             return self._coarsened()
-        if self.action == "decide":
+        if self.action in {"decide", "keep"}:
             return ""
         synthetic = self.uses.replace("-", "_") or "synthetic"
         return f"understudy.audit(original, {synthetic}, {given})"
@@ -104,3 +104,7 @@ class Advice:
         if least:
             lines.append(f"synthetic = group_rare(original, synthetic, {least!r}).frame")
         return "\n".join(lines)
+
+
+KEEP = Advice("Make this release again, and keep it.", "A comparison keeps no tables.", "keep")
+"""For the release to choose, where it was made only to be compared."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from understudy.data.dependencies.formulas import Floats, as_floats, half_a_unit
 from understudy.data.schema import NUMERIC, Column
-from understudy.data.values import from_numpy, to_numpy
+from understudy.data.values import all_differ, from_numpy, to_numpy
 
 Codes = NDArray[np.int64]
 FEW_LEVELS = 50
@@ -50,6 +50,10 @@ class View:
         return self.column.kind == "datetime"
 
     @cached_property
+    def _all_differ(self) -> bool:
+        return all_differ(self.array)
+
+    @cached_property
     def _encoded(self) -> tuple[Codes, int]:
         plain = self.array
         if not pa.types.is_dictionary(plain.type):
@@ -64,17 +68,24 @@ class View:
     @property
     def codes(self) -> Codes:
         """A number for each different value, in no order; `size` where it is missing."""
-        return self._encoded[0]
+        # Of a column of measurements, they are made when they are needed: they take much memory.
+        return np.arange(len(self.array)) if self._all_differ else self._encoded[0]
 
     @property
     def size(self) -> int:
         """How many different values there may be."""
-        return self._encoded[1]
+        return len(self.array) if self._all_differ else self._encoded[1]
 
     @cached_property
+    def _counted(self) -> Codes:
+        return np.bincount(self.codes, minlength=self.size + 1)
+
+    @property
     def counts(self) -> Codes:
         """Records with each code; the last are those without a value."""
-        return np.bincount(self.codes, minlength=self.size + 1)
+        if self._all_differ:
+            return np.append(np.ones(self.size, np.int64), 0)
+        return self._counted
 
     @cached_property
     def levels(self) -> int:

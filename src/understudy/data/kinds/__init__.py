@@ -198,6 +198,9 @@ KINDS = (
 )
 """Every kind of file that holds a table."""
 
+ONLY_FOR = {"delimiter": (CSV,), "sheet": (EXCEL,), "header_row": (CSV, EXCEL)}
+"""What a user may say about how a table is written that is about files of some kinds alone."""
+
 WRITABLE: dict[str, Kind] = {
     ending + packed: kind
     for packed in ("", *COMPRESSED)

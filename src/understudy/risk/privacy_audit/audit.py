@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.arguments import check_choice, check_whole, is_number
+from understudy.arguments import check_choice, check_whole
 from understudy.data.coded import Coded
 from understudy.data.frames import Frame
+from understudy.effort import COLUMNS, LEVELS, ROWS, Effort
 from understudy.errors import ParameterError
 from understudy.privacy.guarantee import Neighbours, check_delta, check_epsilon
 from understudy.progress import quietly, track
@@ -32,53 +33,8 @@ from understudy.risk.strong.simulator import Synthesize, run_in_threads
 from understudy.synthesis import BayesNet, Independent, Synthesizer
 from understudy.synthesis.private import PrivateSynthesizer
 
-ROWS = 20
-"""Records of a made-up table, if nothing says how many."""
-
-
 _MOST_HEARD = 400
 """Fits whose noise is tested."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Effort:
-    """How long an audit may take.
-
-    Parameters
-    ----------
-    worlds : int
-        Pairs of neighbouring tables for exact ratios. With a delta there are three, which share
-        all releases.
-    releases : int
-        Releases that are drawn in each.
-    simulated : int
-        Pairs for simulated runs.
-    runs : int
-        Runs in each of their worlds; 0 simulates nothing.
-    confidence : float
-        With which all simulated bounds hold together.
-    processes : int
-        Runs of a command at the same time.
-    """
-
-    worlds: int = 30
-    releases: int = 4
-    simulated: int = 2
-    runs: int = 400
-    confidence: float = 0.95
-    processes: int = 1
-
-    def __post_init__(self) -> None:
-        """Raise if a number cannot be used."""
-        check_whole("worlds", self.worlds, 1)
-        check_whole("releases", self.releases, 2)
-        check_whole("simulated", self.simulated, 1)
-        check_whole("runs", self.runs, 0)
-        check_whole("processes", self.processes, 1)
-        if not is_number(self.confidence) or not 0.5 <= self.confidence < 1:
-            raise ParameterError(
-                f"confidence must lie from 0.5 to below 1; got {self.confidence!r}."
-            )
 
 
 def audit_privacy(  # noqa: PLR0913  # the claim, the domain, and how long it may take
@@ -194,7 +150,7 @@ def _claim(
 
 def _domain(own: Synthesizer | None, columns: int | None, levels: int | None) -> Domain:
     if own is None or not hasattr(own, "codec_"):
-        return Domain.small(columns or 3, levels or 2)
+        return Domain.small(columns or COLUMNS, levels or LEVELS)
     if columns is not None or levels is not None:
         raise ParameterError(
             "columns and levels cannot be given for a fitted model: it is audited on its own "
@@ -324,7 +280,7 @@ class _Task:
     def _simulated(self, run: Any, tool: Synthesize | Command | None = None) -> list[Tried]:  # noqa: ANN401
         effort = self.effort
         found = []
-        for pair in self._pairs(effort.simulated):
+        for pair in self._pairs(effort.pairs):
             seen = Seen(self.domain)
             seeds = self._seeds(2 * effort.runs)
             jobs = [
@@ -351,7 +307,7 @@ class _Task:
                 np.array(features[1]),
                 seen.describe,
                 delta=self.claim.delta,
-                error=(1 - effort.confidence) / effort.simulated,
+                error=(1 - effort.confidence) / effort.pairs,
             )
             text = (
                 f"In the runs kept back, {bound.event} in {bound.one:.1%} of one world and "
@@ -381,7 +337,7 @@ def _most(effort: Effort, delta: float) -> float:
     from understudy.risk.privacy_audit.bounds import epsilon_of_event
 
     kept = effort.runs - effort.runs // 2
-    error = (1 - effort.confidence) / effort.simulated
+    error = (1 - effort.confidence) / effort.pairs
     return epsilon_of_event(kept, 0, kept, delta=delta, error=error)
 
 

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from understudy.errors import UnderstudyError
 from understudy.privacy.ledger import Mechanism
+from understudy.privacy.noise import Answer
 from understudy.risk.privacy_audit.choices import log_chance
 from understudy.risk.privacy_audit.laws import law_of
 
@@ -72,29 +74,25 @@ class Recorder:
     def __init__(self) -> None:
         self.questions: list[Question] = []
 
-    def counts(
+    def answer(
         self,
         mechanism: Mechanism,
-        truth: NDArray[np.int64],
+        truth: NDArray[Any],
         scale: float,
-        draw: Callable[[], NDArray[np.int64]],
-    ) -> NDArray[np.int64]:
-        """Return the answer to a question for counts."""
-        answer = draw()
-        self.questions.append(Question(mechanism, truth.copy(), scale, answer.copy()))
-        return answer
+        draw: Callable[[], Answer],
+    ) -> Answer:
+        """Return the answer to a question for counts, or to a choice by scores."""
+        found = self._answer(mechanism, truth, draw)
+        self.questions.append(Question(mechanism, truth.copy(), scale, copy(found)))
+        return found
 
-    def choice(
+    def _answer(
         self,
-        mechanism: Mechanism,
-        truth: NDArray[np.float64],
-        scale: float,
-        draw: Callable[[], int],
-    ) -> int:
-        """Return the answer to a choice by scores."""
-        answer = draw()
-        self.questions.append(Question(mechanism, truth.copy(), scale, int(answer)))
-        return answer
+        mechanism: Mechanism,  # noqa: ARG002  # whatever it is, it is drawn
+        truth: NDArray[Any],  # noqa: ARG002
+        draw: Callable[[], Answer],
+    ) -> Answer:
+        return draw()
 
 
 class Replayer(Recorder):
@@ -115,7 +113,12 @@ class Replayer(Recorder):
         super().__init__()
         self.before = before
 
-    def _next(self, mechanism: Mechanism, truth: NDArray[Any]) -> Question:
+    def _answer(
+        self,
+        mechanism: Mechanism,
+        truth: NDArray[Any],
+        draw: Callable[[], Answer],  # noqa: ARG002  # it was drawn before
+    ) -> Answer:
         place = len(self.questions)
         if place >= len(self.before):
             raise OtherQuestionError("one more question was asked")
@@ -125,33 +128,7 @@ class Replayer(Recorder):
                 f"question {place + 1} was about {found.truth.size:,} numbers in one world and "
                 f"about {truth.size:,} in the other"
             )
-        return found
-
-    def counts(
-        self,
-        mechanism: Mechanism,
-        truth: NDArray[np.int64],
-        scale: float,
-        draw: Callable[[], NDArray[np.int64]],  # noqa: ARG002  # it was drawn before
-    ) -> NDArray[np.int64]:
-        """Return the answer of the first world to a question for counts."""
-        answer = self._next(mechanism, truth).answer
-        assert not isinstance(answer, int)  # noqa: S101  # the same mechanism
-        self.questions.append(Question(mechanism, truth.copy(), scale, answer))
-        return answer.copy()
-
-    def choice(
-        self,
-        mechanism: Mechanism,
-        truth: NDArray[np.float64],
-        scale: float,
-        draw: Callable[[], int],  # noqa: ARG002  # it was drawn before
-    ) -> int:
-        """Return the answer of the first world to a choice."""
-        answer = self._next(mechanism, truth).answer
-        assert isinstance(answer, int)  # noqa: S101  # the same mechanism
-        self.questions.append(Question(mechanism, truth.copy(), scale, answer))
-        return answer
+        return cast("Answer", copy(found.answer))
 
 
 def log_ratio(one: list[Question], other: list[Question]) -> float:

@@ -98,6 +98,10 @@ class Cart(PanelSynthesizer):
         number of records that the node above is worth; 0 draws from the records of the leaf alone.
         ``"auto"`` finds the number for each tree and depth with which records are described best
         that are left out. For all columns, or by column (``"*"`` stands for the others).
+    splits : {"auto", "exact", "histogram"}
+        Where a tree may split a column: between any two values, or between 256 bins that hold
+        about as many records each, which is much faster. ``"auto"`` takes bins for more than
+        50,000 records.
     panel : bool
         Whether the records of a unit are drawn in their order, each given the one before, if the
         schema says which column names the unit. If not, each record is drawn by itself.
@@ -116,13 +120,16 @@ class Cart(PanelSynthesizer):
         The trees of each part.
     violations_ : dict
         How many original records break each rule.
+    splits_ : {"exact", "histogram"}
+        Where the trees could be split.
 
     Notes
     -----
     Trees are those of scikit-learn, with the limits of R's rpart: at least three times `minbucket`
     records to split, at most 30 levels, cost-complexity pruning with `cp`. Categories are ordered
     by the outcome before each tree is grown, so that their codes are never read as numbers and no
-    search over all sets of categories is needed.
+    search over all sets of categories is needed. With ``splits="histogram"`` our own search takes
+    the place of scikit-learn's. Columns with at most 256 values have the same places to split.
 
     Missing and special values of numbers are drawn first, as kinds; then the ordinary numbers.
 

@@ -21,6 +21,7 @@ from understudy.data.values import (
     TICKS_PER_SECOND,
     Numbers,
     form_of,
+    held_in_words,
     numbers_to_arrow,
     text_to_time,
     to_numpy,
@@ -202,7 +203,8 @@ def _bounds(array: pa.Array, name: str, pair: tuple[Limit | None, Limit | None])
         bottom, top = (None if limit is None else as_scalar(limit, array.type) for limit in pair)
     except ValueError as error:
         raise ParameterError(
-            f"A limit does not fit column {name!r}, which holds {array.type}: {error}."
+            f"A limit does not fit column {name!r}, which holds {held_in_words(array.type)}: "
+            f"{error}."
         ) from error
     if bottom is not None and top is not None and pc.less(*_comparable(top, bottom)).as_py():
         raise ParameterError(
@@ -276,7 +278,8 @@ def check_kinds(limits: Sequence[Limit | None], kind: pa.DataType, name: str) ->
     form = form_of(kind, name)
     if form not in ("whole", "number", "time") or pa.types.is_duration(kind):
         raise ParameterError(
-            f"Column {name!r} holds {kind}; top and bottom coding is for numbers, dates and times."
+            f"Column {name!r} holds {held_in_words(kind)}; top and bottom coding is for numbers, "
+            "dates and times."
         )
     allowed, wanted = (
         ((str, date, time, np.datetime64), "dates, times or ISO text such as '2024-12-31'")
@@ -286,8 +289,8 @@ def check_kinds(limits: Sequence[Limit | None], kind: pa.DataType, name: str) ->
     for limit in limits:
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, allowed)):
             raise ParameterError(
-                f"Limits and special codes of {name!r}, which holds {kind}, must be {wanted}; "
-                f"got {limit!r}."
+                f"Limits and special codes of {name!r}, which holds {held_in_words(kind)}, must be "
+                f"{wanted}; got {limit!r}."
             )
 
 
@@ -339,7 +342,12 @@ def _ticks(limit: Limit, kind: pa.DataType) -> int:
     """Return a date or time as ticks of `kind`, if it is a whole number of them."""
     text = limit.isoformat() if isinstance(limit, date | time) else str(limit)
     if not pa.types.is_time(kind):
-        zoned = datetime.fromisoformat(text).tzinfo is not None
+        try:
+            zoned = datetime.fromisoformat(text).tzinfo is not None
+        except ValueError as error:
+            raise ValueError(
+                f"{text!r} is no date or time such as 2024-12-31 or 2024-12-31T12:00"
+            ) from error
         if zoned != (pa.types.is_timestamp(kind) and kind.tz is not None):
             raise ValueError(
                 f"{text} has a time zone, and the column has none"

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from understudy.arguments import check_whole
 from understudy.data.frames import Frame, Layout, column_to_arrow, to_narwhals
-from understudy.data.values import form_of, to_numpy
+from understudy.data.values import form_of, held_in_words, to_numpy
 from understudy.errors import ParameterError, unknown_columns
 from understudy.synthesis.control.records import Change, share_of_rows
 
@@ -99,8 +99,8 @@ def as_texts(array: pa.Array, name: str) -> pa.Array:
     kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
     if form_of(kind, name) != "category":
         raise ParameterError(
-            f"Column {name!r} holds {array.type}; rare values are grouped in columns of text. "
-            "Numbers, dates and times can be top and bottom coded."
+            f"Column {name!r} holds {held_in_words(array.type)}; rare values are grouped in "
+            "columns of text. Numbers, dates and times can be top and bottom coded."
         )
     return array.cast(pa.string())
 

@@ -20,11 +20,12 @@ FOR_COLUMNS = Fraction(1, 5)
 FOR_CHOICE = Fraction(1, 10)
 """The part of a round's budget that the choice of a table costs; its counts cost the rest."""
 
-MOST_NOISE = 0.5
-"""Tables are of no use if noise moves more than this part of the records, on average.
+MOST_NOISE = 0.06
+"""Pairs are of no use if noise moves more than this part of the records, on average.
 
-The shares above were chosen on Adult, a public table, so that no user's record decides them. This
-limit is a judgement: half of the records in the wrong cell is worse than no link.
+Columns that are drawn independently are nearer to the original then, with all of the budget. The
+shares above were chosen on Adult, and this limit on Adult, cmc and SD2011: these are public tables,
+so that no user's record decides them.
 """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -13,19 +13,22 @@ from numpy.typing import NDArray
 from understudy.data.coded import Codes, code_dtype
 from understudy.synthesis.marginals.kernels import (
     LayoutArrays,
-    TreeArrays,
     descend,
     draw_evenly,
     find_marginals,
     shares_in_groups,
 )
+from understudy.synthesis.marginals.layout import layout_arrays
 from understudy.synthesis.marginals.measurement import Wanted
 from understudy.synthesis.marginals.tree import Columns, Tree, cell_map, cells_of
 
 Floats = NDArray[np.float64]
 
-_CELLS_AT_ONCE = 20_000_000
+_CELLS_AT_ONCE = 100_000_000
 """So many cells are worked on before an interrupt is heard."""
+
+_ALIKE_IN = 4
+"""In so many columns are rows alike that get different cells of others."""
 
 _ENOUGH = 1e-6
 """The fit ends when a round gains less than this part of the misfit."""
@@ -60,32 +63,8 @@ class Distribution:
         return Tree.of(self.factors, self.sizes)
 
     @cached_property
-    def _tree_arrays(self) -> TreeArrays:
-        tree = self.tree
-        return (
-            tree.starts,
-            tree.parent_places,
-            tree.own,
-            tree.above,
-            tree.above_starts,
-            tree.separator_starts,
-        )
-
-    def _layout(self, sets: Iterable[Columns]) -> LayoutArrays:
-        sets = tuple(sets)
-        tree = self.tree
-        cliques = [tree.clique_with(columns) for columns in sets]
-        maps = [
-            cell_map(tree.cliques[clique], columns, self.sizes)
-            for clique, columns in zip(cliques, sets, strict=True)
-        ]
-        own = (cells_of(columns, self.sizes) for columns in sets)
-        return (
-            np.cumsum([0, *own], dtype=np.int64),
-            np.array(cliques, np.int64),
-            np.concatenate([np.empty(0, np.int32), *maps]),
-            np.cumsum([0, *map(len, maps)], dtype=np.int64),
-        )
+    def _layout(self) -> LayoutArrays:
+        return layout_arrays(self.tree, tuple(self.factors))
 
     def fitted(self, wanted: Wanted, total: float, rounds: int) -> Distribution:
         """Return the distribution whose marginals fit noisy tables best, starting from this one.
@@ -113,7 +92,6 @@ class Distribution:
         found = Distribution(self.sizes, dict.fromkeys(wanted.sets, np.empty(0)))
         logs = np.concatenate([np.empty(0), *known])
         tables, separators = found._work()
-        tree, layout = found._tree_arrays, found._layout(wanted.sets)
         at_once = max(1, _CELLS_AT_ONCE // max(found.tree.cells, 1))
         step = 1.0 / (max(total, 1.0) * float(wanted.weights.max()))
         done = False
@@ -126,8 +104,8 @@ class Distribution:
                 step,
                 min(rounds, at_once),
                 _ENOUGH,
-                tree,
-                layout,
+                found.tree.arrays,
+                found._layout,
                 tables,
                 separators,
             )
@@ -136,19 +114,15 @@ class Distribution:
         return Distribution(self.sizes, dict(zip(wanted.sets, parts, strict=True)))
 
     def _work(self) -> tuple[Floats, Floats]:
-        tree = self.tree
-        return np.empty(tree.cells), np.empty(int(tree.separator_starts[-1]))
+        return np.empty(self._layout[0][-1]), np.empty(self.tree.separator_starts[-1])
 
     @cached_property
     def _cliques(self) -> Floats:
         """The marginals of all cliques."""
-        layout = self._layout(self.factors)
         logs = np.concatenate([np.empty(0), *self.factors.values()])
         tables, separators = self._work()
-        find_marginals(
-            logs, 1.0, self._tree_arrays, layout, tables, separators, np.empty(len(logs))
-        )
-        return tables
+        find_marginals(logs, 1.0, self.tree.arrays, self._layout, tables, separators)
+        return tables[: self.tree.cells].copy()
 
     def marginal(self, columns: Columns) -> Floats:
         """Return the probabilities of the combinations of columns of one clique, one axis each."""
@@ -163,24 +137,29 @@ class Distribution:
     @cached_property
     def _given(self) -> list[Floats]:
         """The probability of each cell of a clique, given what it shares with its parent."""
-        tree = self.tree
-        shared = np.diff(tree.separator_starts).tolist()
+        starts = pairwise(self.tree.starts.tolist())
         return [
-            shares_in_groups(self._cliques[start:end], tree.own[start:end], count)
-            for (start, end), count in zip(pairwise(tree.starts.tolist()), shared, strict=True)
+            shares_in_groups(self._cliques[start:end], groups, int(groups.max()) + 1)
+            for (start, end), groups in zip(starts, self._shared_cells, strict=True)
+        ]
+
+    @cached_property
+    def _shared_cells(self) -> list[NDArray[np.int32]]:
+        """For each clique and each of its cells, the cell of what it shares with its parent."""
+        tree = self.tree
+        return [
+            cell_map(own, shared, self.sizes)
+            for own, shared in zip(tree.cliques, tree.separators, strict=True)
         ]
 
     @cached_property
     def _for_draws(self) -> list[tuple[Floats, NDArray[np.int32], NDArray[np.int64]]]:
         """For each clique, its cells in the order of what it shares, with their probabilities."""
-        tree = self.tree
         found = []
-        for clique, (start, end) in enumerate(pairwise(tree.starts.tolist())):
-            own = tree.own[start:end]
-            order = np.argsort(own, kind="stable").astype(np.int32)
-            count = int(tree.separator_starts[clique + 1] - tree.separator_starts[clique])
-            starts = np.searchsorted(own[order], np.arange(count + 1)).astype(np.int64)
-            found.append((self._given[clique][order], order, starts))
+        for given, groups in zip(self._given, self._shared_cells, strict=True):
+            order = np.argsort(groups, kind="stable").astype(np.int32)
+            starts = np.searchsorted(groups[order], np.arange(groups.max() + 2)).astype(np.int64)
+            found.append((given[order], order, starts))
         return found
 
     def log_density(self, codes: list[Codes]) -> Floats:
@@ -204,19 +183,26 @@ class Distribution:
         """Draw records: a row of codes for each column.
 
         Each record by itself has exactly the probabilities of `log_density`. Together they are
-        nearer to these than independent draws would be.
+        nearer to these than independent draws would be: of records that are alike in some columns,
+        each value of the others gets its share.
         """
         tree = self.tree
         codes = np.zeros((len(self.sizes), rows), code_dtype(max(self.sizes)))
+        drawn_before: list[int] = []
         for clique, (shares, cells, starts) in enumerate(self._for_draws):
             shared = tree.separators[clique]
-            groups = self._cell(codes, shared)
+            # Rows that agree in some other columns get all cells, each as often as it should come.
+            order = rng.permutation(rows)
+            others = [column for column in drawn_before if column not in shared]
+            for column in rng.permutation(others)[:_ALIKE_IN]:
+                order = order[np.argsort(codes[column][order], kind="stable")]
             drawn = np.empty(rows, np.int32)
-            shuffled = rng.permutation(rows)
-            draw_evenly(shares, cells, starts, groups, shuffled, rng.random(len(starts) - 1), drawn)
+            groups = self._cell(codes, shared)
+            draw_evenly(shares, cells, starts, groups, order, rng.random(len(starts) - 1), drawn)
             rest = drawn
             for column in reversed(tree.cliques[clique]):
                 rest, code = np.divmod(rest, self.sizes[column])
                 if column not in shared:
                     codes[column] = code
+                    drawn_before.append(column)
         return codes

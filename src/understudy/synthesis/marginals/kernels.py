@@ -6,6 +6,8 @@ another was worked out before, so that all loops are over cells, and none over c
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,14 +17,24 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 Cells = NDArray[np.int32]
 
-TreeArrays = tuple[Places, Places, Cells, Cells, Places, Places]
-"""Starts of cliques, their parents, cells of separators by own and parent's cell, two starts."""
+MapArrays = tuple[Cells, Places, Places, Places]
+"""How tables lie in larger ones, of which cells are gone through run by run: the cell of the part
+where each run starts, where the runs of each table start, how long they are, and their step in the
+part.
+"""
 
-LayoutArrays = tuple[Places, Places, Cells, Places]
-"""Starts of tables, the clique of each, their cells by the clique's cell, and starts of these."""
+TreeArrays = tuple[Places, Places, MapArrays, MapArrays]
+"""Parents of cliques, starts of separators, and how these lie in cliques and in their parents."""
+
+LayoutArrays = tuple[Places, Places, Places, MapArrays]
+"""Starts of cliques, factors and sums between; the larger table that each is a part of; the order
+from large to small without the cliques; how they lie in the larger ones.
+"""
 
 SMALLEST = -80.0
 """The logarithm of the smallest factor of a cell, beside the largest of its table."""
+
+GOLDEN_SECTION = (math.sqrt(5.0) - 1.0) / 2.0
 
 SHORTEST = 1e-30
 """The length of a step below which it is taken, whatever it gains: rounding is all that is left."""
@@ -100,157 +112,166 @@ def cells_with(
 
 
 @kernel
-def calibrate(  # noqa: C901, PLR0912  # there and back, over the same tables
-    tables: Floats, separators: Floats, tree: TreeArrays, total: float
+def add_up(whole: Floats, part: Floats, maps: MapArrays, number: int) -> None:
+    """Fill a table with the sums over the columns that a larger one has beside."""
+    firsts, starts, lengths, steps = maps
+    length, step = lengths[number], steps[number]
+    for place in range(len(part)):
+        part[place] = 0.0
+    at = 0
+    for run in range(starts[number], starts[number + 1]):
+        cell = firsts[run]
+        if step:
+            for place in range(length):
+                part[cell + place * step] += whole[at + place]
+        else:
+            # Four sums at once need not wait for each other.
+            one, two, three, four = 0.0, 0.0, 0.0, 0.0
+            even = at + length - length % 4
+            for place in range(at, even, 4):
+                one += whole[place]
+                two += whole[place + 1]
+                three += whole[place + 2]
+                four += whole[place + 3]
+            for place in range(even, at + length):
+                one += whole[place]
+            part[cell] += (one + two) + (three + four)
+        at += length
+
+
+@kernel
+def multiply(whole: Floats, part: Floats, maps: MapArrays, number: int) -> None:
+    """Multiply each cell of a table by that of a part of its columns."""
+    firsts, starts, lengths, steps = maps
+    length, step = lengths[number], steps[number]
+    at = 0
+    for run in range(starts[number], starts[number + 1]):
+        cell = firsts[run]
+        if step:
+            for place in range(length):
+                whole[at + place] *= part[cell + place * step]
+        else:
+            factor = part[cell]
+            for place in range(at, at + length):
+                whole[place] *= factor
+        at += length
+
+
+@kernel
+def calibrate(
+    tables: Floats, starts: Places, separators: Floats, tree: TreeArrays, total: float
 ) -> None:
     """Turn the factors of a tree of cliques into its marginals, which sum to `total`, in place.
 
     Parents come before their children. `separators` is filled with the marginals of what cliques
     share with their parents.
     """
-    starts, parent, own, above, above_starts, separator_starts = tree
+    parent, separator_starts, own, above = tree
     cliques = len(parent)
     scales = np.ones(cliques)
-    for place in range(len(separators)):
-        separators[place] = 0.0
     for clique in range(cliques - 1, 0, -1):
-        base = separator_starts[clique]
-        for i in range(starts[clique], starts[clique + 1]):
-            separators[base + own[i]] += tables[i]
-        largest = 0.0
-        for place in range(base, separator_starts[clique + 1]):
-            largest = max(largest, separators[place])
+        shared = separators[separator_starts[clique] : separator_starts[clique + 1]]
+        add_up(tables[starts[clique] : starts[clique + 1]], shared, own, clique)
+        largest = shared.max()
         if largest > 0:
             # Products of many small sums would vanish.
             scales[clique] = largest
-            for place in range(base, separator_starts[clique + 1]):
-                separators[place] /= largest
-        shift = starts[parent[clique]]
-        for j in range(above_starts[clique], above_starts[clique + 1]):
-            tables[shift + j - above_starts[clique]] *= separators[base + above[j]]
-    mass = 0.0
-    for i in range(starts[0], starts[1]):
-        mass += tables[i]
-    scale = total / mass if mass > 0 else 0.0
-    for i in range(starts[0], starts[1]):
-        tables[i] *= scale
+            shared /= largest
+        up = parent[clique]
+        multiply(tables[starts[up] : starts[up + 1]], shared, above, clique)
+    root = tables[: starts[1]]
+    mass = root.sum()
+    root *= total / mass if mass > 0 else 0.0
     separators[0] = total
-    ratio = np.empty(0)
     for clique in range(1, cliques):
-        base, end = separator_starts[clique], separator_starts[clique + 1]
-        if len(ratio) < end - base:
-            ratio = np.empty(end - base)
-        for place in range(end - base):
-            ratio[place] = 0.0
-        shift = starts[parent[clique]]
-        for j in range(above_starts[clique], above_starts[clique + 1]):
-            ratio[above[j]] += tables[shift + j - above_starts[clique]]
-        for place in range(end - base):
-            reached, held = ratio[place], separators[base + place] * scales[clique]
-            separators[base + place] = reached
+        shared = separators[separator_starts[clique] : separator_starts[clique + 1]]
+        ratio = np.empty(len(shared))
+        up = parent[clique]
+        add_up(tables[starts[up] : starts[up + 1]], ratio, above, clique)
+        for place in range(len(shared)):
+            reached, held = ratio[place], shared[place] * scales[clique]
+            shared[place] = reached
             ratio[place] = reached / held if held > 0 else 0.0
-        for i in range(starts[clique], starts[clique + 1]):
-            tables[i] *= ratio[own[i]]
+        multiply(tables[starts[clique] : starts[clique + 1]], ratio, own, clique)
 
 
 @kernel
-def multiply_factors(tables: Floats, starts: Places, logs: Floats, layout: LayoutArrays) -> None:
+def multiply_factors(tables: Floats, logs: Floats, cliques: int, layout: LayoutArrays) -> None:
     """Fill the tables of cliques with the products of their factors, given as logarithms."""
-    log_starts, clique_of, cells, cell_starts = layout
-    for i in range(len(tables)):
-        tables[i] = 1.0
-    for number in range(len(clique_of)):
-        first = log_starts[number]
-        largest = -np.inf
-        for place in range(first, log_starts[number + 1]):
-            largest = max(largest, logs[place])
-        factor = np.empty(log_starts[number + 1] - first)
-        for place in range(len(factor)):
-            factor[place] = np.exp(max(logs[first + place] - largest, SMALLEST))
-        shift = starts[clique_of[number]]
-        for i in range(cell_starts[number], cell_starts[number + 1]):
-            tables[shift + i - cell_starts[number]] *= factor[cells[i]]
+    starts, homes, order, maps = layout
+    tables[:] = 1.0
+    shift = starts[cliques]
+    number = cliques
+    while number < len(homes) and starts[number] < shift + len(logs):
+        own = logs[starts[number] - shift : starts[number + 1] - shift]
+        largest = own.max()
+        for place in range(len(own)):
+            tables[starts[number] + place] = np.exp(max(own[place] - largest, SMALLEST))
+        number += 1
+    for number in order[::-1]:
+        home = homes[number]
+        part = tables[starts[number] : starts[number + 1]]
+        multiply(tables[starts[home] : starts[home + 1]], part, maps, number)
 
 
 @kernel
-def take_marginals(tables: Floats, starts: Places, found: Floats, layout: LayoutArrays) -> None:
-    """Fill `found` with the marginals of the factors' columns."""
-    log_starts, clique_of, cells, cell_starts = layout
-    for place in range(len(found)):
-        found[place] = 0.0
-    for number in range(len(clique_of)):
-        first = log_starts[number]
-        shift = starts[clique_of[number]]
-        for i in range(cell_starts[number], cell_starts[number + 1]):
-            found[first + cells[i]] += tables[shift + i - cell_starts[number]]
+def take_marginals(tables: Floats, layout: LayoutArrays) -> None:
+    """Fill all other tables with the sums over those of cliques."""
+    starts, homes, order, maps = layout
+    for number in order:
+        home = homes[number]
+        part = tables[starts[number] : starts[number + 1]]
+        add_up(tables[starts[home] : starts[home + 1]], part, maps, number)
 
 
 @kernel
-def count_cells(
-    codes: NDArray[np.unsignedinteger], columns: Places, sizes: Places, counts: Places
+def count_sets(
+    codes: NDArray[np.unsignedinteger],
+    sizes: Places,
+    sets: Places,
+    starts: Places,
+    cell_starts: Places,
+    counts: Cells,
 ) -> None:
-    """Add the rows of each combination of some columns to the counts; a row of `codes` each."""
+    """Count the rows of each combination of sets of columns; a row of `codes` is a column.
+
+    The columns and the cells of each set begin at its starts, in `sets` and in `counts`.
+    """
     rows = codes.shape[1]
-    if len(columns) == 1:
-        for i in range(rows):
-            counts[codes[columns[0], i]] += 1
-    elif len(columns) == 2:
-        a, b = codes[columns[0]], codes[columns[1]]
-        size = sizes[columns[1]]
-        for i in range(rows):
-            counts[a[i] * size + b[i]] += 1
-    elif len(columns) == 3:
-        a, b, c = codes[columns[0]], codes[columns[1]], codes[columns[2]]
-        size, last = sizes[columns[1]] * sizes[columns[2]], sizes[columns[2]]
-        for i in range(rows):
-            counts[a[i] * size + b[i] * last + c[i]] += 1
-    else:
-        for i in range(rows):
-            cell = np.int64(0)
-            for column in columns:
-                cell = cell * sizes[column] + codes[column, i]
-            counts[cell] += 1
+    for number in range(len(starts) - 1):
+        columns = sets[starts[number] : starts[number + 1]]
+        own = counts[cell_starts[number] : cell_starts[number + 1]]
+        own[:] = 0
+        if len(columns) == 1:
+            for i in range(rows):
+                own[codes[columns[0], i]] += 1
+        elif len(columns) == 2:
+            a, b = codes[columns[0]], codes[columns[1]]
+            size = sizes[columns[1]]
+            for i in range(rows):
+                own[a[i] * size + b[i]] += 1
+        elif len(columns) == 3:
+            a, b, c = codes[columns[0]], codes[columns[1]], codes[columns[2]]
+            size, last = sizes[columns[1]] * sizes[columns[2]], sizes[columns[2]]
+            for i in range(rows):
+                own[a[i] * size + b[i] * last + c[i]] += 1
+        else:
+            for i in range(rows):
+                cell = np.int64(0)
+                for column in columns:
+                    cell = cell * sizes[column] + codes[column, i]
+                own[cell] += 1
 
 
 @kernel
-def count_sets(  # noqa: PLR0913, PLR0917  # what is counted, and where it lies
-    codes: NDArray[np.unsignedinteger],
-    sizes: Places,
-    sets: Places,
-    starts: Places,
-    cell_starts: Places,
-    counts: NDArray[np.int32],
-    first: int,
-    last: int,
+def distances(
+    counts: Cells, others: Cells, scale: float, cell_starts: Places, found: Floats
 ) -> None:
-    """Count the combinations of each of the sets of columns from `first` to before `last`."""
-    for number in range(first, last):
-        own = np.zeros(cell_starts[number + 1] - cell_starts[number], np.int64)
-        count_cells(codes, sets[starts[number] : starts[number + 1]], sizes, own)
-        for place in range(len(own)):
-            counts[cell_starts[number] + place] = own[place]
-
-
-@kernel
-def distances(  # noqa: PLR0913, PLR0917  # what is compared, and where it lies
-    codes: NDArray[np.unsignedinteger],
-    sizes: Places,
-    sets: Places,
-    starts: Places,
-    cell_starts: Places,
-    counts: NDArray[np.int32],
-    scale: float,
-    found: Floats,
-    first: int,
-    last: int,
-) -> None:
-    """Fill `found` with how far counts are from those of other rows times `scale`, in all."""
-    for number in range(first, last):
-        own = np.zeros(cell_starts[number + 1] - cell_starts[number], np.int64)
-        count_cells(codes, sets[starts[number] : starts[number + 1]], sizes, own)
+    """Fill `found` with how far counts are from others times `scale`, for each set in all."""
+    for number in range(len(found)):
         distance = 0.0
-        for place in range(len(own)):
-            distance += abs(counts[cell_starts[number] + place] - own[place] * scale)
+        for place in range(cell_starts[number], cell_starts[number + 1]):
+            distance += abs(counts[place] - others[place] * scale)
         found[number] = distance
 
 
@@ -275,15 +296,15 @@ def draw_evenly(
     cells: Cells,
     starts: Places,
     groups: Places,
-    shuffled: Places,
+    order: Places,
     offsets: Floats,
     drawn: Cells,
 ) -> None:
     """Draw a cell for each row by the shares in its group, with as little chance as there can be.
 
-    Of m rows in a group, each cell gets its share of m, rounded up or down by chance; which rows
-    get it is up to the order in which they are `shuffled`. So each row by itself has each cell
-    with exactly its share.
+    Of m rows in a group, each cell gets its share of m, rounded up or down by chance. So do rows
+    that follow each other in the order, as nearly as can be. Each row by itself has each cell with
+    exactly its share.
 
     Parameters
     ----------
@@ -295,34 +316,48 @@ def draw_evenly(
         Where each group starts, and the number of cells.
     groups : ndarray
         The group of each row.
-    shuffled : ndarray
-        The rows in random order.
+    order : ndarray
+        The rows in an order in which those that are alike follow each other.
     offsets : ndarray
         A number from 0 to below 1 for each group, at random.
     drawn : ndarray
         Is filled with the cells.
     """
     count = len(starts) - 1
-    rows = np.zeros(count)
-    for i in range(len(groups)):
-        rows[groups[i]] += 1.0
-    rank = np.zeros(count)
-    at = starts[:-1].copy()
-    reached = np.zeros(count)
-    for row in shuffled:
+    firsts = np.zeros(count + 1, np.int64)
+    for row in range(len(groups)):
+        firsts[groups[row] + 1] += 1
+    strides = np.ones(count, np.int64)
+    for group in range(count):
+        rows = firsts[group + 1]
+        # Multiples of the golden section are spread most evenly; without a common divisor, all
+        # places are reached.
+        stride = max(1, int(GOLDEN_SECTION * rows))
+        while math.gcd(stride, rows) > 1:
+            stride += 1
+        strides[group] = stride
+        firsts[group + 1] += firsts[group]
+    seen = np.zeros(count, np.int64)
+    placed = np.empty(len(groups), np.int64)
+    for row in order:
         group = groups[row]
-        aim = (rank[group] + offsets[group]) / rows[group]
-        rank[group] += 1.0
-        place, sum_before = at[group], reached[group]
-        last = starts[group + 1] - 1
-        while place < last and sum_before + shares[place] <= aim:
-            sum_before += shares[place]
-            place += 1
-        # Rounding may leave a row beyond the last cell that can be drawn.
-        while shares[place] == 0.0 and place > starts[group]:
-            place -= 1
-        at[group], reached[group] = place, sum_before
-        drawn[row] = cells[place]
+        rows = firsts[group + 1] - firsts[group]
+        shift = int(offsets[group] * rows)
+        placed[firsts[group] + (seen[group] * strides[group] + shift) % rows] = row
+        seen[group] += 1
+    for group in range(count):
+        rows = firsts[group + 1] - firsts[group]
+        offset = offsets[group] * rows % 1.0
+        place, reached, last = starts[group], 0.0, starts[group + 1] - 1
+        for rank in range(rows):
+            aim = (rank + offset) / rows
+            while place < last and reached + shares[place] <= aim:
+                reached += shares[place]
+                place += 1
+            # Rounding may leave a row beyond the last cell that can be drawn.
+            while shares[place] == 0.0 and place > starts[group]:
+                place -= 1
+            drawn[placed[firsts[group] + rank]] = cells[place]
 
 
 @kernel
@@ -333,12 +368,14 @@ def find_marginals(
     layout: LayoutArrays,
     tables: Floats,
     separators: Floats,
-    found: Floats,
-) -> None:
-    """Fill `found` with the marginals of the factors' columns, given the factors' logarithms."""
-    multiply_factors(tables, tree[0], logs, layout)
-    calibrate(tables, separators, tree, total)
-    take_marginals(tables, tree[0], found, layout)
+) -> Floats:
+    """Return the marginals of the factors' columns, in `tables`, given the factors' logarithms."""
+    cliques = len(tree[0])
+    multiply_factors(tables, logs, cliques, layout)
+    calibrate(tables, layout[0], separators, tree, total)
+    take_marginals(tables, layout)
+    first = layout[0][cliques]
+    return tables[first : first + len(logs)]
 
 
 @kernel
@@ -374,8 +411,7 @@ def descend(  # noqa: PLR0913, PLR0917  # the model, the aim, and room to work i
     count = len(logs)
     at, ahead = logs.copy(), np.empty(count)
     slope, next_slope = np.empty(count), np.empty(count)
-    found = np.empty(count)
-    find_marginals(at, total, tree, layout, tables, separators, found)
+    found = find_marginals(at, total, tree, layout, tables, separators)
     loss = misfit(found, wanted, weights, slope)
     speed = 1.0
     done = False
@@ -385,7 +421,7 @@ def descend(  # noqa: PLR0913, PLR0917  # the model, the aim, and room to work i
         for place in range(count):
             stepped = at[place] - step * slope[place]
             ahead[place] = stepped + push * (stepped - logs[place])
-        find_marginals(ahead, total, tree, layout, tables, separators, found)
+        found = find_marginals(ahead, total, tree, layout, tables, separators)
         next_loss = misfit(found, wanted, weights, next_slope)
         if next_loss > loss and step > SHORTEST:
             # Too far: go back to where it was, without momentum.

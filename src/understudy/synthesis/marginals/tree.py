@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from understudy.synthesis.marginals.kernels import cells_with, eliminate
+from understudy.synthesis.marginals.kernels import MapArrays, TreeArrays, cells_with, eliminate
 
 Columns: TypeAlias = tuple[int, ...]
 """Columns by their places, in increasing order."""
@@ -23,6 +23,11 @@ def cells_of(columns: Iterable[int], sizes: Sequence[int]) -> int:
     return math.prod(sizes[column] for column in columns)
 
 
+def smallest_first(columns: Iterable[int], sizes: Sequence[int]) -> Columns:
+    """Return columns in the order of their numbers of codes, so that the last have long runs."""
+    return tuple(sorted(columns, key=lambda column: (sizes[column], column)))
+
+
 def cell_map(columns: Columns, part: Columns, sizes: Sequence[int]) -> NDArray[np.int32]:
     """Return, for each cell of the table of some columns, its cell in the table of a part of them.
 
@@ -31,9 +36,35 @@ def cell_map(columns: Columns, part: Columns, sizes: Sequence[int]) -> NDArray[n
     >>> cell_map((0, 1), (1,), [2, 3])
     array([0, 1, 2, 0, 1, 2], dtype=int32)
     """
-    shape = [sizes[column] if column in part else 1 for column in columns]
-    cells = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
-    return np.broadcast_to(cells, [sizes[column] for column in columns]).ravel()
+    found = np.zeros(1, np.int32)
+    for column, step in zip(columns, _steps(columns, part, sizes), strict=True):
+        found = np.add.outer(found, np.arange(sizes[column], dtype=np.int32) * step).ravel()
+    return found
+
+
+def _steps(columns: Columns, part: Columns, sizes: Sequence[int]) -> list[int]:
+    """Return how far the next code of each column is in the table of a part; 0 outside of it."""
+    return [
+        cells_of(part[part.index(column) + 1 :], sizes) if column in part else 0
+        for column in columns
+    ]
+
+
+def map_arrays(pairs: Iterable[tuple[Columns, Columns]], sizes: Sequence[int]) -> MapArrays:
+    """Return how tables lie in larger ones, given the columns of both."""
+    firsts, lengths, apart = [np.empty(0, np.int32)], [], []
+    for columns, part in pairs:
+        steps = _steps(columns, part, sizes)
+        length, step = (sizes[columns[-1]], steps[-1]) if columns else (1, 0)
+        for column, before in zip(columns[-2::-1], steps[-2::-1], strict=True):
+            if before != step * length:
+                break
+            length *= sizes[column]
+        firsts.append(cell_map(columns, part, sizes)[::length])
+        lengths.append(length)
+        apart.append(step)
+    starts = np.cumsum([len(runs) for runs in firsts], dtype=np.int64)
+    return np.concatenate(firsts), starts, np.array(lengths, np.int64), np.array(apart, np.int64)
 
 
 def linked(sets: Iterable[Columns], count: int) -> NDArray[np.bool_]:
@@ -81,7 +112,8 @@ class Tree:
     sizes : tuple of int
         The number of codes of each column.
     cliques : tuple of tuple of int
-        The columns of each; parents come before their children.
+        The columns of each, those with most codes last, so that loops over these are long. Parents
+        come before their children.
     parents : tuple of int
         The parent of each clique; -1 for the first.
 
@@ -115,11 +147,11 @@ class Tree:
                 clique_of[min(later, key=rank.__getitem__)] if later else min(len(cliques), 1) - 1
             )
             if later and set(later) == set(cliques[above]):
-                cliques[above] = tuple(sorted((*later, column)))
+                cliques[above] = smallest_first((*later, column), sizes)
                 clique_of[column] = above
                 continue
             clique_of[column] = len(cliques)
-            cliques.append(tuple(sorted((*later, column))))
+            cliques.append(smallest_first((*later, column), sizes))
             parents.append(above)
         return cls(tuple(sizes), tuple(cliques), tuple(parents))
 
@@ -135,7 +167,7 @@ class Tree:
     def separators(self) -> tuple[Columns, ...]:
         """What each clique shares with its parent; nothing for the first."""
         return tuple(
-            () if above < 0 else tuple(sorted(set(own) & set(self.cliques[above])))
+            () if above < 0 else tuple(column for column in own if column in self.cliques[above])
             for own, above in zip(self.cliques, self.parents, strict=True)
         )
 
@@ -151,36 +183,15 @@ class Tree:
         return np.cumsum([0, *own], dtype=np.int64)
 
     @cached_property
-    def parent_places(self) -> NDArray[np.int64]:
-        """The parents as an array."""
-        return np.array(self.parents, np.int64)
-
-    @cached_property
-    def own(self) -> NDArray[np.int32]:
-        """For each cell of a clique, the cell of its separator."""
-        maps = [
-            cell_map(own, shared, self.sizes)
-            for own, shared in zip(self.cliques, self.separators, strict=True)
-        ]
-        return np.concatenate(maps)
-
-    @cached_property
-    def _above(self) -> list[NDArray[np.int32]]:
-        none = np.empty(0, np.int32)
-        return [
-            none if above < 0 else cell_map(self.cliques[above], shared, self.sizes)
-            for above, shared in zip(self.parents, self.separators, strict=True)
-        ]
-
-    @cached_property
-    def above(self) -> NDArray[np.int32]:
-        """For each clique and each cell of its parent, the cell of the separator."""
-        return np.concatenate(self._above)
-
-    @cached_property
-    def above_starts(self) -> NDArray[np.int64]:
-        """Where these start for each clique."""
-        return np.cumsum([0, *map(len, self._above)], dtype=np.int64)
+    def arrays(self) -> TreeArrays:
+        """What belief propagation goes by."""
+        above = (self.cliques[max(place, 0)] for place in self.parents)
+        return (
+            np.array(self.parents, np.int64),
+            self.separator_starts,
+            map_arrays(zip(self.cliques, self.separators, strict=True), self.sizes),
+            map_arrays(zip(above, self.separators, strict=True), self.sizes),
+        )
 
     def clique_with(self, columns: Columns) -> int:
         """Return the smallest clique that holds some columns."""

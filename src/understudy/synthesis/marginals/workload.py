@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from understudy.arguments import check_whole, is_number, is_whole
 from understudy.errors import ParameterError, unknown_columns
 from understudy.progress import track
-from understudy.synthesis.marginals.kernels import count_cells, count_sets, distances
+from understudy.synthesis.marginals.kernels import count_sets, distances
 from understudy.synthesis.marginals.tree import Columns, Sets, cells_of
 
 Workload: TypeAlias = int | Sequence[Any]
@@ -169,12 +169,25 @@ class Candidates:
         for first in range(0, len(self), _AT_ONCE):
             yield first, min(first + _AT_ONCE, len(self))
 
+    def _count(
+        self, codes: NDArray[np.unsignedinteger], first: int, last: int
+    ) -> NDArray[np.int32]:
+        """Return the records of all cells of the tables from `first` to before `last`."""
+        starts, cell_starts = self.sets.starts[first : last + 1], self._from(first, last)
+        found = np.empty(cell_starts[-1], np.int32)
+        count_sets(codes, self._size_array, self.sets.flat, starts, cell_starts, found)
+        return found
+
+    def _from(self, first: int, last: int) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = self.cell_starts[first : last + 1] - self.cell_starts[first]
+        return found
+
     def counts(self, codes: NDArray[np.unsignedinteger]) -> NDArray[np.int32]:
         """Return the records of all cells of all tables, given a row of codes for each column."""
         found = np.empty(int(self.cell_starts[-1]), np.int32)
-        where = (self._size_array, self.sets.flat, self.sets.starts, self.cell_starts)
         for first, last in track(list(self._pieces()), "Counting tables"):
-            count_sets(codes, *where, found, first, last)
+            own = self._count(codes, first, last)
+            found[self.cell_starts[first] : self.cell_starts[last]] = own
         return found
 
     def distances(
@@ -182,18 +195,18 @@ class Candidates:
     ) -> NDArray[np.float64]:
         """Return how far counts are from what other records say of a total, summed over cells."""
         found = np.empty(len(self))
-        where = (self._size_array, self.sets.flat, self.sets.starts, self.cell_starts)
+        scale = total / codes.shape[1]
         for first, last in self._pieces():
-            distances(codes, *where, counts, total / codes.shape[1], found, first, last)
+            own = counts[self.cell_starts[first] : self.cell_starts[last]]
+            drawn = self._count(codes, first, last)
+            distances(own, drawn, scale, self._from(first, last), found[first:last])
         return found
 
     def shares(self, number: int, codes: NDArray[np.unsignedinteger]) -> NDArray[np.float64]:
         """Return the share of each cell of one table in some records, one axis for each column."""
-        columns = self.sets.columns[number]
-        counts = np.zeros([self.sizes[column] for column in columns], np.int64)
-        count_cells(codes, np.array(columns, np.int64), self._size_array, counts.reshape(-1))
-        found: NDArray[np.float64] = counts / codes.shape[1]
-        return found
+        shape = [self.sizes[column] for column in self.sets.columns[number]]
+        found: NDArray[np.float64] = self._count(codes, number, number + 1) / codes.shape[1]
+        return found.reshape(shape)
 
     def table(self, number: int, counts: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return the counts of one table, one axis for each column."""
