@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
+from understudy.data.dialect import ROW
 from understudy.wording import percent, shortened
 
 MISSING_WORDS = frozenset(
@@ -88,8 +89,11 @@ class TextTable:
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns, without quotes."""
-        return [_plain(name) for name in self.heading]
+        """The names of the columns, without quotes; those without one as understudy calls them."""
+        return [
+            _plain(name) or (f"column {place}" if place > 1 else ROW)
+            for place, name in enumerate(self.heading, 1)
+        ]
 
 
 def read_text(content: bytes) -> TextTable:

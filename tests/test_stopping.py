@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -116,3 +117,14 @@ def test_a_kernel_that_does_not_hear_it_is_ended(number):
     assert out == "ended\ntold\n"
     assert running.returncode == 128 + number
     assert time.monotonic() - start < 10  # one second on a machine with nothing else to do
+
+
+def test_two_threads_that_end_the_work_tell_of_it_once():
+    told = []
+    tell = stopping.once(lambda: told.append("Stopped"))
+    threads = [threading.Thread(target=tell) for _ in range(9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told == ["Stopped"]

@@ -122,6 +122,19 @@ def stoppable(tell: Callable[[], object]) -> Iterator[None]:
         _state.asked = None
 
 
+def once(tell: Callable[[], object]) -> Callable[[], None]:
+    """Return what tells the first time only; another thread waits until that is done."""
+    telling, told = threading.Lock(), threading.Event()
+
+    def tell_first() -> None:
+        with telling:
+            if not told.is_set():
+                told.set()
+                tell()
+
+    return tell_first
+
+
 def stopped_by(interrupt: KeyboardInterrupt) -> BaseException:
     """Return what an interrupt is to be passed on as: `Stopped` inside `stoppable`, else itself."""
     return Stopped() if _state.blocks else interrupt

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from understudy import Cart, Independent
-from understudy.cli import app
+from understudy.cli.commands import app
 from understudy.data import Schema
 from understudy.errors import ParameterError
 

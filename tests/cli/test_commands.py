@@ -78,11 +78,11 @@ def test_help_lists_the_commands_and_completion(run):
 
 def test_help_and_import_load_nothing_heavy():
     code = (
-        "import sys, understudy, understudy.cli\n"
+        "import sys, understudy, understudy.cli.commands\n"
         "from typer.testing import CliRunner\n"
         "heavy = {'numba', 'sklearn', 'altair', 'pandas', 'polars', 'scipy', 'pyarrow'}\n"
         f"for command in {list(COMMANDS)!r}:\n"
-        "    CliRunner().invoke(understudy.cli.app, [command, '--help'])\n"
+        "    CliRunner().invoke(understudy.cli.commands.app, [command, '--help'])\n"
         "    print(command, sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from understudy.cli import app
+from understudy.cli.commands import app
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "cli.md"
 COMMANDS = typer.main.get_command(app).commands

@@ -116,3 +116,12 @@ def test_the_same_warning_is_shown_once_and_other_messages_as_often_as_they_come
     assert is_new(record("kept"))
     assert is_new(record("done", logging.INFO))
     assert is_new(record("done", logging.INFO))
+
+
+def test_a_file_that_cannot_be_written_is_told_by_the_name_that_it_would_have(tmp_path):
+    with (
+        pytest.raises(DataError, match=f"^{tmp_path}/release/report.html cannot be written"),
+        replaced_folder(tmp_path / "release", lambda _: True, overwrite=False) as folder,
+    ):
+        raise DataError(f"{folder}/report.html cannot be written: No space left on device.")
+    assert list(tmp_path.iterdir()) == []

@@ -26,8 +26,8 @@ def test_there_is_enough_for_a_small_table(table):
         ("_of_machine", 6006, True),
         ("_of_machine", 6005, False),
         ("_of_container", 6005, False),
-        ("_free_addresses", 24_023, False),
-        ("_free_addresses", 24_024, True),
+        ("_free_addresses", 40_039, False),
+        ("_free_addresses", 40_040, True),
         ("_free_addresses", -5, False),
     ],
 )

@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
-from understudy.cli.commands import app, main
+import sys
 
-__all__ = ["app", "main"]
+
+def main() -> None:
+    """Run the command line, which takes a moment to be loaded."""
+    try:
+        from understudy.cli.commands import main as run
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped; nothing was written.\n")
+        sys.exit(130)
+    run()
+
+
+__all__ = ["main"]

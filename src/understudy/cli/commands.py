@@ -592,12 +592,13 @@ def main() -> None:
 
     Ctrl-C and SIGTERM end it within a second with 130 and 143, a fault of understudy itself with 3.
     """
-    with stopping.stoppable(session.tell_stopped):
+    tell_stopped = stopping.once(session.tell_stopped)
+    with stopping.stoppable(tell_stopped):
         try:
             session.check_address_limit()
             app()
         except stopping.Stopped as stopped:
-            session.tell_stopped()
+            tell_stopped()
             stopping.leave(stopped.exit_code)
         except UnderstudyError as error:
             message = as_typed(str(error))

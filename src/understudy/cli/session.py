@@ -57,7 +57,7 @@ def complain(heading: str, message: str = "") -> None:
 
 
 def tell_stopped() -> None:
-    """Say that the command was stopped, and what it had written before; once."""
+    """Say that the command was stopped, and what it had written before."""
     from understudy.data.partial import finished
     from understudy.wording import listed
 
@@ -244,7 +244,12 @@ def replaced_folder(path: Path, ours: Ours, *, overwrite: bool) -> Iterator[Path
         with under_way(path, folder=True) as temporary:
             made = temporary / "new"
             made.mkdir()
-            yield made
+            try:
+                yield made
+            except DataError as error:
+                if str(made) not in str(error):
+                    raise
+                raise DataError(str(error).replace(str(made), str(path))) from error
             check_folder(path, ours, overwrite=overwrite)
             with stopping.whole():
                 _exchange(made, path.resolve(), temporary / OLD)

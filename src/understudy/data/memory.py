@@ -13,7 +13,7 @@ from understudy.errors import DataError
 
 TIMES_IN_MEMORY = 3
 """How many times the bytes of a file its table takes, about, with the copies that are made."""
-TIMES_IN_ADDRESSES = 12
+TIMES_IN_ADDRESSES = 20
 """The same for addresses, of which allocators and threads take more than they use."""
 
 _CGROUP, _OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
