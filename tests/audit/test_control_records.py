@@ -18,6 +18,7 @@ from understudy.audit.findings import (
     StrongFindings,
 )
 from understudy.audit.verdict import give_verdict
+from understudy.worlds.gallery import TABLES
 
 KEYS = ["age", "sex", "region"]
 OPTIONS = {"keys": KEYS, "sensitive": "ill", "measures": "quick", "random_state": 1}
@@ -119,3 +120,21 @@ def test_where_everybody_has_the_same_value_nothing_was_measured():
     told = answers(findings(figures=(same,)))["ordinary"]
     assert told.level == "not measured"
     assert told.sentence == "All people have the same value: there is nothing to guess."
+
+
+def test_keys_and_value_of_thirty_people_among_made_up_records():
+    """Averages over everybody lose them; single answers, which others do not get, do not."""
+    (clinic,) = (table for table in TABLES if table.name == "clinic")
+    setting = clinic.setting(0)
+    told = [*setting.keys, setting.sensitive]
+    group = (setting.original["sex"] == setting.original["sex"][0]).arg_true()[:30]
+    people = setting.independent().with_columns(setting.original.select(told))[group]
+    found = audit(
+        setting.original, setting.among(people, setting.independent()), keys=setting.keys,
+        sensitive=setting.sensitive, control=setting.control, measures="quick",
+    )  # fmt: skip
+    answer = found.verdict.releases[0].answers["ordinary"]
+    assert answer.level == "raised"
+    (clue,) = (clue for clue in answer.clues if clue.measure == "disco")
+    assert "all synthetic records with their keys have the same value" in clue.sentence
+    assert "For records that are not in the data it is" in clue.sentence

@@ -253,9 +253,14 @@ def _about_guesses(findings: Findings, release: ReleaseFindings) -> Iterator[Clu
         for kind, _ in asked
         if not math.isnan(p_value := _number(release, kind, "difference_p_value"))
     }
-    tests = [kind for kind, _ in asked if kind.tested]
+    tests = [kind for kind, _ in asked if kind.tested and not kind.beside_control]
     for kind, figure in asked:
         found = gain_of(figure, findings.counted, limits)
+        if kind.beside_control:
+            p_value = differences.get(kind.name, math.nan) * len(differences) * QUESTIONS_TESTED
+            if p_value < limits.chance:
+                yield _controlled(findings, release, kind, found, plain=False, beyond=True)
+            continue
         if kind.tested and math.isnan(_number(release, kind, "p_value")):
             continue
         if kind.tested:

@@ -95,7 +95,7 @@ class DurationFormat:
         """An example in nines, and the unit of the numbers."""
         unit = _PARTS_OF_SECOND.get(self.digits, f"seconds of {self.digits} decimals")
         finest = unit if self.digits else f"{self.units[-1]}s"
-        if self.style == "clock" and not self.digits and len(self.units) == 2:  # noqa: PLR2004
+        if self.style == "clock" and not self.digits and len(self.units) == 2:
             finest = "60ths of the first number"  # hours and minutes, or minutes and seconds
         most = sum(9 * size for size in self._sizes()) + 10**self.digits - 1
         shown = self.rendered(pl.Series([most]))[0]

@@ -55,6 +55,8 @@ class FigureKind:
     tested : bool
         Whether it answers its question by a test, with a p-value among the numbers of its name,
         and not by the size of its gain.
+    beside_control : bool
+        Whether it answers its question only if it is larger than for control records.
     told : str
         What it found, for the verdict: the first part of a sentence, in which {synthetic},
         {baseline} and {control} are shares and {units} the people, or whatever the records are
@@ -68,6 +70,7 @@ class FigureKind:
     chart: str = ""
     guess: bool = True
     tested: bool = False
+    beside_control: bool = False
     told: str = ""
 
     def figure(self, **values: Any) -> Figure:  # noqa: ANN401  # fields of `Figure`

@@ -43,8 +43,13 @@ DISCO = FigureKind(
     NAMED_DISCO[0],
     "Share of people for whom all synthetic records with their keys have the same sensitive value, "
     "and it is theirs",
+    "ordinary",
     chart="Share of people whose keys have one sensitive value in the release, and it is theirs.",
     guess=False,
+    tested=True,
+    beside_control=True,
+    told="For {synthetic} of the {units}, all synthetic records with their keys have the same "
+    "value, and it is theirs",
 )
 
 

@@ -331,6 +331,6 @@ def comparison_charts(findings: Findings) -> tuple[Chart, ...]:
 
 def _decisive_first(kind: FigureKind) -> int:
     """Return the place of a measure among the charts: those that answer a question come first."""
-    if kind.question is not None:
+    if kind.question is not None and not kind.beside_control:
         return 1 if kind.tested else 0
     return 2 if kind.guess else 3
