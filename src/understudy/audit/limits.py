@@ -67,6 +67,10 @@ class Limits:
         model that draws from the records themselves gives back 63% of them at most.
     enough_to_copy : int
         One-of-a-kind records from which such a share means something.
+    beside_copies : float
+        With more new records than this share of what fresh people would bring, a release is no
+        copy: where there are few different records, chance makes nearly all of them. A copy brings
+        none, and half as many if as many fresh people are added.
     """
 
     chance: float = 0.05
@@ -84,6 +88,7 @@ class Limits:
     doubled_bits: float = 1.0
     copied: float = 0.9
     enough_to_copy: int = 20
+    beside_copies: float = 0.6
 
     def __post_init__(self) -> None:
         """Raise if a limit cannot be one."""

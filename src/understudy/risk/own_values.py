@@ -338,8 +338,8 @@ def _belonging(
             break
         order = np.argsort(keys, kind="stable")
         aligned = _standing_out(held.pairs, open_still, _Line(order, order), rng)
-        for name, p_value in zip(open_still, aligned, strict=True):
-            found[name] = max(found[name], p_value)
+        for name, by_chance in zip(open_still, aligned, strict=True):
+            found[name] = max(found[name], by_chance)
     # Fresh people who happen to share a value may be alike, and so may values that go together.
     both = {name: max(found[name] * looks, by_chance) for name, by_chance in held.kept.items()}
     beside = min(both, key=lambda name: both[name])
