@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
-from understudy.arguments import is_number
+from understudy.arguments import is_number, is_whole
 from understudy.errors import ParameterError
 from understudy.risk.renamed import RENAMED
 
 _NO_SHARES = ("standard_errors", "doubled_bits", "enough_to_copy")
 """The limits that can be more than 1."""
+_CHANCES = ("chance", "sure")
+"""Without any chance of a false alarm, no evidence would be enough."""
 
 
 @dataclass(frozen=True)
@@ -137,4 +139,8 @@ def problem_with(name: str, value: object) -> str:
         return f"{name} must be a number from 0; got {value!r}."
     if value > 1 and name not in _NO_SHARES:  # type: ignore[operator]
         return f"{name} is a share from 0 to 1; got {value}. For {value}%, write {value / 100:g}."  # type: ignore[operator]
+    if name in _CHANCES and not value:
+        return f"{name} must be more than 0: no evidence rules out all chance; got {value!r}."
+    if name == "enough_to_copy" and not is_whole(value):
+        return f"{name} is a number of records; got {value!r}."
     return ""
