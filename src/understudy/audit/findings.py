@@ -434,7 +434,7 @@ class Findings:
     unit : str
         What a record is about, or a unit if units are named: records, people, households.
     numbers, texts : tuple of str
-        Those of the keys that hold numbers or dates, and text.
+        Those of the keys that hold numbers or dates, some of them extreme, and text.
     readings : tuple of Reading
         How the columns of the original were read, if the model is known.
     unit_id : tuple of str
