@@ -246,7 +246,7 @@ def test_rare_values_are_made_coarser():
 
 def test_only_extremes_that_are_there_are_cut_off(as_frame):
     numbers = {"age": [*range(1, 101)], "few": [1, 2] * 50}
-    dates = [dt.date(2020, 1, 1) + dt.timedelta(day) for day in range(100)]
+    dates = [dt.datetime(2020, 1, 1, tzinfo=dt.UTC) + dt.timedelta(day) for day in range(100)]
     original = as_frame({**numbers, "born": dates, "job": ["a", "b"] * 50})
     plain = {"target": None, "control": None, "test": None, "groups": {}, "measures": "quick"}
     plain |= {"classifiers": None, "seed": 0, "show_records": False}
