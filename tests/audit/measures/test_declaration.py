@@ -14,7 +14,8 @@ from typer.testing import CliRunner
 import understudy
 from understudy import cli
 from understudy.audit import Audit, measures
-from understudy.audit.gate import check, figure_names
+from understudy.audit.gate import check
+from understudy.audit.gate_names import figure_names
 from understudy.audit.measures import MEASURES, figure_kinds, registered
 from understudy.audit.measures.declaration import (
     Collected,
