@@ -160,6 +160,28 @@ def test_a_name_follows_from_a_number_that_is_computed():
     }
 
 
+def test_codes_of_dates_and_times_are_those_of_others():
+    rng = np.random.default_rng(4)
+    minutes = rng.integers(0, 10**6, 600)
+    moments = [dt.datetime(2020, 1, 1) + dt.timedelta(minutes=int(one)) for one in minutes]
+    table = pl.DataFrame({"seen": moments}).with_columns(
+        code=pl.col("seen").dt.strftime("%Y%m%d").cast(pl.Int64),
+        month=pl.col("seen").dt.strftime("%Y%m").cast(pl.Int64),
+        clock=pl.col("seen").dt.strftime("%H%M").cast(pl.Int64),
+        other=pl.Series([dt.date(2021, 1, 1) + dt.timedelta(days=n % 397) for n in range(600)]),
+    )
+    assert sentences(table) == {
+        "'code' = 'seen' as yyyymmdd",
+        "'month' = 'seen' as yyyymm",
+        "'clock' = 'seen' as hhmm",
+    }
+    made = Independent(random_state=1).fit(table).sample(300)
+    assert made["code"].to_list() == [int(f"{one:%Y%m%d}") for one in made["seen"]]
+    assert made["clock"].to_list() == [int(f"{one:%H%M}") for one in made["seen"]]
+    alone = table.select("other", "code")
+    assert sentences(alone) == {"'code' holds dates as yyyymmdd"}
+
+
 def test_a_sorted_table_gives_the_same_findings():
     """Neighbours in a sorted table agree in much, whatever follows from what."""
     assert sentences(planted(900).sort("city", "year", "smokes")) == sentences(planted(900))

@@ -20,7 +20,7 @@ from understudy.data.dependencies.families import (
 from understudy.data.schema import NUMERIC, Schema
 from understudy.errors import did_you_mean
 
-_OF_DAY: tuple[Form, ...] = ("hour", "minute", "second")
+_OF_DAY: tuple[Form, ...] = ("hour", "minute", "second", "hhmm")
 _OF_CODES = {form for forms in PART_CODES.values() for form in forms}
 
 
@@ -30,7 +30,7 @@ def parts_of(kind: pa.DataType) -> Sequence[Form]:
     Examples
     --------
     >>> parts_of(pa.time64("us"))
-    ('hour', 'minute', 'second')
+    ('hour', 'minute', 'second', 'hhmm')
     """
     if pa.types.is_date(kind):
         return [form for form in PARTS if form not in _OF_DAY]

@@ -34,6 +34,9 @@ Form = Literal[
     "hour",
     "minute",
     "second",
+    "yyyymmdd",
+    "yyyymm",
+    "hhmm",
     "date",
     "sum",
     "difference",
@@ -75,12 +78,15 @@ PARTS: tuple[Form, ...] = (
     "hour",
     "minute",
     "second",
+    "yyyymmdd",
+    "yyyymm",
+    "hhmm",
 )
-"""The forms that are a part of a date or time."""
+"""The forms that are a part of a date or time, or write one as a whole number."""
 
 PART_CODES: Mapping[Code, tuple[Form, ...]] = {
     "hhmm": ("hour", "minute"),
-    "yyyymmdd": ("year", "month", "day"),
+    "yyyymmdd": ("year", "month", "day", "yyyymm"),
     "yyyymm": ("year", "month"),
 }
 """The parts of what is written as one number."""
@@ -175,7 +181,8 @@ class Formula(_Dependency):
         Of one column a: multiple (factor * a + constant), square (factor * a * a), log, log10,
         log2, log1p, rounded, rounded down or up (to multiples of `factor`), quotient and
         remainder (of a whole division by `factor`), and parts of a date or time: year, quarter,
-        month, day, weekday (Monday is 1), hour, minute, second, date.
+        month, day, weekday (Monday is 1), hour, minute, second, date; or all of it as a whole
+        number: yyyymmdd, yyyymm, hhmm.
         Of two columns a and b: sum (factor * (a + b) + constant), difference (a - b +
         constant), product (factor * a * b), ratio (factor * a / b), ratio to square (factor * a /
         b^2), gap (time from b to a, in units of `factor` seconds), clock (a time as hhmm, so many
@@ -234,6 +241,7 @@ class Formula(_Dependency):
             "log1p": f"log(1 + {a})",
             "quotient": f"{a} divided by {by}, rounded down",
             "remainder": f"the remainder of {a} divided by {by}",
+            **{code: f"{a} as {code}" for code in CODES},
             **{form: f"{form}({a})" for form in ("log", "log10", "log2")},
             **{form: f"{a} {form}{to}" for form in ("rounded", "rounded down", "rounded up")},
         }.get(self.form, f"the {self.form} of {a}")

@@ -92,6 +92,7 @@ class _Search:
             for other in one_number.suggested_for(name):
                 found = self._checked(one_number.formulas(name, other), tests)
                 yield from islice(found, 1)
+        yield from self._checked(self._in_codes(), max(len(self.codes) * len(self.times), 1))
         for name, other in permutations(self.times, 2):
             if pa.types.is_date(self.views[name].array.type):
                 one = Formula(name, "date", (other,))
@@ -106,6 +107,13 @@ class _Search:
             for form in self._forms(other):
                 told = computed(Formula("", form, (other,)), [array], plain)
                 yield from (Formula(name, form, (other,)) for name in self.looks.near(told))
+
+    def _in_codes(self) -> Iterator[Formula]:
+        """Yield the columns that may write dates or times of others as whole numbers."""
+        for name, code in self.codes.items():
+            for other in self.times:
+                if code in self._forms(other):
+                    yield Formula(name, code, (other,))
 
     def _first_look(self, name: str) -> pa.Array:
         return self.views.sample[name].take(self.looks.rows(FIRST_LOOK)).array

@@ -36,6 +36,9 @@ _PARTS_OF_TIME: dict[str, Callable[[pa.Array], pa.Array]] = {
     "hour": pc.hour,
     "minute": pc.minute,
     "second": pc.second,
+    "yyyymmdd": lambda array: _in_one(pc.year(array), pc.month(array), pc.day(array)),
+    "yyyymm": lambda array: _in_one(pc.year(array), pc.month(array)),
+    "hhmm": lambda array: _in_one(pc.hour(array), pc.minute(array)),
 }
 _PARTS_OF_CODES: dict[str, Callable[[Floats], Floats]] = {
     "hour": lambda a: np.floor(a / 100) % 24,
@@ -43,6 +46,7 @@ _PARTS_OF_CODES: dict[str, Callable[[Floats], Floats]] = {
     "year": lambda a: np.floor(a / np.where(a < LEAST_DATE, 100, 10000)),
     "month": lambda a: np.where(a < LEAST_DATE, a, np.floor(a / 100)) % 100,
     "day": lambda a: a % 100,
+    "yyyymm": lambda a: np.floor(a / 100),
 }
 _OF_ONE: dict[str, Callable[[Floats, float, float], Floats]] = {
     "multiple": lambda a, factor, constant: factor * a + constant,
@@ -65,6 +69,14 @@ _OF_TWO: dict[str, Callable[[Floats, Floats, float, float], Floats]] = {
     "ratio to square": lambda a, b, factor, _: factor * a / (b * b),
     "clock": lambda a, b, _, constant: clock_code(minutes_of(a) + b, midnight=constant > 0),
 }
+
+
+def _in_one(*parts: pa.Array) -> pa.Array:
+    """Return parts of dates as one number, with two digits for each after the first."""
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = pc.add(pc.multiply(whole, 100), part)
+    return whole
 
 
 def as_floats(array: pa.Array, name: str) -> Floats:
