@@ -376,3 +376,19 @@ def test_rules_still_hold():
         release.filter(pl.col("smokes") == "no")
     )
     assert (release["total"] == release["rent"] + release["heating"]).all()
+
+
+def test_a_computed_column_of_two_values_gets_no_third_one():
+    """Of two that exclude each other, independent columns are both 1 at times."""
+    race = np.random.default_rng(5).choice(["black", "hispanic", "white"], 900, p=[0.3, 0.2, 0.5])
+    table = pl.DataFrame({name: (race == name).astype(int) for name in np.unique(race)})
+    model = Independent(random_state=1).fit(table)
+    assert len(model.schema_.dependencies) == 1
+    made = model.sample(900)
+    assert made.filter(pl.sum_horizontal(pl.all()) > 1).height > 0
+    assert all(set(made[name]) == {0, 1} for name in made.columns)
+    # Counts may be higher than any was: nothing says that they cannot.
+    counts = pl.DataFrame({"a": race == "black", "b": race != "white"}).cast(pl.Int64) + 1
+    counts = counts.with_columns(total=pl.col("a") + pl.col("b"))
+    drawn = Independent(random_state=1).fit(counts).sample(900)
+    assert (drawn["total"] == drawn["a"] + drawn["b"]).all()

@@ -163,8 +163,8 @@ def test_a_name_follows_from_a_number_that_is_computed():
 def test_codes_of_dates_and_times_are_those_of_others():
     rng = np.random.default_rng(4)
     minutes = rng.integers(0, 10**6, 600)
-    moments = [dt.datetime(2020, 1, 1) + dt.timedelta(minutes=int(one)) for one in minutes]
-    table = pl.DataFrame({"seen": moments}).with_columns(
+    seen = pl.Series(minutes * 60_000_000 + 1_577_836_800_000_000).cast(pl.Datetime("us"))  # 2020
+    table = pl.DataFrame({"seen": seen}).with_columns(
         code=pl.col("seen").dt.strftime("%Y%m%d").cast(pl.Int64),
         month=pl.col("seen").dt.strftime("%Y%m").cast(pl.Int64),
         clock=pl.col("seen").dt.strftime("%H%M").cast(pl.Int64),

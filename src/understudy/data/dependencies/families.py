@@ -235,13 +235,14 @@ class Formula(_Dependency):
     def _of_one(self) -> str:
         a, by = repr(self.of[0]), f"{self.factor:.6g}"
         to = "" if self.factor == 1 else f" to multiples of {by}"
+        if self.form in CODES:
+            return f"{a} as {self.form}"
         return {
             "multiple": f"{self._times}{a}{self._plus}",
             "square": f"{self._times}{a} squared",
             "log1p": f"log(1 + {a})",
             "quotient": f"{a} divided by {by}, rounded down",
             "remainder": f"the remainder of {a} divided by {by}",
-            **{code: f"{a} as {code}" for code in CODES},
             **{form: f"{form}({a})" for form in ("log", "log10", "log2")},
             **{form: f"{a} {form}{to}" for form in ("rounded", "rounded down", "rounded up")},
         }.get(self.form, f"the {self.form} of {a}")
