@@ -214,3 +214,12 @@ def test_whatever_the_numbers_none_comes_back(originals, count):
     made = made_of(Pattern.learn(array, "x"), array, count)
     assert len(set(made)) == count
     assert not set(made) & set(originals)
+
+
+def test_names_of_units_have_room_for_a_new_one_in_each_record():
+    codes = pl.Series([f"03{n:04}" for n in range(1, 90) if n % 3])
+    array = pl.concat([codes] * 25).to_arrow()
+    made = Pattern.learn(array, "provider", len(array)).make("provider", pa.string(), len(array))
+    assert {len(one) for one in made.to_pylist()} == {6}
+    assert len(set(made.to_pylist())) == len(array)
+    assert not set(made.to_pylist()) & set(codes)

@@ -59,28 +59,15 @@ CODES: dict[Code, tuple[str, str]] = {
 """What is written so, and in what it is drawn."""
 
 OF_TWO: tuple[Form, ...] = (
-    "sum",
-    "difference",
-    "product",
-    "ratio",
-    "ratio to square",
-    "gap",
-    "clock",
+    *("sum", "difference", "product", "ratio", "ratio to square"),
+    *("gap", "clock"),
 )
 """The forms that take two columns."""
 
 PARTS: tuple[Form, ...] = (
-    "year",
-    "quarter",
-    "month",
-    "day",
-    "weekday",
-    "hour",
-    "minute",
-    "second",
-    "yyyymmdd",
-    "yyyymm",
-    "hhmm",
+    *("year", "quarter", "month", "day", "weekday"),
+    *("hour", "minute", "second"),
+    *CODES,
 )
 """The forms that are a part of a date or time, or write one as a whole number."""
 
