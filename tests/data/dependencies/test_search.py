@@ -182,6 +182,25 @@ def test_codes_of_dates_and_times_are_those_of_others():
     assert sentences(alone) == {"'code' holds dates as yyyymmdd"}
 
 
+def test_ages_are_the_whole_years_between_two_dates():
+    rng = np.random.default_rng(6)
+    first = np.datetime64("1930-01-01")
+    born = first + rng.integers(0, 25_000, 700).astype("m8[D]")
+    seen = np.datetime64("2019-01-01") + rng.integers(0, 900, 700).astype("m8[D]")
+    table = pl.DataFrame({"born": born, "seen": seen})
+    ages = [
+        after.year - before.year - ((after.month, after.day) < (before.month, before.day))
+        for before, after in table.rows()
+    ]
+    table = table.with_columns(age=pl.Series(ages), noise=pl.Series(rng.integers(18, 90, 700)))
+    assert sentences(table) == {"'age' = the whole years from 'born' to 'seen'"}
+    made = Independent(random_state=1).fit(table).sample(200)
+    assert [
+        after.year - before.year - ((after.month, after.day) < (before.month, before.day))
+        for before, after in made.select("born", "seen").rows()
+    ] == made["age"].to_list()
+
+
 def test_a_sorted_table_gives_the_same_findings():
     """Neighbours in a sorted table agree in much, whatever follows from what."""
     assert sentences(planted(900).sort("city", "year", "smokes")) == sentences(planted(900))

@@ -44,6 +44,7 @@ Form = Literal[
     "ratio",
     "ratio to square",
     "gap",
+    "years",
     "clock",
 ]
 """What a formula computes; see `Formula`."""
@@ -60,7 +61,7 @@ CODES: dict[Code, tuple[str, str]] = {
 
 OF_TWO: tuple[Form, ...] = (
     *("sum", "difference", "product", "ratio", "ratio to square"),
-    *("gap", "clock"),
+    *("gap", "years", "clock"),
 )
 """The forms that take two columns."""
 
@@ -172,8 +173,8 @@ class Formula(_Dependency):
         number: yyyymmdd, yyyymm, hhmm.
         Of two columns a and b: sum (factor * (a + b) + constant), difference (a - b +
         constant), product (factor * a * b), ratio (factor * a / b), ratio to square (factor * a /
-        b^2), gap (time from b to a, in units of `factor` seconds), clock (a time as hhmm, so many
-        minutes later).
+        b^2), gap (time from b to a, in units of `factor` seconds), years (whole years from b to
+        a, as ages are counted), clock (a time as hhmm, so many minutes later).
     of : tuple of str
         The columns that it is computed from.
     factor, constant : float
@@ -247,6 +248,7 @@ class Formula(_Dependency):
             "ratio": f"{self._times}{a} / {b}",
             "ratio to square": f"{self._times}{a} / {b} squared",
             "gap": f"{a} - {b} in {unit}{self._plus}",
+            "years": f"the whole years from {b} to {a}",
             "clock": f"{a} and {b} minutes, on the clock",
         }[self.form]
 
