@@ -40,6 +40,18 @@ def test_what_is_too_large_is_refused(table, monkeypatch, where, free, fits):
         read(table)
 
 
+@pytest.mark.parametrize(("packed", "enough"), [(False, 12 * 2002), (True, 24 * 2002)])
+def test_what_may_be_too_large_is_told(table, monkeypatch, caplog, packed, enough):
+    monkeypatch.setattr(memory, "_of_machine", lambda: enough)
+    memory.check_memory(table, packed=packed)
+    assert caplog.text == ""
+    monkeypatch.setattr(memory, "_of_machine", lambda: enough - 1)
+    memory.check_memory(table, packed=packed, quietly=True)
+    assert caplog.text == ""
+    memory.check_memory(table, packed=packed)
+    assert "a.csv may take 0 MB of memory, and this program can have 0 MB" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("line", "folder", "limit", "used", "cache"),
     [
