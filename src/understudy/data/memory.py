@@ -20,6 +20,8 @@ TIMES_IN_ADDRESSES = 20
 TIMES_AT_WORK, TIMES_PACKED = 12, 24
 """How many times the bytes of a file all the work on its table may take: about 7 for numbers in
 text, 11 for texts that all differ, and 20 for numbers in Parquet, which is packed."""
+TIMES_OF_COLUMN = 6
+"""How many times its bytes a column takes whose values are counted one by one."""
 
 _CGROUP, _OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 _NAMES = {
@@ -58,6 +60,31 @@ def check_memory(path: Path, *, packed: bool = False, quietly: bool = False) -> 
             _in_words(likely),
             _in_words(free),
         )
+
+
+def check_column(name: str, size: int) -> None:
+    """Raise, or tell, if a column of so many bytes is too large to be held by itself.
+
+    Of a table that is read in batches, only a column of very many different values is.
+    """
+    free = _free()
+    if free is None or size * TIMES_OF_COLUMN <= free:
+        return
+    what = (
+        f"Column {name!r} has very many different values, which take "
+        f"{_in_words(size * TIMES_OF_COLUMN)} of memory to count"
+    )
+    if size * TIMES_IN_MEMORY > free:
+        raise DataError(
+            f"{what}, and this program can have {_in_words(free)}. Leave the column out, round its "
+            "numbers, or take a sample of the records."
+        )
+    logging.getLogger("understudy").warning(
+        "%s, about, and this program can have %s. If it is ended without a word, leave the column "
+        "out, round its numbers, or take a sample of the records.",
+        what,
+        _in_words(free),
+    )
 
 
 def _in_words(size: float) -> str:
