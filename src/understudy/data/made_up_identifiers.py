@@ -60,6 +60,9 @@ class Pattern:
     spare : int or None
         How many numbers without a sign are left at the upper end of their type; None if it was not
         looked.
+    above : int
+        The power of ten above all numbers, if there is room above it: too few of them have a form,
+        and made-up ones count up from here.
     """
 
     forms: tuple[Form, ...] = ()
@@ -67,6 +70,7 @@ class Pattern:
     suffix: str = ""
     below: int = 0
     spare: int | None = None
+    above: int = 0
 
     @classmethod
     def learn(cls, array: pa.Array, name: str, records: int = 0) -> Pattern:
@@ -115,6 +119,9 @@ class Pattern:
                 [f"{self.prefix}{n}{self.suffix}" for n in range(first + 1, first + 1 + count)],
                 pa.string(),
             )
+        if self.above and self.above + first + count <= _largest(kind):
+            order = np.arange(self.above + first, self.above + first + count, dtype=np.int64)
+            return numbers_to_arrow(Numbers(order, np.zeros(count, bool)), kind)
         if self.spare is not None and first + count > self.spare:
             raise DataError(
                 f"Column {name!r} is stored as {kind}, which cannot hold {first + count:,} "
@@ -139,6 +146,7 @@ class Pattern:
             "suffix": self.suffix,
             "below": self.below,
             "spare": self.spare,
+            "above": self.above,
         }
 
     @classmethod
@@ -172,6 +180,7 @@ class Pattern:
             str(plain["suffix"]),
             int(plain["below"]),
             None if spare is None else int(spare),
+            int(plain.get("above", 0)),
         )
 
 
@@ -261,7 +270,9 @@ def _of_numbers(values: pa.Array, kind: pa.DataType, name: str, wanted: int) -> 
 
     by_length = {int(one): rows(int(one)) for one in np.unique(lengths)}
     forms = _forms_of(by_length, wanted, DIGITS[1:], most=str(top))
-    return Pattern(forms, below=below, spare=spare)
+    above = 10 ** int(lengths.max(initial=1))
+    has_room = not forms and len(found) > 0 and above + wanted <= top
+    return Pattern(forms, below=below, spare=spare, above=above if has_room else 0)
 
 
 def _written(found: NDArray[np.uint64], powers: NDArray[np.uint64]) -> Characters:
