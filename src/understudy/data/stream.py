@@ -171,7 +171,7 @@ class FileStream:
         for batch in self.batches(wanted):
             tallies.add(to_arrow(batch))
             for column in batch:
-                sizes[column.name] += column.estimated_size()
+                sizes[column.name] += int(column.estimated_size())
         for name in wanted:
             found = tallies.counted(name)
             if found is None:
