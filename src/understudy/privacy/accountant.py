@@ -16,8 +16,11 @@ from understudy.privacy.ledger import Currency, Entry, Ledger, Mechanism
 _SHARE_FOR_DOMAIN = Fraction(1, 2)
 """The part of delta that levels may use which are read from the records, if noise needs some."""
 
-ROUNDING_OF_SCORES = 2.0**-20
-"""More than the rounding of two scores of up to 2**32 records: part of their sensitivity."""
+ROUNDING_OF_SCORES = 2.0**-18
+"""More than the rounding of two scores of up to 2**32 records: part of their sensitivity.
+
+This holds for exact sums that are rounded twice after, at most.
+"""
 
 
 class Accountant:
