@@ -170,11 +170,12 @@ def print_private_risk(
     table: Annotated[
         str | None, typer.Option(help="cmc or Adult; both that are at hand if not given.")
     ] = None,
+    releases: Annotated[int, typer.Option(min=1, help="Releases of each method.")] = 10,
     seed: Seed = 1,
 ) -> None:
     """Attack private releases, beside those of trees and networks."""
     with _progress():
-        found = private_risk_markdown(table, seed)
+        found = private_risk_markdown(table, seed, releases)
     typer.echo(found)
 
 
