@@ -96,7 +96,8 @@ EVERYTHING = {
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Reproduce a table of a paper as Markdown, or draw one of its figures.",
+    help="Reproduce a table of a paper as Markdown, or draw one of its figures. The tables of the "
+    "page docs/reproduction.md are commands, too, by their numbers: python -m studies 2020-1.",
 )
 Parents = Annotated[str, typer.Option(help="Values of k, separated by commas.")]
 Structures = Annotated[str, typer.Option(help="Searches, separated by commas.")]
