@@ -41,8 +41,8 @@ def held_in_words(kind: pa.DataType) -> str:
 
     Examples
     --------
-    >>> [held_in_words(kind) for kind in (pa.large_string(), pa.int8(), pa.date32(), pa.bool_())]
-    ['text', 'whole numbers', 'dates', 'booleans']
+    >>> [held_in_words(kind) for kind in (pa.large_string(), pa.int8(), pa.date32(), pa.binary())]
+    ['text', 'whole numbers', 'dates', 'bytes']
     """
     if pa.types.is_duration(kind):
         return "durations"
@@ -54,6 +54,10 @@ def held_in_words(kind: pa.DataType) -> str:
         return "whole numbers"
     if pa.types.is_boolean(kind):
         return "booleans"
+    if pa.types.is_nested(kind):
+        return "records of several values" if pa.types.is_struct(kind) else "lists"
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return "bytes"
     return "text" if holds_text(kind) else str(kind)
 
 
@@ -78,7 +82,7 @@ def form_of(kind: pa.DataType, name: str) -> Form:
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         return "time"
     raise DataError(
-        f"Column {name!r} holds {kind}, which a table of records cannot use. "
+        f"Column {name!r} holds {held_in_words(kind)}, which a table of records cannot use. "
         "Drop it, or convert it to text, numbers or dates."
     )
 
@@ -160,6 +164,13 @@ def all_differ(array: pa.Array) -> bool:
         if (ordered[1:] == ordered[:-1]).any() or ordered[-1] != ordered[-1]:
             return False
     return True
+
+
+def mostly_differ(array: pa.Array) -> bool:
+    """Tell whether a column holds numbers of which nearly all of the first ones differ."""
+    plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+    some = array[:_FIRST].drop_null()
+    return plain and len(some.unique()) > _FIRST // 2
 
 
 def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_]) -> pa.Array:
@@ -272,9 +283,10 @@ def decimals_of(values: NDArray[np.float64], single: bool = False) -> int | None
     >>> decimals_of(np.array([1.5, 2.25, 3.0]))
     2
     """
-    finite = values[np.isfinite(values)]
+    which = np.isfinite(values)
+    finite = values if which.all() else values[which]
     largest = LARGEST_WHOLE[pa.float32()] if single else 2.0**53
-    scale = float(np.max(np.abs(finite), initial=0.0))
+    scale = float(max(-np.min(finite, initial=0.0), np.max(finite, initial=0.0)))
     for decimals in range(10):
         if scale * 10.0**decimals >= largest:
             return None  # floats of this size hold no more decimals: all would seem to fit
