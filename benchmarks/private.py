@@ -274,9 +274,11 @@ def compare(given: argparse.Namespace, name: str) -> list[str]:
 
 GROWTH = {
     "rows": [(rows, 10, 5) for rows in (1_000, 10_000, 100_000, 1_000_000)],
-    "columns": [(5_000, columns, 5) for columns in (10, 20, 30, 50)],
-    "levels": [(20_000, 10, levels) for levels in (2, 5, 10, 20, 50)],
+    "columns": [(20_000, columns, 5) for columns in (10, 20, 30, 50)],
+    "levels": [(1_000_000, 10, levels) for levels in (2, 5, 10, 20, 50)],
 }
+"""With so many rows that links are measured: with few, columns are drawn independently."""
+
 STEPS = {"AIM": "#D55E00", "MST": "#0072B2", "counting for AIM": "#009E73"}
 
 
