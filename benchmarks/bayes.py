@@ -255,8 +255,6 @@ class Run:
         for structure in ("genetic", "optimal", "greedy", "predictive"):
             wanted = None
             for where, source in sources.items():
-                if structure in ("greedy", "predictive") and where == "batches":
-                    continue  # refused: they need the codes in memory
                 for threads in (1, 2):
                     model = BayesNet(3, structure, threads=threads, random_state=1).fit(source)
                     drawn = model.sample_coded()

@@ -24,7 +24,7 @@ from understudy.data.bins import (
     quantile_edges,
     width_edges,
 )
-from understudy.data.counted import Counted, Ranked, tally
+from understudy.data.counted import Counted, Ranked
 from understudy.data.ends import Number, fold_ends
 from understudy.data.quantiles import Quantiles
 from understudy.data.schema import NUMERIC, Column
@@ -412,13 +412,12 @@ def _bin_coder(column: Column, found: Counted, least: int, *, positions: bool) -
     grid = grid_of(kind, ordered.values, column.decimals)
     bottom, top = None, None
     if least > 1 and np.isfinite(ordered.values).all():
-        found_ends = fold_ends(ordered.values, ordered.counts, least, grid, special=special)
+        found_ends = fold_ends(*ordered.tails(least), least, grid, special=special)
         if len(found_ends.values):
             bottom, top = found_ends.bottom, found_ends.top
             low = low if bottom is None else found_ends.values[0]
             high = high if top is None else found_ends.values[-1]
-            kept = folded(ordered.values, found_ends.values[[0, -1]], bottom, top)
-            ordered = Ranked(*tally(kept, ordered.counts))
+            ordered = ordered.folded(found_ends.values[[0, -1]], bottom, top)
     if column.binning == "edges":
         cuts = column.edges
         if column.kind == "datetime":

@@ -17,9 +17,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from understudy.data.units import without_gaps
-from understudy.data.values import all_differ, from_numpy, numbers, to_numpy
+from understudy.data.values import all_differ, from_numpy, mostly_differ, numbers, to_numpy
 
 Counts = NDArray[np.int64]
+
+MOST_DISTINCT = 2**18
+"""Different values of a column that are counted beside all other columns, in one pass."""
+
+_PIECE = 2**16
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +34,8 @@ class Counted:
     Parameters
     ----------
     values : Array
-        The different values, in the order in which they first occur. Missing is one of them, and
-        so is NaN.
+        The different values, in no order that anything may rest on. Missing is one of them, and so
+        is NaN.
     counts : ndarray of int64
         How many records have each.
     standing : Order or Array, optional
@@ -56,12 +61,50 @@ class Counted:
         if pa.types.is_nested(array.type):  # which no table can hold; Arrow cannot count it
             return cls(array, np.ones(len(array), np.int64), array)
         if all_differ(array):
-            return cls(array, np.ones(len(array), np.int64), array)
+            return cls(array, once(len(array)), array)
+        if array.null_count == 0 and len(array) > MOST_DISTINCT and mostly_differ(array):
+            return cls.of_numbers(to_numpy(array).copy(), 0, array)
         # Arrow takes missing views for empty texts here.
         view = pa.types.is_string_view(array.type)
         found = (array.cast(pa.large_string()) if view else array).value_counts()
         values = found.field("values").cast(array.type) if view else found.field("values")
         return cls(values, to_numpy(found.field("counts")), array)
+
+    @classmethod
+    def of_numbers(
+        cls, values: NDArray[Any], gaps: int, standing: Order | pa.Array | None
+    ) -> Counted:
+        """Count numbers that nearly all differ, and gaps beside them; `values` are sorted in place.
+
+        A hash table of so many would take ten times their memory.
+
+        Examples
+        --------
+        >>> found = Counted.of_numbers(np.array([7.5, 1, 7.5]), 2, None)
+        >>> found.values.to_pylist(), found.counts.tolist()
+        ([1.0, 7.5, None], [1, 2, 2])
+        """
+        values.sort()
+        none = int(np.isnan(values).sum()) if values.dtype.kind == "f" else 0
+        known = values[: len(values) - none]
+        if known.dtype.kind == "f":
+            known += known.dtype.type(0)  # -0.0 is the same as 0.0
+        is_new = np.ones(len(known), bool)
+        np.not_equal(known[1:], known[:-1], out=is_new[1:])
+        counts = once(len(known))
+        if not is_new.all():
+            starts = np.flatnonzero(is_new)
+            known, end = known[starts], len(known)
+            _to_lengths(starts, end)
+            counts = starts
+        if not (none or gaps):
+            return cls(from_numpy(known, np.zeros(len(known), bool)), counts, standing)
+        beside = [(np.nan, none)] * bool(none) + [(0, gaps)] * bool(gaps)
+        known = np.append(known, np.array([value for value, _ in beside], known.dtype))
+        missing = np.zeros(len(known), bool)
+        missing[-1] = gaps > 0
+        counts = np.append(counts, [times for _, times in beside])
+        return cls(from_numpy(known, missing), counts, standing)
 
     @cached_property
     def order(self) -> Order | None:
@@ -103,7 +146,7 @@ class Counted:
         found = numbers(self.values, name)
         found = found.as_whole() if whole else found
         present = found.present if dtype is None else found.present.astype(dtype, copy=False)
-        return tally(present, self.counts[~found.missing])
+        return tally(present, self.counts[~found.missing] if found.missing.any() else self.counts)
 
     def without_gaps(self) -> Counted:
         """Return the values that are not missing, as they are and not as a dictionary."""
@@ -115,6 +158,19 @@ class Counted:
 
     def __add__(self, other: Counted) -> Counted:
         return total([self, other])
+
+
+def once(length: int) -> Counts:
+    """Return counts of one record each, which take no memory."""
+    return np.broadcast_to(np.int64(1), length)
+
+
+def _to_lengths(starts: Counts, end: int) -> None:
+    """Put the distance to the next one, or to the end, in the place of each increasing number."""
+    for first in range(0, len(starts), _PIECE):
+        part = starts[first : first + _PIECE]
+        after = starts[first + _PIECE] if first + _PIECE < len(starts) else end
+        part[:] = np.diff(part, append=after)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,10 +229,6 @@ def total(parts: Sequence[Counted]) -> Counted:
     return Counted(kept_values, sums[ranked].astype(np.int64), order)
 
 
-MOST_DISTINCT = 2**18
-"""Different values of a column that are counted beside all other columns, in one pass."""
-
-
 class Tallies:
     """Counts the values of several columns batch by batch, as long as they are not too many.
 
@@ -226,11 +278,15 @@ class Tallies:
 def tally(values: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
     """Return the different values, increasing, with the sums of their counts.
 
+    What is so already is not copied.
+
     Examples
     --------
     >>> tally(np.array([5, 1, 5]), np.array([1, 2, 3]))
     (array([1, 5]), array([2, 4]))
     """
+    if (values[1:] > values[:-1]).all():
+        return values, counts
     if (counts == 1).all():
         found = np.sort(values)
         if (found[1:] > found[:-1]).all():
@@ -247,7 +303,7 @@ def tally(values: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """Sorted numbers that may repeat, by the different ones and how often each occurs.
+    """Sorted numbers that may repeat, by how often each occurs; so may those that are counted.
 
     It can be asked what a sorted array of all of them can: how many there are, which number has a
     rank, and where others would stand.
@@ -264,8 +320,15 @@ class Ranked:
 
     @cached_property
     def _before(self) -> Counts:
-        """How many numbers are smaller than each, and how many there are."""
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts)])
+        """How many numbers come before each, and how many there are."""
+        before = np.zeros(len(self.counts) + 1, np.int64)
+        np.cumsum(self.counts, out=before[1:])
+        return before
+
+    @cached_property
+    def _once(self) -> bool:
+        """Whether each number occurs once, so that none need be counted."""
+        return bool((self.counts == 1).all())
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -273,16 +336,52 @@ class Ranked:
         return self.values.dtype
 
     def __len__(self) -> int:
-        return int(self._before[-1])
+        return len(self.values) if self._once else int(self._before[-1])
 
     def __getitem__(self, ranks: Any) -> Any:  # noqa: ANN401  # a rank or several, as of an array
         wanted = np.where(np.less(ranks, 0), np.add(ranks, len(self)), ranks)
+        if self._once:
+            return self.values[wanted]
         return self.values[np.searchsorted(self._before, wanted, side="right") - 1]
 
     def searchsorted(self, wanted: Any, side: Any = "left") -> Any:  # noqa: ANN401  # as of an array
         """Return how many numbers are below some (with side "right", not above)."""
-        return self._before[np.searchsorted(self.values, wanted, side=side)]
+        places = np.searchsorted(self.values, wanted, side=side)
+        return places if self._once else self._before[places]
 
     def only(self, which: NDArray[np.bool_]) -> Ranked:
         """Return those with some of the different numbers."""
-        return Ranked(self.values[which], self.counts[which])
+        return self if which.all() else Ranked(self.values[which], self.counts[which])
+
+    def folded(self, ends: NDArray[Any], bottom: float | None, top: float | None) -> Ranked:
+        """Return them with the lower of `ends` for those up to `bottom`, likewise from `top` on.
+
+        Examples
+        --------
+        >>> held = Ranked(np.array([3, 20, 97, 99]), once(4)).folded(np.array([5, 98]), None, 97)
+        >>> held.values
+        array([ 3, 20, 98, 98])
+        """
+        size = len(self.values)
+        low = 0 if bottom is None else int(np.searchsorted(self.values, bottom, side="right"))
+        high = size if top is None else int(np.searchsorted(self.values, top, side="left"))
+        if not low and high == size:
+            return self
+        high = max(low, high)
+        values = np.empty_like(self.values)
+        values[:low], values[low:high], values[high:] = ends[0], self.values[low:high], ends[-1]
+        return Ranked(values, self.counts)
+
+    def tails(self, least: int) -> tuple[NDArray[Any], Counts]:
+        """Return the numbers near both ends that at least so many records have, and their counts.
+
+        What is between them does not matter to who looks at the ends alone; some of it is there.
+        """
+        each = 2 * least
+        if len(self.values) <= 4 * each:
+            return self.values, self.counts
+        parts = slice(None, each), slice(-each, None)
+        values, counts = (
+            np.concatenate([held[part] for part in parts]) for held in (self.values, self.counts)
+        )
+        return values, counts

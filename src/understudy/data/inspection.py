@@ -250,10 +250,14 @@ def _number(  # how it is stored, and all that was said of it
     if len(values) - np.count_nonzero(often) <= bins:
         return Column(name, kind, levels=plain(values), decimals=decimals, missing=missing)
     special = endless | told
-    special[~special] = special_values(
-        values[~special], counts[~special], array.rows, share, coded=not is_time
-    )
-    low, high = plain(values[~special][[0, -1]])
+    if special.any():
+        special[~special] = special_values(
+            values[~special], counts[~special], array.rows, share, coded=not is_time
+        )
+    else:
+        special = special_values(values, counts, array.rows, share, coded=not is_time)
+    ends = special.argmin(), len(special) - 1 - special[::-1].argmin()
+    low, high = plain(values[[*ends]])
     return Column(
         name,
         kind,

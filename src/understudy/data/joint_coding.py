@@ -69,12 +69,14 @@ class EncodedColumn:
         """Encode an Arrow column; `name` is for messages."""
         series = plain_series(array, name)
         gaps = series.null_count() > 0
-        places, distinct = _ranked(series.drop_nulls() if gaps else series)
-        codes = places.astype(code_dtype(len(distinct) + gaps))
         if gaps:
-            known = to_numpy(series.is_not_null().to_arrow())
-            codes = np.full(len(series), len(distinct), codes.dtype)
-            codes[known] = places
+            known = pl.Series(pl.from_arrow(pc.is_valid(series.to_arrow())))
+            places, distinct = _ranked(series.filter(known))
+            codes = np.full(len(series), len(distinct), code_dtype(len(distinct) + 1))
+            codes[known.to_numpy()] = places
+        else:
+            places, distinct = _ranked(series)
+            codes = places.astype(code_dtype(len(distinct)))
         return cls(distinct, codes, gaps, form_of(array.type, name), order)
 
     def take(self, rows: NDArray[np.integer]) -> EncodedColumn:
@@ -328,7 +330,8 @@ def _code(name: str, columns: Mapping[str, EncodedColumn]) -> tuple[dict[str, Co
     places, levels = _levels(name, columns, first.form, first.order)
     if any(column.gaps for column in columns.values()):
         held = levels.held
-        gap = (*held, None) if isinstance(held, tuple) else held.extend_constant(None, 1)
+        missing = pl.Series([None], dtype=getattr(held, "dtype", None))
+        gap = (*held, None) if isinstance(held, tuple) else pl.concat([held, missing])
         numbers = None if levels.numbers is None else np.append(levels.numbers, np.nan)
         levels = Levels(gap, numbers, len(levels))
     kind = code_dtype(max(len(levels), 1))
@@ -413,8 +416,8 @@ def _ranked(
     encoded = series.to_arrow().dictionary_encode()
     ranked = _in_order(encoded.dictionary, order)
     place = np.empty(len(ranked), np.int64)
-    place[ranked] = np.arange(len(ranked))
-    distinct = pl.Series(pl.from_arrow(encoded.dictionary)).gather(ranked)
+    place[to_numpy(ranked)] = np.arange(len(ranked))
+    distinct = pl.Series(pl.from_arrow(encoded.dictionary.take(ranked)))
     return place[to_numpy(encoded.indices)], distinct
 
 
@@ -430,13 +433,13 @@ def _ranked_floats(
     return places, ordered[is_new]
 
 
-def _in_order(distinct: pa.Array, order: Sequence[Any] | None) -> NDArray[np.int64]:
+def _in_order(distinct: pa.Array, order: Sequence[Any] | None) -> pa.Array:
     """Return the levels' places in the order that their own type gives, or sorted."""
     if not order or not pa.types.is_large_string(distinct.type):
-        return to_numpy(pc.array_sort_indices(distinct)).astype(np.int64)
+        return pc.array_sort_indices(distinct)
     place = {str(level): number for number, level in enumerate(order)}
     levels = distinct.to_pylist()
     ranked = sorted(
         range(len(levels)), key=lambda at: (place.get(levels[at], len(place)), levels[at])
     )
-    return np.array(ranked, np.int64)
+    return pl.Series(ranked, dtype=pl.Int64).to_arrow()

@@ -128,7 +128,7 @@ def _is_spike(counts: NDArray[np.int64], often: NDArray[np.bool_]) -> NDArray[np
 
     found = np.zeros(len(counts), bool)
     for place in np.flatnonzero(often):
-        near, around = (_beside(counts, place, reach) for reach in (_NEIGHBOURS, _AROUND))
+        near, around = (_beside(counts, int(place), reach) for reach in (_NEIGHBOURS, _AROUND))
         if counts[place] >= SPIKE * np.median(near):
             together = counts[place] + around.sum()
             chance = bdtrc(counts[place] - 1, together, 1 / (len(around) + 1))

@@ -7,14 +7,16 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from understudy.data.counted import Counted, Tallies
+from understudy.data.counted import Counted, Order, Tallies
 from understudy.data.csv_files import (
     direct_columns,
     found_columns,
@@ -33,10 +35,12 @@ from understudy.data.frames import Layout, check_names, to_arrow
 from understudy.data.kinds import ARROW, CSV, ReadOptions
 from understudy.data.kinds.database import is_address
 from understudy.data.kinds.opening import Opened, open_table
+from understudy.data.memory import check_column
 from understudy.data.number_format import NumberFormat
 from understudy.data.source import CodedStream, Combinations, Encoder, Joined
 from understudy.data.text_columns import find_texts
 from understudy.data.typed_dialect import AnyDialect, TypedDialect
+from understudy.data.values import to_numpy
 from understudy.errors import DataError, unknown_columns
 from understudy.showing import reason
 
@@ -51,6 +55,15 @@ BYTES_OF_TEXT = 2**22
 
 VALUES_OF_BATCH, FEWEST_ROWS = 2**22, 2**12
 """Values that a batch of many columns has, about, and the rows that it has at least."""
+
+_PLAIN_NUMBERS = {
+    pl.Float64: np.float64,
+    pl.Float32: np.float32,
+    pl.Int64: np.int64,
+    pl.Int32: np.int32,
+    pl.UInt64: np.uint64,
+    pl.UInt32: np.uint32,
+}
 
 _READ_WHOLE = "or read it whole, without `stream`."
 
@@ -166,15 +179,33 @@ class FileStream:
         the others is read by itself.
         """
         wanted = [name for name in self.names if names is None or name in names]
-        tallies = Tallies(wanted)
+        tallies, sizes = Tallies(wanted), dict.fromkeys(wanted, 0)
         for batch in self.batches(wanted):
             tallies.add(to_arrow(batch))
+            for column in batch:
+                sizes[column.name] += int(column.estimated_size())
         for name in wanted:
             found = tallies.counted(name)
             if found is None:
                 pa.default_memory_pool().release_unused()  # of what was counted before
-                found = Counted.of(self.table([name])[name].combine_chunks())
+                check_column(name, sizes[name])
+                found = self._counted(name)
             yield name, found
+
+    def _counted(self, name: str) -> Counted:
+        """Count the many values of a column; numbers are held once, and sorted where they are."""
+        kind = self.empty.schema[name]
+        if kind not in _PLAIN_NUMBERS:
+            return Counted.of(self.table([name])[name].combine_chunks())
+        values, filled = np.empty(self.rows, _PLAIN_NUMBERS[kind]), 0
+        orders = []
+        for batch in self.arrow_batches([name]):
+            part = batch[name].combine_chunks()
+            orders.append(Order.of(part))
+            known = to_numpy(part.drop_null())
+            values[filled : filled + len(known)] = known
+            filled += len(known)
+        return Counted.of_numbers(values[:filled], self.rows - filled, reduce(add, orders))
 
     def combinations(self, names: Sequence[str]) -> Combinations:
         """Return the different rows of some columns, and how many records are like each."""
@@ -192,9 +223,9 @@ class FileStream:
             seen += len(batch)
         return to_arrow(pl.concat(parts))
 
-    def arrow_batches(self) -> Iterator[pa.Table]:
+    def arrow_batches(self, names: Sequence[str] | None = None) -> Iterator[pa.Table]:
         """Yield the rows in order as Arrow tables, at most `batch_rows` at a time."""
-        yield from map(to_arrow, self.batches())
+        yield from map(to_arrow, self.batches(names))
 
     def batches(self, names: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
         """Yield the rows in order, or some columns of them, at most `batch_rows` at a time."""

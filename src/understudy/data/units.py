@@ -20,9 +20,9 @@ def without_gaps(array: pa.Array) -> pa.Array:
     """Return the values of a column that are not missing, as they are and not as a dictionary."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    if pa.types.is_floating(array.type):
-        array = array.filter(pc.invert(pc.is_nan(array)).fill_null(False))
-    return array.drop_null()
+    if pa.types.is_floating(array.type) and pc.any(none := pc.is_nan(array)).as_py():
+        array = array.filter(pc.invert(none).fill_null(False))
+    return array.drop_null() if array.null_count else array
 
 
 def codes_of(array: pa.Array) -> Codes:

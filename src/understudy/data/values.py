@@ -166,6 +166,13 @@ def all_differ(array: pa.Array) -> bool:
     return True
 
 
+def mostly_differ(array: pa.Array) -> bool:
+    """Tell whether a column holds numbers of which nearly all of the first ones differ."""
+    plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+    some = array[:_FIRST].drop_null()
+    return plain and len(some.unique()) > _FIRST // 2
+
+
 def from_numpy(values: NDArray[Any], missing: NDArray[np.bool_]) -> pa.Array:
     """Return a NumPy array of numbers as an Arrow column, with gaps; pandas is not imported."""
     valid = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
@@ -276,9 +283,10 @@ def decimals_of(values: NDArray[np.float64], single: bool = False) -> int | None
     >>> decimals_of(np.array([1.5, 2.25, 3.0]))
     2
     """
-    finite = values[np.isfinite(values)]
+    which = np.isfinite(values)
+    finite = values if which.all() else values[which]
     largest = LARGEST_WHOLE[pa.float32()] if single else 2.0**53
-    scale = float(np.max(np.abs(finite), initial=0.0))
+    scale = float(max(-np.min(finite, initial=0.0), np.max(finite, initial=0.0)))
     for decimals in range(10):
         if scale * 10.0**decimals >= largest:
             return None  # floats of this size hold no more decimals: all would seem to fit

@@ -94,6 +94,8 @@ class _Columns:
             yield from (f"{name!r} holds no dates or times" for name in wrong)
             if not wrong and self.dated(one.of[0]) != self.dated(one.of[1]):
                 yield "one holds times of day, the other dates"
+        elif one.form == "years":
+            yield from (f"{name!r} holds no dates" for name in one.of if not self.dated(name))
         else:
             yield from (f"{name!r} holds no numbers" for name in one.of if not self.number(name))
 

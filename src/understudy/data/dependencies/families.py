@@ -44,6 +44,7 @@ Form = Literal[
     "ratio",
     "ratio to square",
     "gap",
+    "years",
     "clock",
 ]
 """What a formula computes; see `Formula`."""
@@ -59,28 +60,15 @@ CODES: dict[Code, tuple[str, str]] = {
 """What is written so, and in what it is drawn."""
 
 OF_TWO: tuple[Form, ...] = (
-    "sum",
-    "difference",
-    "product",
-    "ratio",
-    "ratio to square",
-    "gap",
-    "clock",
+    *("sum", "difference", "product", "ratio", "ratio to square"),
+    *("gap", "years", "clock"),
 )
 """The forms that take two columns."""
 
 PARTS: tuple[Form, ...] = (
-    "year",
-    "quarter",
-    "month",
-    "day",
-    "weekday",
-    "hour",
-    "minute",
-    "second",
-    "yyyymmdd",
-    "yyyymm",
-    "hhmm",
+    *("year", "quarter", "month", "day", "weekday"),
+    *("hour", "minute", "second"),
+    *CODES,
 )
 """The forms that are a part of a date or time, or write one as a whole number."""
 
@@ -185,8 +173,8 @@ class Formula(_Dependency):
         number: yyyymmdd, yyyymm, hhmm.
         Of two columns a and b: sum (factor * (a + b) + constant), difference (a - b +
         constant), product (factor * a * b), ratio (factor * a / b), ratio to square (factor * a /
-        b^2), gap (time from b to a, in units of `factor` seconds), clock (a time as hhmm, so many
-        minutes later).
+        b^2), gap (time from b to a, in units of `factor` seconds), years (whole years from b to
+        a, as ages are counted), clock (a time as hhmm, so many minutes later).
     of : tuple of str
         The columns that it is computed from.
     factor, constant : float
@@ -235,13 +223,14 @@ class Formula(_Dependency):
     def _of_one(self) -> str:
         a, by = repr(self.of[0]), f"{self.factor:.6g}"
         to = "" if self.factor == 1 else f" to multiples of {by}"
+        if self.form in CODES:
+            return f"{a} as {self.form}"
         return {
             "multiple": f"{self._times}{a}{self._plus}",
             "square": f"{self._times}{a} squared",
             "log1p": f"log(1 + {a})",
             "quotient": f"{a} divided by {by}, rounded down",
             "remainder": f"the remainder of {a} divided by {by}",
-            **{code: f"{a} as {code}" for code in CODES},
             **{form: f"{form}({a})" for form in ("log", "log10", "log2")},
             **{form: f"{a} {form}{to}" for form in ("rounded", "rounded down", "rounded up")},
         }.get(self.form, f"the {self.form} of {a}")
@@ -259,6 +248,7 @@ class Formula(_Dependency):
             "ratio": f"{self._times}{a} / {b}",
             "ratio to square": f"{self._times}{a} / {b} squared",
             "gap": f"{a} - {b} in {unit}{self._plus}",
+            "years": f"the whole years from {b} to {a}",
             "clock": f"{a} and {b} minutes, on the clock",
         }[self.form]
 

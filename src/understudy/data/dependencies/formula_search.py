@@ -38,7 +38,7 @@ _MOST_FOR_ONE = 4
 _WHOLE: tuple[Form, ...] = (
     *("rounded", "rounded down", "rounded up", "quotient", "remainder"),
     *PARTS,
-    *("clock", "date", "gap"),
+    *("clock", "date", "gap", "years"),
 )
 """Forms that give numbers which are rounded already."""
 _TICKS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -127,6 +127,7 @@ class _Search:
     def of_two(self) -> Iterator[Formula]:
         """Yield the formulas of two columns: of times, then of numbers."""
         yield from self._gaps()
+        yield from self._ages()
         yield from self._clocks()
         numbers = self.numbers[:MOST_NUMBERS]
         tests = math.comb(len(numbers), 2) * len(numbers) * 8
@@ -149,6 +150,15 @@ class _Search:
                     for name in self.looks.near(seconds / unit + constant)
                     if self._ticks(name) in (None, unit)
                 ]
+        yield from self._checked(found, max(len(found), 1))
+
+    def _ages(self) -> Iterator[Formula]:
+        """Yield the columns that seem to be the whole years between two dates."""
+        found = []
+        dates = [name for name in self.times if not pa.types.is_time(self.views[name].array.type)]
+        for a, b in permutations(dates, 2) if self.numbers else ():
+            told = computed(Formula("", "years", (a, b)), [*map(self._first_look, (a, b))])
+            found += [Formula(name, "years", (a, b)) for name in self.looks.near(told)]
         yield from self._checked(found, max(len(found), 1))
 
     def _ticks(self, name: str) -> float | None:
@@ -224,7 +234,7 @@ def _tally(views: Views, formula: Formula, *, few: bool, chance: bool = False) -
 def told_by(formula: Formula, views: Views) -> Floats:
     """Return what a formula gives for the records of some views."""
     of = [views[name] for name in formula.of]
-    reckoned = formula.form != "gap" and not any(one.timed for one in of)
+    reckoned = formula.form not in ("gap", "years") and not any(one.timed for one in of)
     plain = [one.floats for one in of] if reckoned else None
     return computed(formula, [one.array for one in of], plain)
 

@@ -118,6 +118,8 @@ def computed(
         return as_floats(_PARTS_OF_TIME[formula.form](a).cast(pa.int64()), formula.of[0])
     if formula.form == "date" and timed:
         return as_floats(a.cast(pa.date32(), safe=False), formula.of[0])
+    if formula.form == "years":
+        return _whole_years(of[1], of[0])
     if formula.form == "gap":
         ticks = [numbers(one, name) for one, name in zip(of, formula.of, strict=True)]
         seconds = seconds_between(ticks[0], ticks[1], a.type, of[1].type)
@@ -125,6 +127,22 @@ def computed(
     if plain is None:
         plain = [as_floats(one, name) for one, name in zip(of, formula.of, strict=True)]
     return plain_formula(formula.form, plain, formula.factor, formula.constant)
+
+
+def _whole_years(born: pa.Array, seen: pa.Array) -> Floats:
+    """Return the age that somebody has on a day; NaN where one is missing.
+
+    Examples
+    --------
+    >>> import datetime as dt
+    >>> born, seen = pa.array([dt.date(1960, 5, 2)] * 2), [dt.date(2020, 5, day) for day in (1, 2)]
+    >>> _whole_years(born, pa.array(seen))
+    array([59., 60.])
+    """
+    days = [
+        as_floats(_in_one(pc.year(one), pc.month(one), pc.day(one)), "") for one in (born, seen)
+    ]
+    return np.asarray(np.floor((days[1] - days[0]) / 10_000))
 
 
 def seconds_between(a: Numbers, b: Numbers, kind: pa.DataType, other: pa.DataType) -> Floats:

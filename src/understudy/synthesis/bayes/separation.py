@@ -109,10 +109,14 @@ def with_kept(graph: nx.DiGraph[str], kept: Collection[str]) -> nx.DiGraph[str]:
 
 def above(network: Network, names: Collection[str]) -> frozenset[str]:
     """Return some attributes and all of their ancestors."""
-    import networkx as nx
-
-    graph = network.to_networkx()
-    return frozenset(names).union(*(nx.ancestors(graph, name) for name in names))
+    found: set[str] = set()
+    waiting = [*names]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += network.parents[name]
+    return frozenset(found)
 
 
 def separation_in_words(pairs: Collection[Pair]) -> list[str]:
