@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -16,7 +17,13 @@ from understudy.audit.findings import (
     ReleaseFindings,
     UtilityFindings,
 )
-from understudy.audit.notices import drawn_in_common, in_common, late_notices
+from understudy.audit.notices import (
+    drawn_in_common,
+    in_common,
+    late_notices,
+    release_of_control,
+)
+from understudy.audit.task import Given
 from understudy.data import hold_out
 from understudy.data.joint_coding import encode
 
@@ -137,6 +144,33 @@ def test_honest_splits_keep_their_control_records():
         other = encode(pl.DataFrame({name: rng.integers(0, 12, 300) for name in "abc"}))
         kept += not in_common("control", table, other)
     assert kept == 60
+
+
+def test_control_records_that_the_release_holds(table, fresh):
+    # Who gives the release as control would be told that all of it is a pattern.
+    (told,) = notes(table, fresh, control=fresh)
+    assert told == (
+        "The release 'synthetic' holds more of the control records than of the original's. They "
+        "would not tell what is true of others, so they were not used. Give records like the "
+        "original's that no synthesis used."
+    )
+    asked = {"keys": ["age", "sex"], "sensitive": "ill", "measures": "quick"}
+    figures = audit(table, fresh, control=fresh, **asked).findings.releases[0].figures
+    assert all(np.isnan(one.control) for one in figures)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_control_records_stay_whoever_the_release_is_of(seed):
+    # Of 1,000 records that many share; each would be thrown away in one of 1,000 cases at most.
+    rng = np.random.default_rng(seed)
+    people = pl.DataFrame({name: rng.binomial(9, 0.5, 1000) for name in "abc"})
+    original, control, others = people[:500], people[500:700], people[700:]
+    releases = others, original, pl.concat([original, control])
+    for table in releases:
+        task = SimpleNamespace(releases=(Given("r", (table,)),))
+        assert release_of_control(task, encode(original), encode(control)) == ""
+    task = SimpleNamespace(releases=(Given("r", (others,)), Given("s", (control,))))
+    assert release_of_control(task, encode(original), encode(control)) == "s"
 
 
 def test_tables_of_another_schema(table, fresh):

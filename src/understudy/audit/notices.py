@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 from understudy.audit.findings import Findings
 from understudy.audit.task import Task, columns_of, columns_of_own_values
 from understudy.data.frames import to_narwhals
-from understudy.data.joint_coding import CodedTables, EncodedTable
+from understudy.data.joint_coding import CodedTables, EncodedTable, encode
 from understudy.errors import UnderstudyError
 from understudy.risk.chance import Agreement
+from understudy.risk.tails import hypergeometric_tail
 from understudy.wording import counted, percent, quoted
 
+MORE_OF_CONTROL = 0.05
+"""A release that holds so many more of the control records than of the original's, as a share, is
+made of them."""
 CHANCE = 0.001
 """Control records are like original ones by chance, too; it is told if chance does so more rarely
 than this."""
@@ -156,6 +160,58 @@ def in_common(name: str, original: EncodedTable, table: EncodedTable) -> int:
     # They come in whole records, however little they vary.
     careful = replace(by_chance, variance=max(by_chance.variance, 1.0))
     return found if careful.p_value < CHANCE else 0
+
+
+def unfit_control(task: Task, real: Mapping[str, EncodedTable]) -> tuple[bool, tuple[str, ...]]:
+    """Return whether the control records are none, and what is to be told of a release then.
+
+    That they are in the original, `notices` tells.
+    """
+    if "control" not in real:
+        return False, ()
+    original, control = real["original"], real["control"]
+    if made := release_of_control(task, original, control):
+        told = (
+            f"The release {made!r} holds more of the control records than of the original's. They "
+            "would not tell what is true of others, so they were not used. Give records like the "
+            "original's that no synthesis used."
+        )
+        return True, (told,)
+    return bool(in_common("control", original, control)), ()
+
+
+def release_of_control(task: Task, original: EncodedTable, control: EncodedTable) -> str:
+    """Return the name of a release that is made of the control records; empty if none is.
+
+    If it made no difference to a release who is in the original and who is in the control, it would
+    hold as many records of both. If it holds more of the control records, they are no others.
+    """
+    for given in task.releases:
+        for table in map(encode, given.tables):
+            held = {"original": original, "control": control, "release": table}
+            shared = [
+                name for name in original.names if name in control.names and name in table.names
+            ]
+            if len(shared) < 2 or not all(len(one) for one in held.values()):
+                continue
+            try:
+                coded = CodedTables.of(held, shared).tables
+            except UnderstudyError:
+                continue
+            rows = {
+                which: pl.DataFrame({str(at): codes[name] for at, name in enumerate(shared)})
+                for which, codes in coded.items()
+            }
+            inside, outside = (
+                rows[which].join(rows["release"], on=rows[which].columns, how="semi").height
+                for which in ("original", "control")
+            )
+            people, others = len(original), len(control)
+            more = outside / others - inside / people > MORE_OF_CONTROL
+            by_chance = hypergeometric_tail(outside, people + others, inside + outside, others)
+            if more and float(by_chance) < CHANCE:
+                return given.name
+    return ""
 
 
 def drawn_in_common(alike: NDArray[np.integer], drawn: int, found: int) -> Agreement:

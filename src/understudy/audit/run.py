@@ -17,7 +17,7 @@ from understudy.audit.failures import each_warning_once
 from understudy.audit.findings import Findings
 from understudy.audit.limits import Limits
 from understudy.audit.measuring import run_measures, tables_made_ready
-from understudy.audit.notices import in_common, late_notices, notices
+from understudy.audit.notices import late_notices, notices, unfit_control
 from understudy.audit.result import Audit
 from understudy.audit.synthesis import encoded
 from understudy.audit.task import (
@@ -227,7 +227,9 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
             *notes,
         )
     given_control = attacked.control
-    if "control" in real and in_common("control", real["original"], real["control"]):
+    unfit, told_of_control = unfit_control(attacked, real)
+    notes = (*told_of_control, *notes)
+    if unfit:
         task, attacked = replace(task, control=None), replace(attacked, control=None)
     ranked: Ranked | None = None
     if sensitive is None:
