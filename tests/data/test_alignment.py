@@ -78,5 +78,5 @@ def test_a_message_names_the_two_tables_that_differ():
 
 
 def test_what_no_table_holds():
-    with pytest.raises(DataError, match="Column 'x' holds list<item: int64>"):
+    with pytest.raises(DataError, match="Column 'x' holds lists, which"):
         stack([[1, 2]])
