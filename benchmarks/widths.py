@@ -1,9 +1,8 @@
 """Tables of 300 and of 1,000 columns in each method: CPU seconds of a fit and as many rows.
 
 Run with ``python benchmarks/widths.py``. All columns have five levels and depend on one hidden
-number. Methods that take longer than their limit when they were last measured are named in
-``KNOWN``. The greedy search is left out: for so many columns it says how many hours it would take,
-and asks. Exits with 1 if another limit is missed.
+number. The greedy search is left out: for so many columns it says how many hours it would take,
+and asks. Exits with 1 if a limit is missed.
 """
 
 from __future__ import annotations
