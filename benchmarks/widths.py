@@ -66,11 +66,13 @@ def report(sizes: list[int], rows: int = ROWS) -> int:
     lines, missed = [], []
     for columns in sizes:
         frame = table(columns, rows)
-        schema = Schema.infer(frame, dependencies=False)
+        schema = Schema.infer(frame, dependencies=False).as_public()
         small = table(3, 50)
         for name, model in methods(columns).items():
             # A small table first, so that kernels are there.
-            methods(columns)[name].fit(small, Schema.infer(small, dependencies=False)).sample()
+            methods(columns)[name].fit(
+                small, Schema.infer(small, dependencies=False).as_public()
+            ).sample()
             took = seconds(model, frame, schema)
             note(f"{name}, {rows:,} x {columns:,}", "CPU s", took, LIMIT)
             lines.append([f"{columns:,}", name, f"{took:.1f}"])
