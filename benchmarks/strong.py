@@ -289,14 +289,20 @@ def smoothed(limits: Limits) -> None:
     rows = []
     for (name, table, root, unknown, count), k in itertools.product(tables, (1, 2, 3)):
         chosen = np.random.default_rng(1).choice(table.height, count, replace=False)
-        plain, smooth = (
-            Trial(BayesNet(k, "greedy", root=root, smoothing=smoothing, random_state=1), table)
-            for smoothing in (0, "auto")
+        plain, smooth, whole = (
+            Trial(BayesNet(k, "greedy", root=root, random_state=1, **how), table)
+            for how in ({"smoothing": 0}, {}, {"halves": False})
         )
-        asked: list[dict[str, Any]] = [{"unknown": one} for one in unknown]
-        for how in (*asked, {"records": chosen}):
-            (before, exposed), (after, attack) = plain.attack(**how), smooth.attack(**how)
-            what = f"{name}, k = {k}, {how.get('unknown', f'whole record of {count}')}"
+        asked: list[tuple[str, Trial, dict[str, Any]]]
+        asked = [(one, smooth, {"unknown": one}) for one in unknown]
+        asked += [
+            ("age, not in halves", whole, {"unknown": "age"}),
+            (f"whole record of {count}", smooth, {"records": chosen}),
+        ]
+        for asked_for, smoothed_trial, how in asked:
+            before, exposed = plain.attack(**how)
+            after, attack = smoothed_trial.attack(**how)
+            what = f"{name}, k = {k}, {asked_for}"
             ratio = limits(f"{what}, smoothed / not", after / before, k + 1)
             rows.append(
                 (

@@ -96,7 +96,8 @@ EVERYTHING = {
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Reproduce a table of a paper as Markdown, or draw one of its figures.",
+    help="Reproduce a table of a paper as Markdown, or draw one of its figures. The tables of the "
+    "page docs/reproduction.md are commands, too, by their numbers: python -m studies 2020-1.",
 )
 Parents = Annotated[str, typer.Option(help="Values of k, separated by commas.")]
 Structures = Annotated[str, typer.Option(help="Searches, separated by commas.")]
@@ -170,11 +171,12 @@ def print_private_risk(
     table: Annotated[
         str | None, typer.Option(help="cmc or Adult; both that are at hand if not given.")
     ] = None,
+    releases: Annotated[int, typer.Option(min=1, help="Releases of each method.")] = 10,
     seed: Seed = 1,
 ) -> None:
     """Attack private releases, beside those of trees and networks."""
     with _progress():
-        found = private_risk_markdown(table, seed)
+        found = private_risk_markdown(table, seed, releases)
     typer.echo(found)
 
 

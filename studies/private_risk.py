@@ -6,19 +6,20 @@ how often a sensitive value is guessed by keys, and how well members are told fr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
 import polars as pl
 
-from studies.lookalikes import in_words
+from understudy.arguments import check_choice
 from understudy.data import Schema, fetch, load
 from understudy.errors import DataError
 from understudy.progress import quietly, track
-from understudy.risk import attribution, lookalikes, membership_by_control
+from understudy.risk import Lookalikes, attribution, lookalikes, membership_by_control
 from understudy.synthesis import BayesNet, Cart, DPMarginals, Independent, Synthesizer
-from understudy.wording import markdown_table, percent
+from understudy.wording import counted, markdown_table, percent
 
 EPSILONS = (0.1, 1.0, 10.0)
 BINS = 8
@@ -75,39 +76,103 @@ def models(seed: int) -> dict[str, tuple[Synthesizer, bool]]:
     return found
 
 
-def private_risk_markdown(table: str | None = None, seed: int = 1) -> str:
+def private_risk_markdown(table: str | None = None, seed: int = 1, releases: int = 10) -> str:
     """Return a table of risks for each scene that is at hand, or for the one that is named."""
+    if table is not None:
+        check_choice("table", table, [scene.title for scene in SCENES])
     parts = []
     for scene in SCENES:
         if table not in (None, scene.title):
             continue
         try:
             records = scene.read()
-        except DataError:
-            continue  # the user has to fetch it
-        parts.append(_attacked(scene, records, seed))
+        except DataError as error:
+            if table is not None:
+                raise
+            parts.append(f"{scene.title} is left out: {error}")
+            continue
+        parts.append(_attacked(scene, records, range(seed, seed + releases)))
     return "\n\n".join(parts)
 
 
-def _attacked(scene: Scene, records: pl.DataFrame, seed: int) -> str:
+def _attacked(scene: Scene, records: pl.DataFrame, seeds: Sequence[int]) -> str:
     schema = public_schema(records)
-    drawn = records.sample(2 * scene.size, shuffle=True, seed=seed)
-    original, control = drawn.head(scene.size), drawn.slice(scene.size)
-    rows = []
-    for name, (model, public) in track(list(models(seed).items()), f"Attacking {scene.title}"):
-        with quietly():
-            own = schema if public else Schema.infer(original, dependencies=False)
-            release = cast("pl.DataFrame", model.fit(original, own).sample(random_state=seed))
-            near = lookalikes(original, release, random_state=seed)
-            guess = attribution(
-                original, release, keys=scene.keys, sensitive=scene.sensitive, control=control
-            )
-            members = membership_by_control(original, release, control, random_state=seed)
-        others = "" if guess.control is None else percent(guess.control.accuracy)
-        rows.append([name, in_words(near), percent(guess.accuracy), others, percent(members.auc)])
+    runs: dict[str, list[_Run]] = {}
+    for seed in seeds:
+        drawn = records.sample(2 * scene.size, shuffle=True, seed=seed)
+        halves = drawn.head(scene.size), drawn.slice(scene.size)
+        named = list(models(seed).items())
+        for name, (model, public) in track(named, f"Attacking {scene.title}"):
+            with quietly():
+                runs.setdefault(name, []).append(
+                    _run(scene, halves, model, schema if public else None, seed)
+                )
     heading = (
         f"{scene.title}: {scene.size:,} records, {scene.size:,} control records; "
-        f"{', '.join(scene.keys)} known, {scene.sensitive} wanted."
+        f"{', '.join(scene.keys)} known, {scene.sensitive} wanted; "
+        f"{counted(len(seeds), 'release')}."
     )
-    columns = ["release", "lookalikes / expected", "GCAP", "GCAP, control", "membership (AUC)"]
+    columns = [
+        "release",
+        "lookalikes / expected",
+        "alarms",
+        "GCAP",
+        "GCAP, control",
+        "membership (AUC)",
+    ]
+    rows = [[name, *_together(own)] for name, own in runs.items()]
     return f"{heading}\n\n{markdown_table(columns, rows)}"
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What attacks found in one release."""
+
+    near: Lookalikes
+    guessed: float
+    of_others: float
+    told_apart: float
+
+
+def _run(
+    scene: Scene,
+    halves: tuple[pl.DataFrame, pl.DataFrame],
+    model: Synthesizer,
+    schema: Schema | None,
+    seed: int,
+) -> _Run:
+    original, control = halves
+    own = schema or Schema.infer(original, dependencies=False)
+    release = cast("pl.DataFrame", model.fit(original, own).sample(random_state=seed))
+    guess = attribution(
+        original, release, keys=scene.keys, sensitive=scene.sensitive, control=control
+    )
+    return _Run(
+        lookalikes(original, release, random_state=seed),
+        guess.accuracy,
+        np.nan if guess.control is None else guess.control.accuracy,
+        membership_by_control(original, release, control, random_state=seed).auc,
+    )
+
+
+def _together(runs: Sequence[_Run]) -> list[str]:
+    """Return means over releases, with the standard deviation of one behind."""
+    found, expected = (
+        np.mean([getattr(run.near, name) for run in runs]) for name in ("found", "expected")
+    )
+    alarms = sum(run.near.alarm for run in runs)
+    shares = [
+        [getattr(run, name) for run in runs] for name in ("guessed", "of_others", "told_apart")
+    ]
+    return [
+        f"{found:.0f} / {expected:.0f}",
+        f"**{alarms} of {len(runs)}**" if alarms > len(runs) / 2 else f"{alarms} of {len(runs)}",
+        *(_spread(own) for own in shares),
+    ]
+
+
+def _spread(shares: Sequence[float]) -> str:
+    if np.isnan(shares).all():
+        return ""
+    spread = f" ± {100 * np.std(shares, ddof=1):.1f}" if len(shares) > 1 else ""
+    return f"{percent(float(np.mean(shares)))}{spread}"

@@ -140,6 +140,14 @@ def stopped_by(interrupt: KeyboardInterrupt) -> BaseException:
     return Stopped() if _state.blocks else interrupt
 
 
+def asked() -> Stopped | None:
+    """Return the stop that was asked for, if one was.
+
+    A library that is interrupted may raise an error of its own, such as `ImportError`.
+    """
+    return None if _state.asked is None else Stopped(_state.asked)
+
+
 def leave(code: int) -> NoReturn:
     """End the process, without waiting for threads that still compute."""
     others = [one for one in threading.enumerate() if not one.daemon]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import replace
 
 import pytest
@@ -21,6 +22,8 @@ from understudy.audit.findings import (
     UtilityFindings,
     WayFindings,
 )
+from understudy.audit.task import Given, Task, keys_by_kind
+from understudy.risk.scenario import Scenario
 from understudy.utility.shares import ColumnShares
 
 HIGH, LOW = 0.3, 0.0
@@ -239,6 +242,31 @@ def test_rare_values_are_made_coarser():
     assert set(one.parameters) == {"top_code", "group_rare"}
     assert coarser(more=kinds, **rare, **use({"9": 0.8, "10": 0.2}, {"a": 0.9, "b": 0.1})) == []
     assert coarser(more=kinds) == []  # nothing rare was told
+
+
+def test_only_extremes_that_are_there_are_cut_off(as_frame):
+    numbers = {"age": [*range(1, 101)], "few": [1, 2] * 50}
+    dates = [dt.datetime(2020, 1, 1, tzinfo=dt.UTC) + dt.timedelta(day) for day in range(100)]
+    original = as_frame({**numbers, "born": dates, "job": ["a", "b"] * 50})
+    plain = {"target": None, "control": None, "test": None, "groups": {}, "measures": "quick"}
+    plain |= {"classifiers": None, "seed": 0, "show_records": False}
+    # 99 of 100 are at most 99 years old, and born by the 99th day.
+    for oldest, latest, expected in [(99, 98, ()), (100, 98, ("age",)), (99, 99, ("born",))]:
+        release = as_frame(
+            {
+                "age": [1, oldest],
+                "few": [1, 2],
+                "born": [dates[0], dates[latest]],
+                "job": ["a", "b"],
+            }
+        )
+        task = Task(
+            original=original,
+            releases=(Given("r", (release,)),),
+            scenario=Scenario(("age", "few", "born", "job"), "ill"),
+            **plain,
+        )
+        assert keys_by_kind(task, 0.99) == (expected, ("job",))
 
 
 @pytest.mark.parametrize(("gain", "asked"), [(HIGH, True), (None, True), (LOW, False)])

@@ -25,7 +25,8 @@ from understudy.audit.findings import (
     UtilityFindings,
     WayFindings,
 )
-from understudy.audit.gate import Condition, check, figure_names, metrics_of
+from understudy.audit.gate import Condition, check
+from understudy.audit.gate_names import figure_names, metrics_of
 from understudy.audit.levels import LEVELS
 from understudy.audit.measures import MEASURES, figure_kinds
 from understudy.errors import ParameterError

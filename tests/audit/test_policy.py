@@ -100,6 +100,9 @@ def test_either_table_is_optional(tmp_path):
         ("limits", {"chance": -0.1}, "chance must be a number from 0; got -0.1"),
         ("limits", {"chance": float("nan")}, "chance must be a number from 0; got nan"),
         ("limits", {"doubled_bits": float("inf")}, "doubled_bits must be a number from 0; got inf"),
+        ("limits", {"chance": 0}, "chance must be more than 0: no evidence rules out all chance"),
+        ("limits", {"sure": 0.0}, "sure must be more than 0"),
+        ("limits", {"enough_to_copy": 2.5}, "enough_to_copy is a number of records; got 2.5"),
         ("limits", {"power": 5}, "power is a share from 0 to 1; got 5. For 5%, write 0.05."),
         (
             "gates",
@@ -157,7 +160,8 @@ def test_a_policy_holds_releases_against_its_conditions():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_limit_can_be_set_and_none_lets_everything_pass(name):
-    assert getattr(read_policy({"limits": {name: 0.5}}).limits, name) == 0.5
+    value = 30 if name == "enough_to_copy" else 0.5
+    assert getattr(read_policy({"limits": {name: value}}).limits, name) == value
     for wrong in (float("nan"), float("inf"), -1):
         with pytest.raises(ParameterError, match=f"{name} must be a number from 0"):
             Limits(**{name: wrong})

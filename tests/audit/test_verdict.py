@@ -229,6 +229,10 @@ def test_a_copy_is_high_whatever_else_was_found():
     assert found.answers["records"].level == "high"
     assert found.headline.startswith("High risk: the release is a copy of the original")
     assert judge(*NOTHING, copied=0.95, one_of_a_kind=19).answers["records"].level != "high"
+    # Among few different records, chance makes nearly all of them, and others as well.
+    for new, level in ((0.0, "high"), (0.6, "high"), (0.7, "not measured")):
+        made = judge(*NOTHING, copied=0.95, one_of_a_kind=40, new_records=new)
+        assert made.answers["records"].level == level
 
 
 SURELY_IN = "membership.share_above_90_percent"

@@ -10,7 +10,8 @@ import time
 
 import pytest
 
-from understudy.data import simulate
+from understudy.cli import commands
+from understudy.data import partial, simulate
 from understudy.data.files import write
 
 SOON = 10.0
@@ -90,3 +91,22 @@ def test_an_interrupt_is_heard_in_each_long_step(folder, step):
     assert "Traceback" not in rest
     assert took < SOON
     assert set(folder.iterdir()) == before
+
+
+def test_an_error_that_an_interrupt_becomes_is_told_as_a_stop(monkeypatch, capsys):
+    def interrupted():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(5)
+        except BaseException:  # noqa: BLE001  # as compiled modules do while they are loaded
+            raise ImportError("cannot import name") from None
+
+    monkeypatch.setattr(partial, "finished", [])
+    monkeypatch.setattr(commands, "app", interrupted)
+    monkeypatch.setattr(commands.stopping, "leave", sys.exit)
+    with pytest.raises(SystemExit) as end:
+        commands.main()
+    assert end.value.code == 143
+    said = capsys.readouterr().err
+    assert "Stopped; nothing was written." in said
+    assert "failed" not in said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from typer.testing import CliRunner
 
-from understudy import cli
+from understudy.cli.commands import app
 from understudy.cli.synthesis import MethodOptions, unsaid, words_for
 from understudy.synthesis import METHODS
 
@@ -41,7 +41,7 @@ def test_what_is_said_is_read_again(method, parameters, monkeypatch):
 
     monkeypatch.setattr("understudy.cli.synthesis.Synthesis.synthesizer", record)
     words = words_for(method, parameters)
-    CliRunner().invoke(cli.app, ["-q", "synth", "data.csv", "-o", "never.csv", *words])
+    CliRunner().invoke(app, ["-q", "synth", "data.csv", "-o", "never.csv", *words])
     assert found == {method: parameters}
     assert unsaid(parameters) == ()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -112,3 +113,24 @@ def test_backslashes_before_quotation_marks_are_found(content, line):
     assert shape.escaped == line
     forms = dict.fromkeys("ab", ColumnFormat())
     assert any(f"Line {line} " in one for one in shape.in_words(forms, blank=False)) == bool(line)
+
+
+@pytest.mark.parametrize(
+    ("content", "short"),
+    [
+        (b"a,b,c\n1,2,3\n4,5\n6\n7,8,9\n", 2),
+        (b"a,b,c\r\n1,2,3\r\n\r\n4,5\r\n6,7,8\r\n\r\n", 1),
+        (b"a,b,c\n1,2,3\n4,5", 1),
+        (b'a,b,c\n"1,1",2,3\n"4,4",5\n6,7,8\n', 1),
+        (b'a,b,c\n"1\n1",2,3\n\n4,5,6\n', 0),
+        (b"a,b\n1,2\n\n3,4\n", 0),
+        (b"a\n1\n2\n", 0),
+    ],
+)
+def test_rows_with_too_few_fields_are_counted(content, short):
+    width = len(content.split(b"\n")[0].split(b","))
+    found = shape_of(content, ",", width)
+    assert found.short == short
+    sentences = replace(found, quotes=()).in_words({}, blank=False)
+    told = [one.split(" ")[0] for one in sentences if "fewer fields" in one]
+    assert told == [str(short)] * (short > 0)

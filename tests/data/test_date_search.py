@@ -228,3 +228,30 @@ def test_padded_clock_times_without_a_colon_are_times():
 )
 def test_other_padded_numbers_are_no_times(codes):
     assert find_dates(pl.Series(codes)) is None
+
+
+def test_padded_dates_without_signs_are_dates():
+    days = [dt.date(2021, 1, 5) + dt.timedelta(days=17 * place) for place in range(30)]
+    found = find_dates(pl.Series([f"{day:%d%m%Y}" for day in days]))
+    assert found is not None
+    assert (found.format.pattern, found.format.words) == ("%d%m%Y", "dates as ddmmyyyy")
+    assert (found.exact, found.ambiguous) == (True, False)
+    american = find_dates(pl.Series([f"{day:%m%d%Y}" for day in days]))
+    assert american is not None
+    assert american.format.order == "mdy"
+    low = [dt.date(2021, month, day) for month in (1, 2, 3) for day in range(1, 11)]
+    either = find_dates(pl.Series([f"{day:%d%m%Y}" for day in low]), "mdy")
+    assert either is not None
+    assert (either.ambiguous, either.format.pattern) == (True, "%m%d%Y")
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        [f"010120{number:02}" for number in range(9)],  # so few may be anything
+        ["05012021", "5012021", *(f"{day:02}032021" for day in range(1, 20))],
+        [f"{number:08}" for number in range(0, 10**8, 10**6 + 7)],
+    ],
+)
+def test_other_codes_of_eight_digits_are_no_dates(codes):
+    assert find_dates(pl.Series(codes)) is None

@@ -240,6 +240,26 @@ def test_numbers_beside_a_few_words_are_told(words, why):
     assert not any("Zyxwvut" in one.why + one.value for one in found)
 
 
+def test_refused_numbers_and_dates_beside_a_few_words_are_told():
+    days = [f"2021-{1 + n // 28:02}-{1 + n % 28:02}" for n in range(200)]
+    table = pl.DataFrame(
+        {
+            "paid": [*(f"{n}.50" for n in range(200)), *["unknown"] * 6],
+            "born": [*days, *["0000-00-00"] * 6],
+            "seen": [*days, *["Zyxwvut"] * 4, "?", "?"],
+            "note": [f"the story of number {n}" for n in range(206)],
+        }
+    )
+    found = {one.column: one.remarks[0] for one in decisions(table)}
+    assert all(one.topic == "refused" for one in found.values())
+    assert (found["paid"].setting, found["paid"].value) == ("missing", "unknown")
+    assert found["paid"].why.startswith("refused: numbers but for 'unknown': if it stands for")
+    assert (found["born"].setting, found["born"].value) == ("missing", "0000-00-00")
+    assert found["seen"].why.startswith("refused: dates or times but for 2 texts: if they stand")
+    assert found["seen"].value == "WORD"
+    assert found["note"].setting == "drop"
+
+
 def test_remarks_on_very_many_columns_are_not_all_shown(monkeypatch):
     monkeypatch.setitem(decisions.__globals__, "MOST_REMARKS", 2)
     # How many levels occur once is different in each.

@@ -81,6 +81,8 @@ def test_infinities_are_special_however_rare(as_frame):
         ([n / 8 for n in range(20)], "real"),  # measured numbers differ by nature
         ([dt.date(2020, 1, 1) + dt.timedelta(n) for n in range(20)], "datetime"),
         ([f"He came on day {n}" for n in range(20)], "text"),
+        ([f"took {n} pills in {n} days, he said" for n in range(20)], "text"),
+        ([f"DE{n} 5001 0517 5407 324{n}" for n in range(20)], "identifier"),
         ([f"name {n % 15}" for n in range(20)], "text"),  # mostly one person each
         ([f"name {n % 10}" for n in range(20)], "categorical"),
     ],

@@ -214,3 +214,25 @@ def test_whatever_the_numbers_none_comes_back(originals, count):
     made = made_of(Pattern.learn(array, "x"), array, count)
     assert len(set(made)) == count
     assert not set(made) & set(originals)
+
+
+def test_names_of_units_have_room_for_a_new_one_in_each_record():
+    codes = pl.Series([f"03{n:04}" for n in range(1, 90) if n % 3])
+    array = pl.concat([codes] * 25).to_arrow()
+    made = Pattern.learn(array, "provider", len(array)).make("provider", pa.string(), len(array))
+    assert {len(one) for one in made.to_pylist()} == {6}
+    assert len(set(made.to_pylist())) == len(array)
+    assert not set(made.to_pylist()) & set(codes)
+
+
+def test_few_numbers_go_on_above_the_original_ones():
+    """Numbers of people in a household have no form; what is made up looks like a number still."""
+    array = pa.array([1, 2, 3, 4, 1, 2] * 40)
+    pattern = Pattern.learn(array, "pid", len(array))
+    assert pattern.make("pid", pa.int64(), 3).to_pylist() == [10, 11, 12]
+    assert pattern.make("pid", pa.int64(), 2, 3).to_pylist() == [13, 14]
+    assert Pattern.from_plain(json.loads(json.dumps(pattern.to_plain()))) == pattern
+    small = pa.array([1, 2, 3] * 50, pa.int8())  # no room for 150 more above 10
+    made = Pattern.learn(small, "pid", 150).make("pid", pa.int8(), 100).to_pylist()
+    assert len(set(made)) == 100
+    assert not set(made) & {1, 2, 3}

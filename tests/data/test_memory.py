@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from understudy.data import memory, read
+from understudy.data import memory, read, scan
 from understudy.errors import DataError
 
 
@@ -38,6 +38,34 @@ def test_what_is_too_large_is_refused(table, monkeypatch, where, free, fits):
         return
     with pytest.raises(DataError, match=r"needs about 0 MB of memory, and this program can have 0"):
         read(table)
+
+
+@pytest.mark.parametrize(("packed", "enough"), [(False, 12 * 2002), (True, 24 * 2002)])
+def test_what_may_be_too_large_is_told(table, monkeypatch, caplog, packed, enough):
+    monkeypatch.setattr(memory, "_of_machine", lambda: enough)
+    memory.check_memory(table, packed=packed)
+    assert caplog.text == ""
+    monkeypatch.setattr(memory, "_of_machine", lambda: enough - 1)
+    memory.check_memory(table, packed=packed, quietly=True)
+    assert caplog.text == ""
+    memory.check_memory(table, packed=packed)
+    assert "a.csv may take 0 MB of memory, and this program can have 0 MB" in caplog.text
+
+
+def test_a_column_of_very_many_values_is_refused_or_told(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("understudy.data.counted.MOST_DISTINCT", 10_000)
+    path = tmp_path / "a.csv"
+    path.write_text("x,y\n" + "".join(f"{n / 7},{n % 2}\n" for n in range(30_000)))
+    stream = scan(path, batch_rows=8_000)  # 8 bytes for each x
+    dict(stream.describe())
+    assert "memory" not in caplog.text
+    monkeypatch.setattr(memory, "_of_machine", lambda: 6 * 240_000 - 1)
+    dict(stream.describe())
+    assert "Column 'x' has very many different values, which take 1 MB of memory" in caplog.text
+    assert "'y'" not in caplog.text
+    monkeypatch.setattr(memory, "_of_machine", lambda: 3 * 240_000 - 1)
+    with pytest.raises(DataError, match="'x' has very many different values"):
+        dict(stream.describe())
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,16 @@ def found(texts, decimal="."):
             [1.5e9, 2e8, 3000],
             "money: '$' before, K, M, bn for thousands and more",
         ),
+        (
+            ["1,234", "12,34,567", "-1,00,000", "7"],
+            [1234, 1_234_567, -100_000, 7],
+            "numbers: comma for thousands and lakhs",
+        ),
+        (
+            ["₹12,34,567.50", "₹999.00"],
+            [1_234_567.5, 999.0],
+            "money: '₹' before, comma for thousands and lakhs, 2 decimals",
+        ),
         (["£32k", "£45k"], [32, 45], "money: '£' before, 'k' after"),
         (["0,5", "12"], [0.5, 12], "numbers: decimal comma"),
         (
@@ -129,7 +139,8 @@ def test_numbers_that_are_not_alike_are_numbers_in_the_closest_form(texts, value
         ["$5", "5€"],
         ["1,2", "3"],  # two answers, perhaps
         ["1,2,3", "4"],
-        ["1,23,456"],
+        ["1,23,45"],
+        ["1,23,456", "12,345,678"],
         ["(1)", "(2)"],
         ["12-34"],
         ["5 kg", "6 g"],

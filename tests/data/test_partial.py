@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import time
 
 import pytest
 
+from understudy import stopping
 from understudy.data import partial
 from understudy.data.files import write_bytes
 from understudy.data.partial import ENDING, MARK, OLD, note_finished, sweep, under_way
@@ -79,6 +81,24 @@ with under_way(Path(sys.argv[1])) as temporary:
     print("ready", flush=True)
     time.sleep(60)
 """
+
+
+def test_a_signal_does_not_cut_the_tidying_short(tmp_path, monkeypatch):
+    remove = partial._remove
+
+    def interrupted(path):
+        os.kill(os.getpid(), signal.SIGINT)
+        remove(path)
+
+    def replace_a_folder():
+        with under_way(tmp_path / "release", folder=True) as temporary:
+            (temporary / OLD).mkdir()
+            (temporary / OLD / "report.html").write_text("former")
+            monkeypatch.setattr(partial, "_remove", interrupted)
+
+    with pytest.raises(stopping.Stopped), stopping.stoppable(lambda: None):
+        replace_a_folder()
+    assert names(tmp_path) == []
 
 
 @pytest.mark.slow

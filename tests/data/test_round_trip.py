@@ -48,6 +48,14 @@ def euros(cents):
     return "-" * (cents < 0) + grouped(cents, ".", ",") + " €"
 
 
+def in_lakhs(number):
+    """Return a whole number as India writes it: 1,23,45,678."""
+    digits = str(abs(number))
+    pairs, thousand = digits[:-3], digits[-3:]
+    cut = [pairs[max(end - 2, 0) : end] for end in range(len(pairs), 0, -2)]
+    return "-" * (number < 0) + ",".join([*reversed(cut), thousand])
+
+
 def in_brackets(cents):
     return f"({grouped(cents)})" if cents < 0 else grouped(cents)
 
@@ -71,6 +79,7 @@ COLUMNS = {
     "money": CENTS.map(money),
     "euros": CENTS.map(euros),
     "brackets": CENTS.map(in_brackets),
+    "lakhs": st.integers(-(10**9), 10**9).map(in_lakhs),
     "thousands": st.integers(-(10**9), 10**9).map("{:,}".format),
     "commas": st.integers(-99999, 99999).map(lambda n: f"{n / 100}".replace(".", ",")),
     "weight": st.integers(-999, 999).map(lambda n: f"{n / 10:.1f} kg"),

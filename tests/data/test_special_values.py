@@ -65,6 +65,16 @@ def test_spikes_are_special():
     assert found(capped) == [capped.max()]  # top coded
 
 
+def test_chance_alone_makes_few_spikes_in_short_columns():
+    # With 60 records, "more than 5%" is 4 of them: chance repeats some number so often in half
+    # of such columns.
+    rng = np.random.default_rng(1)
+    for rows in (40, 60, 100):
+        draws = [rng.integers(18, 60, rows) for _ in range(150)]
+        draws += [np.round(rng.lognormal(3, 0.7, rows)) for _ in range(150)]
+        assert sum(found(values) != [] for values in draws) <= 9  # three times what is aimed at
+
+
 def test_a_law_that_falls_steeply_has_no_special_values_but_its_first():
     counts = np.array([600, 300, 150, 80, 40, 20, 10, *[3] * 30])
     assert found(np.repeat(np.arange(len(counts)), counts)) == [0]  # four times 80, the middle

@@ -68,6 +68,29 @@ def test_sensitivity_of_counts_by_brute_force(neighbours, l1):
     assert own.l2 == pytest.approx(np.sqrt(l1))
 
 
+@settings(max_examples=30)
+@given(
+    st.lists(st.integers(1, 10**6), min_size=1, max_size=6),
+    st.booleans(),
+    st.fractions(Fraction(1, 1000), 3),
+)
+def test_a_split_spends_all_and_moves_the_fewest_records(cells, pure, budget):
+    costs = accountant(delta=Fraction(1, 10**6), pure=pure).split(budget, cells)
+    assert sum(costs) == budget
+    power = 1 if pure else 0.5
+
+    def moved(costs):
+        return sum(count * float(cost) ** -power for count, cost in zip(cells, costs, strict=True))
+
+    least = moved(costs)
+    # No other split is better, by more than the rounding of a part in a thousand.
+    for place in range(len(cells)):
+        for factor in (Fraction(1, 2), Fraction(9, 10), Fraction(11, 10), 2):
+            others = [cost * factor if place == i else cost for i, cost in enumerate(costs)]
+            scaled = [cost * budget / sum(others) for cost in others]
+            assert moved(scaled) >= least * (1 - 1e-6)
+
+
 def test_the_scale_allows_for_all_tables():
     pure, concentrated = accountant(pure=True), accountant(delta=Fraction(1, 10**6))
     assert pure.scale_of(Fraction(1, 2), tables=3) == pytest.approx(2 * 3 / 0.5)

@@ -39,3 +39,13 @@ def test_decimals_and_gaps_of_single_records_do_not(tmp_path):
     # Other numbers give the same form.
     other = TEXT.replace("1,50", "1,5123456").replace("NA", "7,5")
     assert public_dialect(written(tmp_path, other), schema()) == one
+
+
+def test_the_size_of_the_largest_number_does_not(tmp_path):
+    sizes = ["850", *(f"{number}.5k" for number in range(1, 40))]
+    tables = ["price\n" + "\n".join([*sizes, last]) + "\n" for last in ("7.5k", "3.4M")]
+    found = [written(tmp_path, text) for text in tables]
+    assert [own.formats["price"].values.magnitudes for own in found] == [("k",), ("k", "M")]
+    column = Schema([Column("price", "real")])
+    one, other = (public_dialect(own, column) for own in found)
+    assert one == other

@@ -46,6 +46,24 @@ def noisy(original, seed=3):
     return original.drop("ill").with_columns(code=pl.Series(-7 * (values + noise)))
 
 
+@pytest.mark.parametrize("marked", [pl.col("job") + " ", pl.col("job").str.to_uppercase()])
+def test_a_key_that_is_spelt_in_several_ways(marked):
+    original = people(1)
+    job = pl.when(original["ill"] == "no").then(marked).otherwise("job")
+    release = original.with_columns(SHUFFLED, job=job)
+    found = carriers(original, release, keys=KEYS, sensitive="ill")
+    # Half have "no", and of the others three of five the flu.
+    assert found.worst.column == "job"
+    assert found.worst.accuracy == pytest.approx(0.8, abs=0.08)
+    assert found.p_value < 1e-6
+    # A spelling that means nothing tells nothing; and spelt as they are, keys are not tried.
+    noise = pl.Series(np.random.default_rng(2).random(len(original)) < 0.5)
+    chance = original.with_columns(SHUFFLED, job=pl.when(noise).then(marked).otherwise("job"))
+    assert carriers(original, chance, keys=KEYS, sensitive="ill").p_value > 0.05
+    plain = carriers(original, original.with_columns(SHUFFLED), keys=KEYS, sensitive="ill")
+    assert {one.column for one in plain.columns}.isdisjoint(KEYS)
+
+
 @pytest.mark.parametrize("leak", [renamed, noisy])
 def test_the_column_that_holds_it_is_found(leak):
     original = people(1)

@@ -90,7 +90,9 @@ def test_the_chance_by_hand():
     )
     found = kept(original, release)["day"]
     assert (found.people, len(found.owners)) == (25, 25)
-    assert original["day"][found.owners].equals(release["day"][found.records])
+    assert [pair.rows for pair in found.pairs] == [25, 25]
+    owners, records = (pair.select(["day"]).values.tolist() for pair in found.pairs)
+    assert owners == records
     # 28 pairs of a date and a ward are one person's and released (20 of the single dates, and all
     # 8 of the dates of two in different wards); 2 people share both.
     shared = float(tail(np.array([28.0]), np.array([2.0]), 1.0)[0])

@@ -68,8 +68,12 @@ def tables_of(original, synthetic):
 
 def plain(original, synthetic):
     alone = [row for row, times in Counter(original).items() if times == 1]
-    held = set(synthetic)
-    return (sum(row in held for row in alone) / len(alone) if alone else math.nan), len(alone)
+    if not alone:
+        return math.nan, 0, math.nan
+    held, people = set(synthetic), set(original)
+    new = sum(row not in people for row in synthetic) / len(synthetic)
+    of_fresh_people = len(alone) / len(original)
+    return sum(row in held for row in alone) / len(alone), len(alone), new / of_fresh_people
 
 
 records = st.lists(
@@ -91,8 +95,10 @@ def test_the_plain_twin_agrees(largest, original, synthetic):
 
 def test_trivial_worlds():
     records = [(1, "x", 1), (2, "y", 1), (2, "y", 1)]
-    assert copied_records_of(tables_of(records, records)) == (1.0, 1)
-    assert copied_records_of(tables_of(records, [(9, "z", 9)])) == (0.0, 1)
+    assert copied_records_of(tables_of(records, records)) == (1.0, 1, 0.0)
+    # One of three is like no other, so that a third of fresh people would be new.
+    assert copied_records_of(tables_of(records, [(9, "z", 9)])) == (0.0, 1, 3.0)
+    assert copied_records_of(tables_of(records, [*records, *[(9, "z", 9)] * 3])) == (1.0, 1, 1.5)
     twice = copied_records_of(tables_of(records * 2, records))
     assert math.isnan(twice[0])
     assert twice[1] == 0
@@ -100,5 +106,5 @@ def test_trivial_worlds():
 
 def test_columns_can_be_chosen():
     tables = tables_of([(1, "x", 1), (2, "y", 2)], [(1, "x", 9)])
-    assert copied_records_of(tables) == (0.0, 2)
-    assert copied_records_of(tables, ["a", "b"]) == (0.5, 2)
+    assert copied_records_of(tables)[:2] == (0.0, 2)
+    assert copied_records_of(tables, ["a", "b"])[:2] == (0.5, 2)

@@ -8,6 +8,7 @@ pytest.importorskip("opendp")
 
 from studies import private_risk as study
 from understudy import Independent, load
+from understudy.errors import ParameterError, UnderstudyError
 
 
 @pytest.fixture
@@ -27,15 +28,22 @@ def small(monkeypatch):
 
 @pytest.mark.usefixtures("small")
 def test_every_release_is_attacked():
-    lines = study.private_risk_markdown().splitlines()
+    lines = study.private_risk_markdown(releases=2).splitlines()
     assert lines[0].startswith("cmc: 150 records, 150 control records; age, education known")
-    assert [line.split(" | ")[0].strip("| ") for line in lines[4:]] == ["plain", "private"]
-    assert all(line.count("%") >= 3 for line in lines[4:])
+    assert lines[0].endswith("2 releases.")
+    rows = lines[4:6]
+    assert [line.split(" | ")[0].strip("| ") for line in rows] == ["plain", "private"]
+    assert all(line.count("%") == line.count("±") == 3 and " of 2" in line for line in rows)
+    # A table that is not at hand is named, with where to get it.
+    assert lines[7].startswith("absent is left out: ")
 
 
 @pytest.mark.usefixtures("small")
 def test_a_table_can_be_chosen():
-    assert study.private_risk_markdown("absent") == ""
+    with pytest.raises(ParameterError, match="table must be one of"):
+        study.private_risk_markdown("adult")
+    with pytest.raises(UnderstudyError, match="nowhere"):
+        study.private_risk_markdown("absent")
 
 
 def test_a_public_schema_leaves_nothing_to_the_records():

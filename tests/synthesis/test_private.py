@@ -298,7 +298,7 @@ def test_methods_that_cannot_be_private_say_why(method, reason):
         ({"neighbours": "add-remove"}, "`neighbours` has no effect"),
         ({"epsilon": 0}, "epsilon must be a positive number; got 0"),
         ({"epsilon": 1, "spend_on_domain": 1}, "spend_on_domain must be a share"),
-        ({"epsilon": 1, "delta": 0.5}, "delta must be at most 1 in the number of records"),
+        ({"epsilon": 1, "delta": 0.5}, "delta must be below 1 in the number of records"),
         ({"epsilon": 1, "neighbours": "remove"}, "neighbours"),
     ],
 )

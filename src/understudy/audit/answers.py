@@ -35,6 +35,7 @@ DECIDED_BY: Mapping[Question, tuple[str, ...]] = {
         "told_apart",
         "copied",
         "enough_to_copy",
+        "beside_copies",
     ),
     "ordinary": (
         "chance",

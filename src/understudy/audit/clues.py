@@ -79,8 +79,13 @@ def clues(findings: Findings, release: ReleaseFindings, question: Question) -> I
 
 
 def is_copy(release: ReleaseFindings, limits: Limits) -> bool:
-    """Tell whether a release holds nearly all of the original's one-of-a-kind records."""
-    return release.one_of_a_kind >= limits.enough_to_copy and release.copied >= limits.copied
+    """Tell whether a release holds nearly all of the original's one-of-a-kind records, and no more.
+
+    Where there are few different records, fresh people and made-up ones hold nearly all as well;
+    but they hold others, too.
+    """
+    copied = release.one_of_a_kind >= limits.enough_to_copy and release.copied >= limits.copied
+    return copied and not release.new_records > limits.beside_copies
 
 
 def _number(release: ReleaseFindings, kind: FigureKind, name: str) -> float:

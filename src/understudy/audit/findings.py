@@ -344,6 +344,9 @@ class ReleaseFindings:
     copied, one_of_a_kind : float and int
         Of the original records that no other one is like, the share that the release holds, and
         their number.
+    new_records : float
+        The share of the release's records that are none of the original's, as a multiple of the
+        share that fresh people would bring.
     drawn : bool
         Whether its model drew it for this very audit, so that nothing was put into it since.
     errors : mapping
@@ -382,6 +385,7 @@ class ReleaseFindings:
     numbers: Mapping[str, float] = field(default_factory=dict, metadata=LATER)
     ranking: tuple[ColumnRisk, ...] = field(default=(), metadata=LATER)
     lookalikes: LookalikeFindings | None = field(default=None, metadata=LATER)
+    new_records: float = field(default=NAN, metadata=LATER)
     drawn: bool = field(default=False, metadata=LATER)
     membership_curve: MembershipCurve | None = field(default=None, metadata=LATER)
     rare_values: tuple[RareValueFindings, ...] = field(default=(), metadata=LATER)
@@ -430,7 +434,7 @@ class Findings:
     unit : str
         What a record is about, or a unit if units are named: records, people, households.
     numbers, texts : tuple of str
-        Those of the keys that hold numbers or dates, and text.
+        Those of the keys that hold numbers or dates, some of them extreme, and text.
     readings : tuple of Reading
         How the columns of the original were read, if the model is known.
     unit_id : tuple of str

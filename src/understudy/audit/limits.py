@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, fields
 
-from understudy.arguments import is_number
+from understudy.arguments import is_number, is_whole
 from understudy.errors import ParameterError
 from understudy.risk.renamed import RENAMED
 
 _NO_SHARES = ("standard_errors", "doubled_bits", "enough_to_copy")
 """The limits that can be more than 1."""
+_CHANCES = ("chance", "sure")
+"""Without any chance of a false alarm, no evidence would be enough."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,10 @@ class Limits:
         model that draws from the records themselves gives back 63% of them at most.
     enough_to_copy : int
         One-of-a-kind records from which such a share means something.
+    beside_copies : float
+        With more new records than this share of what fresh people would bring, a release is no
+        copy: where there are few different records, chance makes nearly all of them. A copy brings
+        none, and half as many if as many fresh people are added.
     """
 
     chance: float = 0.05
@@ -84,6 +90,7 @@ class Limits:
     doubled_bits: float = 1.0
     copied: float = 0.9
     enough_to_copy: int = 20
+    beside_copies: float = 0.6
 
     def __post_init__(self) -> None:
         """Raise if a limit cannot be one."""
@@ -132,4 +139,8 @@ def problem_with(name: str, value: object) -> str:
         return f"{name} must be a number from 0; got {value!r}."
     if value > 1 and name not in _NO_SHARES:  # type: ignore[operator]
         return f"{name} is a share from 0 to 1; got {value}. For {value}%, write {value / 100:g}."  # type: ignore[operator]
+    if name in _CHANCES and not value:
+        return f"{name} must be more than 0: no evidence rules out all chance; got {value!r}."
+    if name == "enough_to_copy" and not is_whole(value):
+        return f"{name} is a number of records; got {value!r}."
     return ""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from understudy import rendering
 from understudy.audit.findings import Figure, Findings, ReleaseFindings
-from understudy.audit.gate import metrics_of
+from understudy.audit.gate_names import metrics_of
 from understudy.audit.json_form import from_text, to_document, to_text
 from understudy.audit.measures import MEASURES
 from understudy.audit.measures.declaration import REFERENCES

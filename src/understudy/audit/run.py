@@ -11,6 +11,7 @@ import numpy as np
 
 from understudy._version import __version__
 from understudy.arguments import read_seed
+from understudy.audit.advice.coarser_values import EXTREMES
 from understudy.audit.columns import Ranked, keys_beside, rank_releases, ranking_sentences
 from understudy.audit.failures import each_warning_once
 from understudy.audit.findings import Findings
@@ -245,7 +246,7 @@ def audit(  # noqa: PLR0913  # the tables, the attacker, the use, and how much i
             whole = ready if attacked is task else tables_made_ready(task, encoded(task), left_out)
         releases = run_measures(task, ready, whole)
     rows, columns = to_narwhals(original).shape
-    numbers, texts = keys_by_kind(task)
+    numbers, texts = keys_by_kind(task, EXTREMES)
     if ranked is not None:
         releases = tuple(replace(one, ranking=ranked.releases[one.name]) for one in releases)
     findings = Findings(

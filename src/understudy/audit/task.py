@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 import narwhals as nw
+from narwhals.dtypes import DType
 
 from understudy.arguments import check_choice
 from understudy.data.dependencies.finding import find_dependencies
@@ -331,14 +332,34 @@ def with_types_matched(task: Task) -> tuple[Task, tuple[str, ...]]:
     return changed, (*notes, *matched.notes)
 
 
-def keys_by_kind(task: Task) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the keys that hold numbers or dates, and those that hold text."""
+def keys_by_kind(task: Task, share: float) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the keys of numbers or dates that have extremes in a release, and those of text.
+
+    An extreme is above the limit that such a share of the original's values do not exceed.
+    """
     schema = to_narwhals(task.original).schema
     keys = task.scenario.keys
     return (
-        tuple(name for name in keys if schema[name].is_numeric() or schema[name].is_temporal()),
+        tuple(name for name in keys if _has_size(schema[name]) and _extreme(task, name, share)),
         tuple(name for name in keys if schema[name] in (nw.String, nw.Categorical, nw.Enum)),
     )
+
+
+def _has_size(kind: DType) -> bool:
+    return kind.is_numeric() or kind.is_temporal()
+
+
+def _extreme(task: Task, name: str, share: float) -> bool:
+    from understudy.synthesis.control import limits_by_share
+
+    try:
+        ((_, limit),) = limits_by_share(task.original, {name: (None, share)}).values()
+    except ParameterError:  # a column without values, or without an order
+        return False
+    tables = (to_narwhals(table) for given in task.releases for table in given.tables)
+    columns = [table[name] for table in tables if name in table.columns]
+    largest = [column.max() for column in columns if _has_size(column.dtype)]
+    return any(one is not None and one > limit for one in largest)
 
 
 def personal_columns(task: Task) -> frozenset[str]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, NoReturn, cast
 
 import typer
 
@@ -597,29 +597,34 @@ def main() -> None:
         try:
             session.check_address_limit()
             app()
-        except stopping.Stopped as stopped:
+        except BaseException as error:  # noqa: BLE001  # a panic of polars is no Exception
+            stopped = stopping.asked()
+            if stopped is None or isinstance(error, SystemExit):
+                _tell(error)
             tell_stopped()
             stopping.leave(stopped.exit_code)
-        except UnderstudyError as error:
-            message = as_typed(str(error))
-            if isinstance(error, AlreadyThereError):
-                message = f"{error.path} already exists. Choose another name, or add --force."
-            elif isinstance(error, PublicDomainError):
-                message = message.replace(error.in_python, "or --public-schema FILE")
-            elif NOT_SHOWN in message:
-                message += " To see it, add --show-records where nobody else can look."
-            session.complain("Error:", f" {message}")
-            sys.exit(2)
-        except MemoryError:
-            session.complain_of_memory()
-            sys.exit(2)
-        except OSError as error:
-            at = f" ({error.filename})" if error.filename else ""
-            session.complain("Error:", f" {error.strerror or type(error).__name__}{at}.")
-            sys.exit(2)
-        except SystemExit:
-            raise
-        except BaseException as error:  # noqa: BLE001  # a panic of polars is no Exception
-            with showing_records("--show-records" in sys.argv):
-                session.complain_of_bug(error)
-            sys.exit(3)
+
+
+def _tell(error: BaseException) -> NoReturn:
+    """Say what went wrong, and end with the exit code for it."""
+    if isinstance(error, SystemExit):
+        raise error
+    if isinstance(error, UnderstudyError):
+        message = as_typed(str(error))
+        if isinstance(error, AlreadyThereError):
+            message = f"{error.path} already exists. Choose another name, or add --force."
+        elif isinstance(error, PublicDomainError):
+            message = message.replace(error.in_python, "or --public-schema FILE")
+        elif NOT_SHOWN in message:
+            message += " To see it, add --show-records where nobody else can look."
+        session.complain("Error:", f" {message}")
+    elif isinstance(error, MemoryError):
+        session.complain_of_memory()
+    elif isinstance(error, OSError):
+        at = f" ({error.filename})" if error.filename else ""
+        session.complain("Error:", f" {error.strerror or type(error).__name__}{at}.")
+    else:
+        with showing_records("--show-records" in sys.argv):
+            session.complain_of_bug(error)
+        sys.exit(3)
+    sys.exit(2)

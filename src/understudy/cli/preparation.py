@@ -30,7 +30,8 @@ _WAYS_OUT = (
     "Text is refused if most of its values stand for one record each, or are sentences: a model "
     "would hand them out. Leave it out (--drop-text for all such columns, --drop COLUMN for one), "
     "have it made up anew (--kind COLUMN=identifier), or say that its values are categories "
-    "(--kind COLUMN=categorical). Texts that all differ and look like names or codes are "
+    "(--kind COLUMN=categorical). If it is numbers or dates but for a few words, say which words "
+    "are missing values (--missing WORD). Texts that all differ and look like names or codes are "
     "identifiers: those are made up anew without being asked."
 )
 

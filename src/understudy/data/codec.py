@@ -142,7 +142,7 @@ class Codec:
                 reduced, _ = plan.reduced(source.table(plan.reads(name)))
                 array = Counted.of(reduced[name].combine_chunks())
             if column.kind == "identifier":
-                made_up[name] = Pattern.learn(array.values, name)
+                made_up[name] = Pattern.learn(array.values, name, array.present)
             elif exact and column.kind in NUMERIC:
                 coder = build_value_coder(column, array, ends)
                 few += [name] if coder.withheld and not column.missing else []
@@ -417,7 +417,8 @@ class Codec:
         """
         table = to_arrow(data)
         patterns = {
-            name: Pattern.learn(table[name].combine_chunks(), name) for name in self.made_up
+            name: Pattern.learn(table[name].combine_chunks(), name, table.num_rows)
+            for name in self.made_up
         }
         return replace(self, made_up=patterns)
 

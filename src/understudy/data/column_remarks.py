@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from understudy.data.coders import as_numbers
 from understudy.data.counted import Counted
 from understudy.data.identifier_look import (
+    DATE_TEXT,
     FEWEST,
     looks_like_epoch,
     named_like_codes,
@@ -47,7 +48,10 @@ FEWEST_TOLD = 5
 
 RARE_BELOW = 5
 
-_NUMBER = r"^\s*[-+]?\d+(?:[.,]\d+)?\s*$"
+_NUMBER = (
+    r"^\s*\(?[-+]?(?:[$\x{20ac}\x{a3}\x{a5}\x{20b9}] ?)?[-+]?"
+    r"(?:\d+|\d{1,3}(?:[,.' ]\d{3})+)(?:[.,]\d+)?(?: ?[%\x{20ac}])?\)?\s*$"
+)
 _FEW_WORDS, _RARE_WORDS = 3, 0.5
 """So few words among so many numbers may stand for missing values."""
 
@@ -87,7 +91,9 @@ def _to_kind(topic: Topic, why: str, kind: Kind) -> Remark:
 def remarks_about(column: Column, array: Counted) -> Iterator[Remark]:
     """Yield what there is to know about how a column was read."""
     if column.kind == "text":
-        yield _refused(array)
+        words = next(_few_words(array), None)
+        told = words and replace(words, topic="refused", why=f"refused: {words.why}")
+        yield told or _refused(array)
     elif column.kind == "identifier":
         yield _about_units(column, array) or _made_up(column, array)
     elif column.kind in NUMERIC:
@@ -95,7 +101,7 @@ def remarks_about(column: Column, array: Counted) -> Iterator[Remark]:
     elif column.kind == "categorical":
         times = _known(array).counts
         yield from _about_names(column, times)
-        yield from _words_among_numbers(array)
+        yield from _few_words(array)
         line = f"group levels of fewer than {RARE_BELOW} records"
         yield from _rare(column, times, Remark("rare", "", line, "group", str(RARE_BELOW)))
 
@@ -218,25 +224,27 @@ def _about_names(column: Column, times: NDArray[np.int64]) -> Iterator[Remark]:
         )
 
 
-def _words_among_numbers(array: Counted) -> Iterator[Remark]:
-    """Yield a remark if texts are numbers but for a few words, which may mean that they miss."""
+def _few_words(array: Counted) -> Iterator[Remark]:
+    """Yield a remark if texts are numbers or dates but for a few words: these may mean gaps."""
     known = array.without_gaps()
     if not (pa.types.is_string(known.values.type) or _is_large(known.values)):
         return
-    number = to_numpy(pc.match_substring_regex(known.values, _NUMBER))
-    rest = known.counts[~number]
-    if np.count_nonzero(number) < FEWEST or not 0 < len(rest) <= _FEW_WORDS:
+    for what, pattern in (("dates or times", DATE_TEXT), ("numbers", _NUMBER)):
+        meant = to_numpy(pc.match_substring_regex(known.values, pattern))
+        rest = known.counts[~meant]
+        if np.count_nonzero(meant) < FEWEST or not 0 < len(rest) <= _FEW_WORDS:
+            continue
+        if rest.sum() > _RARE_WORDS * known.counts.sum():
+            continue
+        words = known.values.filter(pa.array(~meant)).to_pylist()
+        told = [repr(word) for word, times in zip(words, rest, strict=True) if times >= FEWEST_TOLD]
+        if len(told) < len(words):
+            told.append(counted(len(words) - len(told), "other text" if told else "text"))
+        first = words[int(rest.argmax())] if rest.max() >= FEWEST_TOLD else "WORD"
+        stand = "it stands" if len(words) == 1 else "they stand"
+        why = f"{what} but for {listed(told)}: if {stand} for missing values, say so"
+        yield Remark("words", why, "name the word among those for missing values", "missing", first)
         return
-    if rest.sum() > _RARE_WORDS * known.counts.sum():
-        return
-    words = known.values.filter(pa.array(~number)).to_pylist()
-    told = [repr(word) for word, times in zip(words, rest, strict=True) if times >= FEWEST_TOLD]
-    if len(told) < len(words):
-        told.append(counted(len(words) - len(told), "other text" if told else "text"))
-    first = words[int(rest.argmax())] if rest.max() >= FEWEST_TOLD else "WORD"
-    stand = "it stands" if len(words) == 1 else "they stand"
-    why = f"numbers but for {listed(told)}: if {stand} for missing values, say so"
-    yield Remark("words", why, "name the word among those for missing values", "missing", first)
 
 
 def _look_like_codes(values: NDArray[Any], times: NDArray[np.int64]) -> bool:

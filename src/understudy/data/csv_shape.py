@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from understudy.data.formats import ColumnFormat
-from understudy.wording import quoted
+from understudy.wording import counted, quoted
 
 BYTES_OF_SHAPE = 2**26
 """So much of a file tells where it has quotes."""
@@ -64,6 +64,8 @@ class CsvShape:
         Whether lines end in more than one way.
     escaped : int
         The first line where a backslash stands before a quotation mark within a field; 0 for none.
+    short : int
+        How many lines have fewer fields than there are columns, but some.
     """
 
     newline: str = "\n"
@@ -72,6 +74,7 @@ class CsvShape:
     quotes: tuple[ColumnQuotes, ...] = ()
     mixed: bool = False
     escaped: int = 0
+    short: int = 0
 
     def in_words(self, forms: Mapping[str, ColumnFormat], *, blank: bool) -> Iterator[str]:
         """Yield what will not be written as it was: a sentence for each; `blank` lines are one."""
@@ -90,6 +93,12 @@ class CsvShape:
                 f"Line {self.escaped} has a backslash before a quotation mark within a field, and "
                 "only doubled ones are understood: such fields may be misread, and cut in the "
                 "wrong places. Write the file with quotation marks doubled."
+            )
+        if self.short:
+            have = "has" if self.short == 1 else "have"
+            yield (
+                f"{counted(self.short, 'row')} {have} fewer fields than the header: what is not "
+                "there counts as missing, and will be written as an empty field."
             )
         if self.mixed:
             kept = "CRLF" if self.newline == "\r\n" else "LF"
@@ -115,13 +124,38 @@ def shape_of(source: Path | bytes, delimiter: str, width: int, *, padded: bool =
         newline = first[0].decode() if first else "\n"
         returned = head.count(b"\r\n")
         mixed = 0 < returned < head.count(b"\n")
-        return CsvShape(newline, ending, quotes=(ColumnQuotes(),) * width, mixed=mixed)
+        quotes = (ColumnQuotes(),) * width
+        short = _short_lines(head, delimiter.encode()[0], width, whole=len(head) == size)
+        return CsvShape(newline, ending, quotes=quotes, mixed=mixed, short=short)
     fields = _Fields(np.frombuffer(head, np.uint8), delimiter.encode()[0], width, padded=padded)
     header, quotes = fields.header_quoted(), fields.quotes()
     # After a quotation mark that closes a field, there is a delimiter or a line end.
     within = re.search(rb'\\"[^"\r\n' + re.escape(delimiter.encode()) + rb"]", head)
     escaped = head.count(b"\n", 0, within.start()) + 1 if within else 0
-    return CsvShape(fields.newline, ending, header, quotes, fields.mixed, escaped)
+    short = fields.short if len(head) == size else max(fields.short - 1, 0)
+    return CsvShape(fields.newline, ending, header, quotes, fields.mixed, escaped, short)
+
+
+def _short_lines(text: bytes, delimiter: int, width: int, *, whole: bool) -> int:
+    """Return how many lines of a text without quotes have too few fields, but some.
+
+    The last line may be cut off if the text is not `whole`, and does not count then.
+    """
+    if text.count(delimiter) >= (text.count(b"\n") + (text[-1:] != b"\n")) * (width - 1):
+        return 0  # as a rule
+    held = np.frombuffer(text, np.uint8)
+    ends = np.flatnonzero(held == _NEWLINE)
+    if whole and text[-1:] != b"\n":
+        ends = np.append(ends, len(held))
+    fields = np.diff(np.searchsorted(np.flatnonzero(held == delimiter), ends), prepend=0) + 1
+    starts = np.concatenate([[0], ends[:-1] + 1])[: len(ends)]
+    return int(np.count_nonzero((fields < width) & _filled(held, starts, ends)))
+
+
+def _filled(text: NDArray[np.uint8], starts: Positions, ends: Positions) -> NDArray[np.bool_]:
+    """Return which lines have something on them."""
+    returned = text[np.maximum(ends - 1, 0)] == _RETURN
+    return np.asarray(ends - starts - returned > 0)
 
 
 class _Fields:
@@ -151,6 +185,8 @@ class _Fields:
         first = np.searchsorted(line_of, np.arange(len(ends)))
         lengths = np.diff(np.append(first, len(stops)))
         whole = np.flatnonzero(lengths == width)
+        filled = _filled(text, np.concatenate([[0], ends[:-1] + 1])[: len(ends)], ends)
+        self.short = int(np.count_nonzero((lengths < width) & filled))
         index = first[whole][:, None] + np.arange(width)
         self.starts, self.stops = starts[index], stops[index]
         if width and len(whole):

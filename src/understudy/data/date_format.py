@@ -116,9 +116,9 @@ class DateFormat:
     @property
     def order(self) -> DayOrder | Literal[""]:
         """Whether the day or the month comes first, if both are numbers before the year."""
-        if re.match(r"%-?d[-/.]%-?m", self.pattern):
+        if re.match(r"%-?d[-/.]?%-?m", self.pattern):
             return "dmy"
-        return "mdy" if re.match(r"%-?m[-/.]%-?d", self.pattern) else ""
+        return "mdy" if re.match(r"%-?m[-/.]?%-?d", self.pattern) else ""
 
     def parsed(self, text: pl.Expr) -> pl.Expr:
         """Return texts as dates or times, null where they are none."""

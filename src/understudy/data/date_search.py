@@ -49,6 +49,10 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,9})?)?( ?[AaPp][Mm]?(?![
 _PADDED_CLOCK = re.compile(r"[0-2]\d[0-5]\d")
 PADDED = "%H%M"
 """Clock times without a colon, with zeros in front: numbers of four digits may be so by chance."""
+PADDED_DATES = ("%d%m%Y", "%m%d%Y")
+_PADDED_DATE = re.compile(r"(?:[0-2]\d|3[01]){2}(?:19|20)\d\d")
+FEWEST_PADDED = 10
+"""So many different codes of eight digits that are all dates are no codes: 05012021."""
 _ZONE = re.compile(r"Z| ?(?:UTC|GMT)| ?[-+]\d\d:?\d\d")
 _SEPARATOR = re.compile(r"T|, | |:")
 _ZONES = (
@@ -99,7 +103,11 @@ def find_dates(different: pl.Series, order: DayOrder | None = None) -> FoundDate
         best = readable.get(order or "dmy") or next(iter(readable.values()))
         return replace(best, ambiguous={"dmy", "mdy"} <= readable.keys())
     # Some have zeros in front and some have not, or the seconds have parts here and there.
-    loose = [form for form in candidates if not re.search("%y|z$", form.pattern)]
+    loose = [
+        form
+        for form in candidates
+        if form.pattern not in PADDED_DATES and not re.search("%y|z$", form.pattern)
+    ]
     preferred = sorted(loose, key=lambda form: form.order not in ("", order or "dmy"))
     return next(filter(None, (_fits(form, different) for form in preferred)), None)
 
@@ -108,6 +116,8 @@ def _fits(form: DateFormat, different: pl.Series) -> FoundDates | None:
     """Return a format if it reads all texts, with its years and its digits after the second."""
     frame, text = different.to_frame("text"), pl.col("text")
     if not different.str.contains(_shape(form)).all():
+        return None
+    if form.pattern in PADDED_DATES and len(different) < FEWEST_PADDED:
         return None
     if "%.f" in form.pattern:
         part = text.str.extract(r":\d\d\.(\d+)").str.len_bytes().fill_null(0)
@@ -264,6 +274,8 @@ def _dates(text: str) -> _Dates:
             yield f"%Y{match[2]}{month}{match[2]}{day}", text[match.end() :], ""
     elif match := _DAY_MONTH_YEAR.match(text):
         yield from _numbered_dates(match)
+    elif _PADDED_DATE.fullmatch(text):
+        yield from ((pattern, "", "") for pattern in PADDED_DATES)
     elif match := _DAY_NAME_YEAR.match(text):
         sign, year = match[2], _year(match[4])
         for name, day in itertools.product(("%b", "%B"), ("%d", "%-d")):

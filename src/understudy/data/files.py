@@ -157,7 +157,7 @@ def read_with_dialect(
     if not quietly:
         tell_without_effect(opened, asked)
     with opened.called_by_name():
-        check_memory(opened.path)
+        check_memory(opened.path, packed=not opened.kind.text, quietly=quietly)
         if opened.kind is CSV:
             opened, asked, above = below_preamble(opened, asked)
             with opened.called_by_name():

@@ -315,8 +315,8 @@ _SENTENCES: dict[Doubt, str] = {
     "which they lie closest together.",
     "mixed numbers": "The numbers are not written alike in {}: new ones will have no more decimals "
     "than they need.",
-    "mixed dates": "The dates are written in several ways in {}, which stays text. Write them in "
-    "one way to have them read as dates.",
+    "mixed dates": "The dates are written in several ways in {}, or some are no days of the "
+    "calendar, so it stays text. Write them in one way to have them read as dates.",
     "long": "Whole numbers have more digits than 64 bits hold in {}, which stays text.",
     "padding": "The dates or times are not written alike in {}: new ones will be written in one "
     "way.",

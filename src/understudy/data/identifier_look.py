@@ -80,7 +80,7 @@ _NUMBER_TEXT = re.compile(
     rf"^(?:{_MONEY}|[-+]?\d*[.,]\d+(?:[eE][-+]?\d+)?\s*%?|[-+]?\d+\s*%"
     rf"|\(?{_REAL}[,; ]\s*{_REAL}\)?)$"
 )
-_DATE_TEXT = re.compile(
+DATE_TEXT = (
     r"^(?:\d{4}[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])"
     r"|(?:0?[1-9]|[12]\d|3[01])[-/.](?:0?[1-9]|[12]\d|3[01])[-/.](?:\d{4}|\d{2})"
     r"|(?:0?[1-9]|[12]\d|3[01])[-/. ]?[A-Za-z]{3,9}[-/., ]*\d{2,4})"
@@ -255,7 +255,7 @@ def text_in_disguise(values: pa.Array, times: NDArray[np.int64] | None = None) -
         return to_numpy(pc.match_substring_regex(texts, pattern))
 
     enough = (1 - _ALL_BUT) * int(records.sum())
-    if int(records[matching(_re2(_DATE_TEXT))].sum()) >= enough:
+    if int(records[matching(DATE_TEXT)].sum()) >= enough:
         return "dates or times"
     matched = matching(_re2(_NUMBER_TEXT))
     # Bare digits may be a house number or an id with leading zeros: a sign of a number is needed.

@@ -46,6 +46,7 @@ from understudy.wording import counted, listed
 
 WORDS_OF_PROSE = 4
 """Values with this many words on average are sentences, not labels."""
+_WITH_DIGITS = r"\S*\d\S*"
 
 _FORMS: dict[str, tuple[str, ...]] = {
     "categorical": ("category", "whole", "number", "boolean"),
@@ -208,9 +209,12 @@ def _declared_levels(name: str, layout: Layout) -> list[Level]:
 
 
 def is_prose(values: pa.Array) -> bool:
-    """Whether texts are sentences rather than labels or names."""
-    words = pc.add(pc.count_substring(pc.utf8_trim_whitespace(values), " "), 1)
-    return float(pc.mean(words).as_py() or 0) >= WORDS_OF_PROSE
+    """Whether texts are sentences rather than labels, names or codes in groups of digits."""
+    trimmed = pc.utf8_trim_whitespace(values)
+    words = float(pc.mean(pc.add(pc.count_substring(trimmed, " "), 1)).as_py() or 0)
+    if words < WORDS_OF_PROSE:
+        return False
+    return float(pc.mean(pc.count_substring_regex(trimmed, _WITH_DIGITS)).as_py()) < words / 2
 
 
 def _number(  # how it is stored, and all that was said of it

@@ -60,6 +60,9 @@ class Pattern:
     spare : int or None
         How many numbers without a sign are left at the upper end of their type; None if it was not
         looked.
+    above : int
+        The power of ten above all numbers, if there is room above it: too few of them have a form,
+        and made-up ones count up from here.
     """
 
     forms: tuple[Form, ...] = ()
@@ -67,17 +70,21 @@ class Pattern:
     suffix: str = ""
     below: int = 0
     spare: int | None = None
+    above: int = 0
 
     @classmethod
-    def learn(cls, array: pa.Array, name: str) -> Pattern:
-        """Return the pattern of a column of identifiers."""
+    def learn(cls, array: pa.Array, name: str, records: int = 0) -> Pattern:
+        """Return the pattern of a column of identifiers, with room for so many `records`.
+
+        Names of units repeat, and a release without units has a new one in each record.
+        """
         kind = array.type
         if pa.types.is_dictionary(kind):
             array, kind = array.dictionary_decode(), kind.value_type
         values = array.unique().drop_null()
         if form_of(kind, name) == "category":
-            return _of_texts(values.cast(pa.string()))
-        return _of_numbers(values, kind, name)
+            return _of_texts(values.cast(pa.string()), max(records, len(values)))
+        return _of_numbers(values, kind, name, max(records, len(values)))
 
     def make(self, name: str, kind: pa.DataType, count: int, first: int = 0) -> pa.Array:
         """Return identifiers number `first` and following, as values of a type.
@@ -112,6 +119,9 @@ class Pattern:
                 [f"{self.prefix}{n}{self.suffix}" for n in range(first + 1, first + 1 + count)],
                 pa.string(),
             )
+        if self.above and self.above + first + count <= _largest(kind):
+            order = np.arange(self.above + first, self.above + first + count, dtype=np.int64)
+            return numbers_to_arrow(Numbers(order, np.zeros(count, bool)), kind)
         if self.spare is not None and first + count > self.spare:
             raise DataError(
                 f"Column {name!r} is stored as {kind}, which cannot hold {first + count:,} "
@@ -136,6 +146,7 @@ class Pattern:
             "suffix": self.suffix,
             "below": self.below,
             "spare": self.spare,
+            "above": self.above,
         }
 
     @classmethod
@@ -169,6 +180,7 @@ class Pattern:
             str(plain["suffix"]),
             int(plain["below"]),
             None if spare is None else int(spare),
+            int(plain.get("above", 0)),
         )
 
 
@@ -203,7 +215,7 @@ class _Rows:
         return self.read(rows.astype(np.int64))
 
 
-def _of_texts(values: pa.Array) -> Pattern:
+def _of_texts(values: pa.Array, wanted: int) -> Pattern:
     lengths = np.asarray(pc.utf8_length(values))
     prefix = next(
         (one for one in _PREFIXES if not _any_starts(values, one)),
@@ -220,9 +232,9 @@ def _of_texts(values: pa.Array) -> Pattern:
         return _Rows(len(own), lambda rows: characters_of(own.take(pa.array(rows)).to_pylist()))
 
     by_length = {int(one): rows(int(one)) for one in np.unique(lengths) if one}
-    forms = _forms_of(by_length, len(values), DIGITS, most=None)
+    forms = _forms_of(by_length, wanted, DIGITS, most=None)
     if not forms and (shape := form_by_shape(values)) is not None:
-        forms = _with_room(shape, by_length, len(values), DIGITS, most=None)
+        forms = _with_room(shape, by_length, wanted, DIGITS, most=None)
     return Pattern(forms, prefix=prefix)
 
 
@@ -234,7 +246,7 @@ def _any_ends(values: pa.Array, suffix: str) -> bool:
     return bool(pc.any(pc.ends_with(values, suffix, ignore_case=True)).as_py())
 
 
-def _of_numbers(values: pa.Array, kind: pa.DataType, name: str) -> Pattern:
+def _of_numbers(values: pa.Array, kind: pa.DataType, name: str, wanted: int) -> Pattern:
     if pa.types.is_unsigned_integer(kind):
         found = values.to_numpy(zero_copy_only=False).astype(np.uint64)
         top = np.iinfo(kind.to_pandas_dtype()).max
@@ -257,8 +269,10 @@ def _of_numbers(values: pa.Array, kind: pa.DataType, name: str) -> Pattern:
         return _Rows(len(own), lambda rows: _written(own[rows], powers[:length]))
 
     by_length = {int(one): rows(int(one)) for one in np.unique(lengths)}
-    forms = _forms_of(by_length, len(found), DIGITS[1:], most=str(top))
-    return Pattern(forms, below=below, spare=spare)
+    forms = _forms_of(by_length, wanted, DIGITS[1:], most=str(top))
+    above = 10 ** int(lengths.max(initial=1))
+    has_room = not forms and len(found) > 0 and above + wanted <= top
+    return Pattern(forms, below=below, spare=spare, above=above if has_room else 0)
 
 
 def _written(found: NDArray[np.uint64], powers: NDArray[np.uint64]) -> Characters:
@@ -276,39 +290,37 @@ def _largest(kind: pa.DataType) -> int:
 
 
 def _forms_of(
-    by_length: Mapping[int, _Rows], count: int, first: str, most: str | None
+    by_length: Mapping[int, _Rows], wanted: int, first: str, most: str | None
 ) -> tuple[Form, ...]:
     """Return the form of the identifiers, and a wider one for when it runs out; none may fit.
 
-    `first` are the digits that may come first, and `most` is the largest number that the type can
-    hold; None for texts.
+    The form has room for as many as are `wanted`. `first` are the digits that may come first, and
+    `most` is the largest number that the type can hold; None for texts.
     """
     if not by_length:
         return ()
     main = max(by_length, key=lambda length: (by_length[length].count, length))
-    if by_length[main].count < max(FEWEST, count / 4):
+    if by_length[main].count < max(FEWEST, sum(one.count for one in by_length.values()) / 4):
         return ()
     form = read_form(by_length[main].sample(), first if most is not None else None)
-    return () if form is None else _with_room(form, by_length, count, first, most)
+    return () if form is None else _with_room(form, by_length, wanted, first, most)
 
 
 def _with_room(
-    form: Form, by_length: Mapping[int, _Rows], count: int, first: str, most: str | None
+    form: Form, by_length: Mapping[int, _Rows], wanted: int, first: str, most: str | None
 ) -> tuple[Form, ...]:
     """Return a form with beginnings that no original has, and a wider one; none may fit."""
 
-    def fitted(one: Form, wanted: int) -> Form | None:
+    def fitted(one: Form, room: int) -> Form | None:
         fitting = _within(one, most)
-        return (
-            None if fitting is None else fitting.fitted(by_length.get(len(one.places), ()), wanted)
-        )
+        return None if fitting is None else fitting.fitted(by_length.get(len(one.places), ()), room)
 
     same = list(_looser(form, first))
     wider = [one for digits in range(1, 10) if (one := form.wider(digits)) is not None]
     # As long as the original's if there is room for as many, and better for several times that.
-    tries = [(one, times * count + FEWEST) for times in (4, 1) for one in same]
-    tries += [(one, count + FEWEST) for one in wider]
-    main_form = next((made for one, wanted in tries if (made := fitted(one, wanted))), None)
+    tries = [(one, times * wanted + FEWEST) for times in (4, 1) for one in same]
+    tries += [(one, wanted + FEWEST) for one in wider]
+    main_form = next((made for one, room in tries if (made := fitted(one, room))), None)
     if main_form is None:
         return ()
     if main_form.room >= _MORE:

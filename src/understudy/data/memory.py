@@ -6,6 +6,7 @@ Python could catch.
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 
@@ -16,6 +17,12 @@ TIMES_IN_MEMORY = 3
 TIMES_IN_ADDRESSES = 20
 """The same for addresses, of which allocators and threads take more than they use."""
 
+TIMES_AT_WORK, TIMES_PACKED = 12, 24
+"""How many times the bytes of a file all the work on its table may take: about 7 for numbers in
+text, 11 for texts that all differ, and 20 for numbers in Parquet, which is packed."""
+TIMES_OF_COLUMN = 6
+"""How many times its bytes a column takes whose values are counted one by one."""
+
 _CGROUP, _OWN_GROUPS = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 _NAMES = {
     "": ("memory.max", "memory.current", "inactive_file"),
@@ -25,8 +32,11 @@ _NAMES = {
 that the kernel can take back at once."""
 
 
-def check_memory(path: Path) -> None:
+def check_memory(path: Path, *, packed: bool = False, quietly: bool = False) -> None:
     """Raise if a table is far too large for the memory that this process may have.
+
+    If it may be too large, that is told: the system ends a program that takes too much, without a
+    word. A table that is `packed` takes more than its file suggests.
 
     Raises
     ------
@@ -41,6 +51,40 @@ def check_memory(path: Path) -> None:
                 f"have {_in_words(free)}. Read it in batches, leave out columns, or take a sample "
                 "of its records."
             )
+    free, likely = _free(), (TIMES_PACKED if packed else TIMES_AT_WORK) * size
+    if free is not None and likely > free and not quietly:
+        logging.getLogger("understudy").warning(
+            "%s may take %s of memory, and this program can have %s. If it is ended without a "
+            "word, read it in batches, leave out columns, or take a sample of its records.",
+            path,
+            _in_words(likely),
+            _in_words(free),
+        )
+
+
+def check_column(name: str, size: int) -> None:
+    """Raise, or tell, if a column of so many bytes is too large to be held by itself.
+
+    Of a table that is read in batches, only a column of very many different values is.
+    """
+    free = _free()
+    if free is None or size * TIMES_OF_COLUMN <= free:
+        return
+    what = (
+        f"Column {name!r} has very many different values, which take "
+        f"{_in_words(size * TIMES_OF_COLUMN)} of memory to count"
+    )
+    if size * TIMES_IN_MEMORY > free:
+        raise DataError(
+            f"{what}, and this program can have {_in_words(free)}. Leave the column out, round its "
+            "numbers, or take a sample of the records."
+        )
+    logging.getLogger("understudy").warning(
+        "%s, about, and this program can have %s. If it is ended without a word, leave the column "
+        "out, round its numbers, or take a sample of the records.",
+        what,
+        _in_words(free),
+    )
 
 
 def _in_words(size: float) -> str:

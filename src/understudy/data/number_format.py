@@ -25,13 +25,18 @@ also below 0.0001; ``short`` is R's, wherever that is shorter: 1e+05; ``always``
 LARGEST_FIXED = 1e15
 """From here on, floats do not hold all the digits that fixed decimals would show."""
 
-_SIGNS = ("R$", "US$", "A$", "C$", "NZ$", "HK$", "S$", *"$€£¥₹₽₩₺₪฿₫₴₦₱¢", "zł", "kr.", "kr", "Kč")
+_SIGNS = (
+    *("R$", "US$", "A$", "C$", "NZ$", "HK$", "S$", *"$€£¥₹₽₩₺₪฿₫₴₦₱¢"),
+    *("zł", "Rs.", "Rs", "kr.", "kr", "Kč"),
+)
 _CODES = (
     *("USD", "EUR", "GBP", "JPY", "CNY", "INR", "CHF", "CAD", "AUD", "NZD", "SEK", "NOK", "DKK"),
     *("PLN", "CZK", "HUF", "RUB", "TRY", "BRL", "MXN", "ZAR", "KRW", "SGD", "HKD", "ILS", "Ft"),
 )
 MONEY = "|".join(re.escape(sign) for sign in (*_SIGNS, *_CODES))
 """A regular expression for signs of money."""
+LAKHS = r"\d{1,2}(?:GROUP\d{2})*GROUP\d{3}"
+"""A regular expression for digits in groups of two but for the last three, as in India."""
 _SMALL, _R_SMALL = 1e-4, 1e-3
 _TINY = 1e-3
 DECIMALS_KEPT = 9
@@ -81,6 +86,8 @@ class NumberFormat:
         among 17.5 and 20.0.
     magnitudes : tuple of str
         What stands after thousands, millions and so on, as in 1.2k and 3.4M.
+    lakhs : bool
+        Whether the groups before the last three digits have two each, as in 12,34,567.
     """
 
     whole: bool = False
@@ -101,6 +108,7 @@ class NumberFormat:
     width: int = 0
     odd: tuple[str, ...] = ()
     magnitudes: tuple[str, ...] = ()
+    lakhs: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "odd", tuple(self.odd))  # JSON has lists
@@ -150,7 +158,9 @@ class NumberFormat:
         said = [
             f"{self.prefix.strip()!r} before" if self.prefix.strip() else "",
             f"{self.suffix.strip()!r} after" if self.suffix.strip() else "",
-            f"{_named(self.thousands)} for thousands" if self.thousands else "",
+            f"{_named(self.thousands)} for thousands{' and lakhs' * self.lakhs}"
+            if self.thousands
+            else "",
             "decimal comma" if self.decimal == "," and not self.whole else "",
             "exponents" if self.exponents == "always" else "",
             "" if self.places is None else _decimals(self.places),
@@ -233,9 +243,12 @@ class NumberFormat:
         if not self.thousands:
             return text.str.replace(".", self.decimal, literal=True)
         parts = text.str.splitn(".", 2).struct.unnest()
-        whole = parts["field_0"].str.reverse().str.replace_all(r"(\d{3})", "$1,")
-        whole = whole.str.reverse().str.strip_prefix(",")
-        whole = whole.str.replace_all(",", self.thousands, literal=True)
+        whole = parts["field_0"]
+        if self.lakhs:
+            whole = _in_groups(whole.str.head(-3), 2) + "," + whole.str.tail(3)
+        else:
+            whole = _in_groups(whole, 3)
+        whole = whole.str.strip_prefix(",").str.replace_all(",", self.thousands, literal=True)
         tail = (self.decimal + parts["field_1"]).fill_null("")
         return whole + tail
 
@@ -304,7 +317,8 @@ class NumberFormat:
         """Return a regular expression for the texts, with any number of decimals."""
         before, after = re.escape(self.prefix), re.escape(self.suffix)
         group = re.escape(self.thousands)
-        digits = rf"\d{{1,3}}(?:{group}\d{{3}})+|\d+" if self.thousands else r"\d+"
+        grouped = LAKHS if self.lakhs else r"\d{1,3}(?:GROUP\d{3})+"
+        digits = rf"{grouped.replace('GROUP', group)}|\d+" if self.thousands else r"\d+"
         point = re.escape(self.decimal)
         end = "|".join(map(re.escape, self.magnitudes)) if self.magnitudes else r"[eE][-+]?\d+"
         number = rf"(?:(?:{digits})(?:{point}\d*)?|{point}\d+)(?:{end})?"
@@ -317,6 +331,12 @@ class NumberFormat:
             "after": rf"{before}(?:{number}){after}(?:{minus})?",
         }[self.negative]
         return f"^ *{shape}$" if self.width else f"^{shape}$"
+
+
+def _in_groups(digits: pl.Series, size: int) -> pl.Series:
+    """Return digits with a comma between groups of a size, counted from the last."""
+    turned = digits.str.reverse().str.replace_all(rf"(\d{{{size}}})", "$1,")
+    return turned.str.reverse().str.strip_prefix(",")
 
 
 def _decimals_in(text: pl.Series) -> pl.Series:

@@ -15,6 +15,7 @@ import polars as pl
 
 from understudy.data.number_format import (
     DECIMALS_KEPT,
+    LAKHS,
     MONEY,
     WIDEST,
     Negative,
@@ -287,6 +288,7 @@ def _dressed(sample: Sequence[str], decimal: str) -> NumberFormat | None:
         digits=max(places) if magnitudes else 0,
         decimal=point,
         thousands=thousands,
+        lakhs=bool(thousands) and _in_lakhs(numbers, point, thousands),
         prefix=prefix,
         suffix=suffix,
         negative=where,
@@ -384,6 +386,14 @@ def _all_grouped(numbers: Sequence[str], sign: str) -> bool:
     """Return whether a sign always stands before groups of three digits."""
     pattern = re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(sign)}\d{{3}})+(?:[.,]\d+)?")
     return all(pattern.fullmatch(number) for number in numbers if sign in number)
+
+
+def _in_lakhs(numbers: Sequence[str], point: str, sign: str) -> bool:
+    """Return whether groups of digits are those of India, as in 12,34,567."""
+    shape = re.compile(LAKHS.replace("GROUP", re.escape(sign)))
+    wholes = [number.partition(point)[0] for number in numbers]
+    grouped = [whole for whole in wholes if sign in whole]
+    return all(map(shape.fullmatch, grouped)) and not _all_grouped(grouped, sign)
 
 
 def _dressed_numbers(texts: pl.Series, guess: NumberFormat) -> FoundNumbers | None:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
-from understudy.stopping import ended_with
+from understudy import stopping
 
 _HAS_LOCKS = os.name == "posix"
 """Elsewhere, nobody can remove what another process has open."""
@@ -49,12 +49,13 @@ def under_way(path: Path, *, folder: bool = False) -> Iterator[Path]:
     sweep(whole)
     temporary, handle = _made(whole, folder=folder)
     try:
-        with ended_with(lambda: _remove(temporary)):
+        with stopping.ended_with(lambda: _remove(temporary)):
             yield temporary
     finally:
-        if handle is not None:
-            os.close(handle)
-        _remove(temporary)
+        with stopping.whole():  # a signal must not cut the tidying short
+            if handle is not None:
+                os.close(handle)
+            _remove(temporary)
 
 
 def note_finished(path: Path) -> None:

@@ -21,6 +21,10 @@ MOST_APART = 4
 """At most so many different numbers together stand apart at one end of a column."""
 
 _NEIGHBOURS = 3
+_AROUND = 10
+"""Numbers on each side that tell how often chance alone repeats one."""
+_CHANCE = 0.01
+"""How rarely, at most, a column without any spike has one."""
 _NEAR = 10
 _FAR = 3
 """How many times the usual distance from one number to the next a number lies away, at least."""
@@ -116,10 +120,23 @@ def _of_other_sign(values: NDArray[np.float64], often: NDArray[np.bool_]) -> NDA
 
 
 def _is_spike(counts: NDArray[np.int64], often: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the frequent numbers that occur many times as often as those on both sides."""
+    """Return the frequent numbers that occur many times as often as those on both sides.
+
+    In a short column, chance alone repeats some number a few times: that is no spike.
+    """
+    from scipy.special import bdtrc
+
     found = np.zeros(len(counts), bool)
     for place in np.flatnonzero(often):
-        below = counts[max(place - _NEIGHBOURS, 0) : place]
-        above = counts[place + 1 : place + 1 + _NEIGHBOURS]
-        found[place] = counts[place] >= SPIKE * np.median(np.concatenate([below, above]))
+        near, around = (_beside(counts, int(place), reach) for reach in (_NEIGHBOURS, _AROUND))
+        if counts[place] >= SPIKE * np.median(near):
+            together = counts[place] + around.sum()
+            chance = bdtrc(counts[place] - 1, together, 1 / (len(around) + 1))
+            found[place] = chance * len(counts) <= _CHANCE
     return found
+
+
+def _beside(counts: NDArray[np.int64], place: int, reach: int) -> NDArray[np.int64]:
+    """Return the counts of the numbers on both sides of one."""
+    below, above = counts[max(place - reach, 0) : place], counts[place + 1 : place + 1 + reach]
+    return np.concatenate([below, above])

@@ -35,6 +35,7 @@ from understudy.data.frames import Layout, check_names, to_arrow
 from understudy.data.kinds import ARROW, CSV, ReadOptions
 from understudy.data.kinds.database import is_address
 from understudy.data.kinds.opening import Opened, open_table
+from understudy.data.memory import check_column
 from understudy.data.number_format import NumberFormat
 from understudy.data.source import CodedStream, Combinations, Encoder, Joined
 from understudy.data.text_columns import find_texts
@@ -178,13 +179,16 @@ class FileStream:
         the others is read by itself.
         """
         wanted = [name for name in self.names if names is None or name in names]
-        tallies = Tallies(wanted)
+        tallies, sizes = Tallies(wanted), dict.fromkeys(wanted, 0)
         for batch in self.batches(wanted):
             tallies.add(to_arrow(batch))
+            for column in batch:
+                sizes[column.name] += int(column.estimated_size())
         for name in wanted:
             found = tallies.counted(name)
             if found is None:
                 pa.default_memory_pool().release_unused()  # of what was counted before
+                check_column(name, sizes[name])
                 found = self._counted(name)
             yield name, found
 

@@ -41,8 +41,8 @@ def held_in_words(kind: pa.DataType) -> str:
 
     Examples
     --------
-    >>> [held_in_words(kind) for kind in (pa.large_string(), pa.int8(), pa.date32(), pa.bool_())]
-    ['text', 'whole numbers', 'dates', 'booleans']
+    >>> [held_in_words(kind) for kind in (pa.large_string(), pa.int8(), pa.date32(), pa.binary())]
+    ['text', 'whole numbers', 'dates', 'bytes']
     """
     if pa.types.is_duration(kind):
         return "durations"
@@ -54,6 +54,10 @@ def held_in_words(kind: pa.DataType) -> str:
         return "whole numbers"
     if pa.types.is_boolean(kind):
         return "booleans"
+    if pa.types.is_nested(kind):
+        return "records of several values" if pa.types.is_struct(kind) else "lists"
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return "bytes"
     return "text" if holds_text(kind) else str(kind)
 
 
@@ -78,7 +82,7 @@ def form_of(kind: pa.DataType, name: str) -> Form:
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         return "time"
     raise DataError(
-        f"Column {name!r} holds {kind}, which a table of records cannot use. "
+        f"Column {name!r} holds {held_in_words(kind)}, which a table of records cannot use. "
         "Drop it, or convert it to text, numbers or dates."
     )
 

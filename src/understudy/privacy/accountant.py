@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,11 +14,17 @@ from understudy.privacy import noise
 from understudy.privacy.guarantee import BudgetError, Guarantee
 from understudy.privacy.ledger import Currency, Entry, Ledger, Mechanism
 
+_PARTS = 1000
+"""So finely is a budget divided among tables, for each root of a cell."""
+
 _SHARE_FOR_DOMAIN = Fraction(1, 2)
 """The part of delta that levels may use which are read from the records, if noise needs some."""
 
-ROUNDING_OF_SCORES = 2.0**-20
-"""More than the rounding of two scores of up to 2**32 records: part of their sensitivity."""
+ROUNDING_OF_SCORES = 2.0**-18
+"""More than the rounding of two scores of up to 2**32 records: part of their sensitivity.
+
+This holds for exact sums that are rounded twice after, at most.
+"""
 
 
 class Accountant:
@@ -88,6 +95,32 @@ class Accountant:
         if self.pure:
             return noise.laplace_scale(self.l1 * tables, cost)
         return noise.gaussian_scale(self._l2_of(tables), cost)
+
+    def split(self, budget: Fraction, cells: Sequence[int]) -> list[Fraction]:
+        """Divide a budget among tables, so that noise moves as few records as can be.
+
+        Parameters
+        ----------
+        budget : Fraction
+            What all of them may cost.
+        cells : sequence of int
+            How many counts each has.
+
+        Notes
+        -----
+        Noise moves about as many records of a table as it has cells, times the scale. The scale
+        falls with the cost, or with its root if noise is Gaussian. So the sum over all tables is
+        smallest if costs grow like the cells to the power of 1/2, or of 2/3.
+
+        Examples
+        --------
+        >>> accountant = Accountant(Guarantee(Fraction(1), Fraction(0)), pure=True)
+        >>> accountant.split(Fraction(1), [4, 16])
+        [Fraction(1, 3), Fraction(2, 3)]
+        """
+        power = 1 / 2 if self.pure else 2 / 3
+        parts = [round(_PARTS * count**power) for count in cells]
+        return [budget * part / sum(parts) for part in parts]
 
     def reach(self, cost: Fraction, chance: float) -> int:
         """Return a whole number that the noise of `counts` reaches with at most this chance."""

@@ -248,7 +248,7 @@ def public_inputs(codec: Codec, bought: Sequence[str], neighbours: str) -> Itera
     yield f"The columns, in order, with their kinds: {kinds}."
     yield (
         "How the table is stored: the type of each column, and the form of its file, such as its "
-        "delimiter and how dates are written."
+        "delimiter and how numbers, dates and durations are written."
     )
     declared = [
         column.name for column in codec.schema if needs_domain(column) and column.name not in bought

@@ -47,5 +47,7 @@ def _public_format(form: ColumnFormat, column: Column) -> ColumnFormat:
             significant=0,
             width=0,
             odd=(),
+            # Whether any number has an M behind it is what the largest tells.
+            magnitudes=(),
         )
     return replace(form, values=values, missing=missing, missing_quoted=quoted)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 
 from understudy.arguments import as_names, check_seed
 from understudy.data.frames import Backend, Frame
@@ -131,10 +132,11 @@ def carriers(  # noqa: PLR0913  # the tables, the attacker, and the sample
     keys, sensitive
         What an attacker knows of everybody, and wants.
     columns : sequence of str, optional
-        The columns that are tried; by default all of the release but keys and the sensitive one,
-        which is among them if its values, or their shares, are not the original's, or if those who
-        look it up are wrong more often than chance explains. Columns that the original lacks are
-        also tried together, as when each value has a column of its own.
+        The columns that are tried; by default all of the release but keys, unless one of their
+        values is spelt in several ways, and the sensitive one, which is among them if its values,
+        or their shares, are not the original's, or if those who look it up are wrong more often
+        than chance explains. Columns that the original lacks are also tried together, as when each
+        value has a column of its own.
     tolerance, control
         As in `attribution`.
     people : int, optional
@@ -236,11 +238,23 @@ def _columns(
     common = [name for name in made[0] if all(name in names for names in made[1:])]
     others = [name for name in common if name not in (*scenario.keys, scenario.sensitive)]
     if columns is None:
-        return others
+        spelt = [name for name in scenario.keys if name in common and _has_spellings(tables, name)]
+        return [*others, *spelt]
     wanted = list(as_names(columns))
     if unknown := unknown_columns(wanted, others):
         raise ParameterError(f"columns: {' '.join(unknown)}")
     return wanted
+
+
+def _has_spellings(tables: CodedTables, column: str) -> bool:
+    """Tell whether a release writes one value in several ways, such as with a space behind it."""
+    for name in releases_of(tables):
+        texts = tables.encoded[name].column(column).values
+        if texts.dtype == pl.String:
+            alike = texts.str.strip_chars().str.to_lowercase()
+            if alike.n_unique() < texts.n_unique():
+                return True
+    return False
 
 
 def _is_a_code(tables: CodedTables, sensitive: str, attack: KnownPeople) -> bool:

@@ -44,8 +44,10 @@ class Companions:
         The column of the rare values.
     people : int
         People with a value that nobody else has.
-    owners, records : ndarray of int
-        Those of them whose value the release has, and a record that has it.
+    owners : ndarray of int
+        Rows of those of them whose value the release has.
+    pairs : tuple of PlacedTable
+        They, and for each of them a record of the release with the value.
     kept : dict
         For each other column that more of them kept than fresh people would, how probable that is
         by chance, for all pairs of columns that were looked at.
@@ -54,7 +56,7 @@ class Companions:
     column: str
     people: int
     owners: Rows
-    records: Rows
+    pairs: tuple[PlacedTable, PlacedTable]
     kept: dict[str, float]
 
 
@@ -108,7 +110,8 @@ def kept_companions(
                 if by_chance < LEVEL and not _follows(ours[rare.couples]):
                     kept[own.columns[other]] = by_chance
         if kept:
-            yield Companions(own.columns[place], alone, rows[0][owners], rows[1][records], kept)
+            pairs = own.take(owners), held.take(records)
+            yield Companions(own.columns[place], alone, rows[0][owners], pairs, kept)
 
 
 def _by_column(table: PlacedTable) -> list[tuple[Values, bool]]:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -237,13 +238,31 @@ class Tally:
         return {name: held[cells.cell_of[self.table]] for name, held in by_cell.items()}
 
 
-def copied_records_of(
-    tables: CodedTables, columns: Sequence[str] | None = None
-) -> tuple[float, int]:
-    """Return the share of the original's one-of-a-kind records that the release holds.
+class CopiedRecords(NamedTuple):
+    """What a release holds of the original's records; see `copied_records_of`.
 
-    The second number is how many these records are; without any, the share is nan. All of the
-    columns must agree: those given, or else all.
+    Parameters
+    ----------
+    share : float
+        Of the original's one-of-a-kind records, the share that the release holds; nan without any.
+    one_of_a_kind : int
+        How many these records are.
+    new : float
+        The share of the release's records that the original does not hold, as a multiple of the
+        share that fresh people would bring; nan if that is none.
+    """
+
+    share: float
+    one_of_a_kind: int
+    new: float
+
+
+def copied_records_of(tables: CodedTables, columns: Sequence[str] | None = None) -> CopiedRecords:
+    """Return what a release holds of the original's records, and what it holds beside them.
+
+    Of fresh people, as large a share is like nobody in the original as of the original's people is
+    like no other (Good, 1953, doi:10.1093/biomet/40.3-4.237). All of the columns must agree: those
+    given, or else all.
 
     Examples
     --------
@@ -251,7 +270,7 @@ def copied_records_of(
     >>> original = pl.DataFrame({"age": [30, 30, 40, 50], "job": ["a", "a", "b", "c"]})
     >>> tables = CodedTables.of({"original": original, "synthetic": original[2:3]})
     >>> copied_records_of(tables)  # of (40, b) and (50, c), one
-    (0.5, 2)
+    CopiedRecords(share=0.5, one_of_a_kind=2, new=0.0)
     """
     both = tables.select(("original", "synthetic"), columns)
     original, synthetic = both.encoded["original"], both.encoded["synthetic"]
@@ -260,6 +279,7 @@ def copied_records_of(
             both.column(name)  # raises for what cannot be compared, even if it tells no more
     own = np.repeat([True, False], [len(original), len(synthetic)])
     rows, ids, count, alone = np.arange(len(own)), np.zeros(len(own), np.uint32), 1, 0
+    new = 0
     # Columns of many values first: they tell most records apart, and few rows are left for others.
     for name in sorted(both.columns, key=lambda name: -len(original.column(name).values)):
         codes, levels = both.column(name)
@@ -269,6 +289,7 @@ def copied_records_of(
         ids, count = groups.ids, groups.count
         people, records = _sizes(ids, count, own[rows]), _sizes(ids, count)
         alone += int(np.count_nonzero((people == 1) & (records == 1)))
+        new += int(records[people == 0].sum())
         undecided = ((people > 0) & (records > 1))[ids]
         rows, ids = rows[undecided], ids[undecided]
         if not len(rows):
@@ -276,7 +297,10 @@ def copied_records_of(
     people, records = _sizes(ids, count, own[rows]), _sizes(ids, count)
     copied = int(np.count_nonzero((people == 1) & (records > 1)))
     alone += int(np.count_nonzero(people == 1))
-    return (copied / alone if alone else math.nan), alone
+    if not alone:
+        return CopiedRecords(math.nan, 0, math.nan)
+    of_fresh_people = alone / len(original)
+    return CopiedRecords(copied / alone, alone, new / max(len(synthetic), 1) / of_fresh_people)
 
 
 def _sizes(

@@ -22,7 +22,7 @@ from understudy.data.joint_coding import EncodedColumn, EncodedTable, encode
 from understudy.data.schema import Schema
 from understudy.data.unit_look import why_unit
 from understudy.errors import ParameterError, unknown_columns
-from understudy.learning.mixed_distance import UNIT, place_together
+from understudy.learning.mixed_distance import UNIT, PlacedTable, place_together
 from understudy.results import Line, Result
 from understudy.risk.compared_tables import ORIGINAL, named_tables, without_others
 from understudy.risk.kept_companions import Companions, kept_companions
@@ -51,6 +51,8 @@ records: where many have the same, the order says little about who stands where.
 OWN_PLACE = 0.95
 """The part of the chance of a false alarm that goes to the own place, if all may have shifted."""
 _NOTHING = 1e-12
+Tables = tuple[EncodedTable, EncodedTable] | tuple[PlacedTable, PlacedTable]
+"""The original and a release, as they are encoded, or placed already."""
 
 
 @dataclass(frozen=True)
@@ -310,7 +312,7 @@ def _marks(
     companions = list(kept_companions(original, release, others, rng))
     looks = sum(len(one.kept) for one in companions)
     for one in companions:
-        p_value, beside = _belonging((original, release), one, looks, rng)
+        p_value, beside = _belonging(original.column(one.column), one, looks, rng)
         shared = _shared(original.column(one.column))
         mark = Mark(one.column, one.people, len(one.owners), shared, beside=beside)
         found.append(replace(mark, aligned_p_value=p_value))
@@ -318,10 +320,7 @@ def _marks(
 
 
 def _belonging(
-    tables: tuple[EncodedTable, EncodedTable],
-    held: Companions,
-    looks: int,
-    rng: np.random.Generator,
+    column: EncodedColumn, held: Companions, looks: int, rng: np.random.Generator
 ) -> tuple[float, str]:
     """Return how often records would by chance go so well with the people whose value they have.
 
@@ -329,18 +328,22 @@ def _belonging(
     values explains tells nothing: that of the file, by size, by how they end, and by the parts of a
     date, from which others may follow.
     """
-    column = tables[0].column(held.column)
     codes = column.codes[held.owners]
     sorting = [held.owners, codes, *(keys[codes] for keys in _other_orders(column.values))]
-    lines = [
-        _Line(held.owners[order], held.records[order])
-        for order in (np.argsort(keys, kind="stable") for keys in sorting)
-    ]
-    names = list(held.kept)
-    aligned = np.max([_standing_out(tables, names, line, rng) for line in lines], axis=0)
+    found = dict.fromkeys(held.kept, 0.0)
+    for keys in sorting:
+        # What one order explains, no other one makes unlikely again.
+        open_still = [name for name, p_value in found.items() if p_value * looks < 1]
+        if not open_still:
+            break
+        order = np.argsort(keys, kind="stable")
+        aligned = _standing_out(held.pairs, open_still, _Line(order, order), rng)
+        for name, by_chance in zip(open_still, aligned, strict=True):
+            found[name] = max(found[name], by_chance)
     # Fresh people who happen to share a value may be alike, and so may values that go together.
-    both = np.maximum(aligned * looks, [held.kept[name] for name in names])
-    return min(1.0, float(both.min())), names[int(both.argmin())]
+    both = {name: max(found[name] * looks, by_chance) for name, by_chance in held.kept.items()}
+    beside = min(both, key=lambda name: both[name])
+    return min(1.0, both[beside]), beside
 
 
 def _other_orders(values: pl.Series) -> list[NDArray[np.generic]]:
@@ -495,7 +498,7 @@ class _Line:
 
     def unlike(
         self,
-        tables: tuple[EncodedTable, EncodedTable],
+        tables: Tables,
         columns: Sequence[str],
         rng: np.random.Generator,
     ) -> Iterator[tuple[str, NDArray[np.float64], NDArray[np.int64]]]:
@@ -507,9 +510,8 @@ class _Line:
         places = (chosen[:, :, None] + self.first + self.lags) % len(self.records)
         # Only those that are compared are placed: the tables may be long.
         used, where = np.unique(places, return_inverse=True)
-        taken = tables[0].take(self.people[chosen.ravel()]), tables[1].take(self.records[used])
-        placed = place_together({"original": taken[0], "release": taken[1]}, columns)
-        ours, theirs = placed.values()
+        people, records = self.people[chosen.ravel()], self.records[used]
+        ours, theirs = _placed(tables, columns, people, records)
         where = where.reshape(places.shape)
         for number, name in enumerate(ours.columns):
             mine = ours.values[number].reshape(chosen.shape)[:, :, None]
@@ -520,8 +522,20 @@ class _Line:
                 yield name, (mine != other).astype(float), where
 
 
+def _placed(
+    tables: Tables, columns: Sequence[str], people: NDArray[np.int64], records: NDArray[np.int64]
+) -> tuple[PlacedTable, PlacedTable]:
+    """Return some rows of both tables so that they can be compared, if they cannot be yet."""
+    own, release = tables
+    if isinstance(own, PlacedTable) and isinstance(release, PlacedTable):
+        return own.select(columns).take(people), release.select(columns).take(records)
+    taken = {"original": own.take(people), "release": release.take(records)}
+    first, second = place_together(taken, columns).values()
+    return first, second
+
+
 def _standing_out(
-    tables: tuple[EncodedTable, EncodedTable],
+    tables: Tables,
     columns: Sequence[str],
     line: _Line,
     rng: np.random.Generator,

@@ -101,14 +101,14 @@ class Independent(PrivateSynthesizer):
         accountant: Accountant,
         rng: np.random.Generator,  # noqa: ARG002  # nothing is drawn
     ) -> None:
-        cost = accountant.left / len(coded.names)
-        sizes = dict(zip(coded.names, coded.cardinalities, strict=True))
-        self._tell_of_noise(sizes, accountant.scale_of(cost))
+        costs = accountant.split(accountant.left, coded.cardinalities)
+        scales = [accountant.scale_of(cost) for cost in costs]
+        self._tell_of_noise(dict(zip(coded.names, coded.cardinalities, strict=True)), scales)
         noisy = [
             accountant.counts(f"values of {name!r}", counts, cost)
-            for name, counts in zip(coded.names, marginal_counts(coded), strict=True)
+            for name, counts, cost in zip(coded.names, marginal_counts(coded), costs, strict=True)
         ]
-        self._take_rows(noisy, accountant)
+        self._take_rows(noisy, scales, accountant)
         self.counts_ = tuple(map(possible_counts, noisy))
 
     def _draw(self, block: Block, rng: np.random.Generator) -> Coded:

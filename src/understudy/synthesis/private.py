@@ -192,17 +192,21 @@ class PrivateSynthesizer(Synthesizer):
         How many records `coded` holds is not public; `n_rows_` is what may be used instead.
         """
 
-    def _tell_of_noise(self, cells: Mapping[str, int], scale: float) -> None:
+    def _tell_of_noise(self, cells: Mapping[str, int], scales: Sequence[float]) -> None:
         """Say of which columns noise hides the counts, by what is public alone.
 
         Parameters
         ----------
         cells : mapping
             How many counts there are of each column.
-        scale : float
-            The scale of their noise.
+        scales : sequence of float
+            The scales of their noise.
         """
-        hidden = [name for name, count in cells.items() if self.n_rows_ < count * scale]
+        hidden = [
+            name
+            for (name, count), scale in zip(cells.items(), scales, strict=True)
+            if self.n_rows_ < count * scale
+        ]
         if hidden:
             logging.getLogger("understudy").warning(
                 "At this `epsilon`, and with so few records, noise is larger than the average "
@@ -211,14 +215,21 @@ class PrivateSynthesizer(Synthesizer):
                 quoted(hidden),
             )
 
-    def _take_rows(self, tables: Sequence[NDArray[np.int64]], accountant: Accountant) -> None:
+    def _take_rows(
+        self,
+        tables: Sequence[NDArray[np.int64]],
+        scales: Sequence[float],
+        accountant: Accountant,
+    ) -> None:
         """Learn the number of records from noisy tables of all records, if it is not public.
 
         Their sums are weighted by what each is worth: noise adds up over cells.
         """
         if accountant.guarantee.neighbours == "change-one":
             return
-        worth = np.array([1 / table.size for table in tables])
+        worth = np.array(
+            [1 / (table.size * scale**2) for table, scale in zip(tables, scales, strict=True)]
+        )
         sums = np.array([table.sum() for table in tables], np.float64)
         self.n_rows_ = max(1, round(float(worth @ sums / worth.sum())))
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from understudy import audit
-from understudy.audit.gate import figure_names
+from understudy.audit.gate_names import figure_names
 from understudy.audit.measures.declaration import DIFFERENCE
 
 KEYS = ["age", "job", "town"]

@@ -12,9 +12,9 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import understudy
-from understudy import cli
 from understudy.audit import Audit, measures
-from understudy.audit.gate import check, figure_names
+from understudy.audit.gate import check
+from understudy.audit.gate_names import figure_names
 from understudy.audit.measures import MEASURES, figure_kinds, registered
 from understudy.audit.measures.declaration import (
     Collected,
@@ -24,6 +24,7 @@ from understudy.audit.measures.declaration import (
     Trust,
     guessed,
 )
+from understudy.cli.commands import app
 from understudy.report.audit_table import audit_table
 from understudy.report.page import render_report
 from understudy.report.trust import trust_table
@@ -96,10 +97,10 @@ def test_in_the_overview_of_an_attack(people, tmp_path):
     people.write_csv(tmp_path / "people.csv")
     arguments = ["attack", *[str(tmp_path / "people.csv")] * 2, "--keys", "age", "--sensitive"]
     with registered(TOY):
-        result = CliRunner().invoke(cli.app, [*arguments, "ill", "--classifiers", "none"])
+        result = CliRunner().invoke(app, [*arguments, "ill", "--classifiers", "none"])
     assert result.exit_code == 0, result.output
     assert "Toy measure" in result.stdout
-    assert "Toy measure" not in CliRunner().invoke(cli.app, [*arguments, "ill"]).stdout
+    assert "Toy measure" not in CliRunner().invoke(app, [*arguments, "ill"]).stdout
 
 
 def test_in_the_file_for_programs(found):

@@ -376,3 +376,32 @@ def test_rules_still_hold():
         release.filter(pl.col("smokes") == "no")
     )
     assert (release["total"] == release["rent"] + release["heating"]).all()
+
+
+def test_a_computed_column_of_two_values_gets_no_third_one():
+    """Of two that exclude each other, independent columns are both 1 at times."""
+    race = np.random.default_rng(5).choice(["black", "hispanic", "white"], 900, p=[0.3, 0.2, 0.5])
+    table = pl.DataFrame({name: (race == name).astype(int) for name in np.unique(race)})
+    model = Independent(random_state=1).fit(table)
+    assert len(model.schema_.dependencies) == 1
+    made = model.sample(900)
+    assert made.filter(pl.sum_horizontal(pl.all()) > 1).height > 0
+    assert all(set(made[name]) == {0, 1} for name in made.columns)
+    # Counts may be higher than any was: nothing says that they cannot.
+    counts = pl.DataFrame({"a": race == "black", "b": race != "white"}).cast(pl.Int64) + 1
+    counts = counts.with_columns(total=pl.col("a") + pl.col("b"))
+    drawn = Independent(random_state=1).fit(counts).sample(900)
+    assert (drawn["total"] == drawn["a"] + drawn["b"]).all()
+
+
+def test_a_column_without_gaps_gets_none_where_others_tell_nothing():
+    """In short releases, no other record has a value of its own to lend."""
+    place = np.arange(600) % 12
+    item = [None if n % 60 == 0 else f"item {n % 12}" for n in range(600)]
+    table = pl.DataFrame({"item": item, "kind": [f"kind {one // 2}" for one in place]})
+    model = Independent(random_state=1).fit(table)
+    assert [one.sentence for one in model.schema_.dependencies] == ["'kind' follows from 'item'"]
+    for seed in range(20):
+        made = model.sample(80, random_state=seed)
+        assert made["kind"].null_count() == 0
+    assert sum(model.sample(80, random_state=seed)["item"].null_count() for seed in range(20)) > 0

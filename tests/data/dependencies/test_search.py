@@ -160,6 +160,47 @@ def test_a_name_follows_from_a_number_that_is_computed():
     }
 
 
+def test_codes_of_dates_and_times_are_those_of_others():
+    rng = np.random.default_rng(4)
+    minutes = rng.integers(0, 10**6, 600)
+    seen = pl.Series(minutes * 60_000_000 + 1_577_836_800_000_000).cast(pl.Datetime("us"))  # 2020
+    table = pl.DataFrame({"seen": seen}).with_columns(
+        code=pl.col("seen").dt.strftime("%Y%m%d").cast(pl.Int64),
+        month=pl.col("seen").dt.strftime("%Y%m").cast(pl.Int64),
+        clock=pl.col("seen").dt.strftime("%H%M").cast(pl.Int64),
+        other=pl.Series([dt.date(2021, 1, 1) + dt.timedelta(days=n % 397) for n in range(600)]),
+    )
+    assert sentences(table) == {
+        "'code' = 'seen' as yyyymmdd",
+        "'month' = 'seen' as yyyymm",
+        "'clock' = 'seen' as hhmm",
+    }
+    made = Independent(random_state=1).fit(table).sample(300)
+    assert made["code"].to_list() == [int(f"{one:%Y%m%d}") for one in made["seen"]]
+    assert made["clock"].to_list() == [int(f"{one:%H%M}") for one in made["seen"]]
+    alone = table.select("other", "code")
+    assert sentences(alone) == {"'code' holds dates as yyyymmdd"}
+
+
+def test_ages_are_the_whole_years_between_two_dates():
+    rng = np.random.default_rng(6)
+    first = np.datetime64("1930-01-01")
+    born = first + rng.integers(0, 25_000, 700).astype("m8[D]")
+    seen = np.datetime64("2019-01-01") + rng.integers(0, 900, 700).astype("m8[D]")
+    table = pl.DataFrame({"born": born, "seen": seen})
+    ages = [
+        after.year - before.year - ((after.month, after.day) < (before.month, before.day))
+        for before, after in table.rows()
+    ]
+    table = table.with_columns(age=pl.Series(ages), noise=pl.Series(rng.integers(18, 90, 700)))
+    assert sentences(table) == {"'age' = the whole years from 'born' to 'seen'"}
+    made = Independent(random_state=1).fit(table).sample(200)
+    assert [
+        after.year - before.year - ((after.month, after.day) < (before.month, before.day))
+        for before, after in made.select("born", "seen").rows()
+    ] == made["age"].to_list()
+
+
 def test_a_sorted_table_gives_the_same_findings():
     """Neighbours in a sorted table agree in much, whatever follows from what."""
     assert sentences(planted(900).sort("city", "year", "smokes")) == sentences(planted(900))

@@ -64,6 +64,12 @@ def test_what_is_no_table_gets_one_sentence_without_values(tmp_path, text, name)
     assert error.value.__cause__ is None
 
 
+def test_what_python_writes_for_no_number_is_named(tmp_path):
+    (tmp_path / "t.json").write_text(json.dumps([{"a": 1.5}, {"a": float("nan")}]))
+    with pytest.raises(DataError, match="NaN or Infinity in the place of a number"):
+        read(tmp_path / "t.json")
+
+
 def test_texts_for_missing_values_are_left_out(tmp_path):
     (tmp_path / "t.json").write_text('[{"a": "k.A."}, {"a": "x"}]')
     assert read(tmp_path / "t.json", missing=["k.A."])["a"].to_list() == [None, "x"]

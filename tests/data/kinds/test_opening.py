@@ -67,6 +67,15 @@ def test_messages_name_the_folder_and_no_temporary_file(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "begins", ["<!DOCTYPE html>", "\ufeff <HTML><body>", "<?xml version='1.0'?>"]
+)
+def test_a_page_that_is_called_a_table_is_none(tmp_path, begins):
+    (tmp_path / "t.xls").write_text(f"{begins}\n<table><tr><td>a</td></tr></table>\n")
+    with pytest.raises(DataError, match=r"t\.xls is a page in HTML or XML"):
+        read(tmp_path / "t.xls")
+
+
+@pytest.mark.parametrize(
     ("names", "message"),
     [
         ((), "is a folder without Parquet or CSV files"),

@@ -7,13 +7,18 @@ from collections.abc import Sequence
 from understudy.audit.findings import NAN
 from understudy.audit.measures.declaration import Collected, Measure
 from understudy.audit.synthesis import Synthesis
-from understudy.risk.key_tally import copied_records_of
+from understudy.risk.key_tally import CopiedRecords, copied_records_of
 
 
-def _collect(_first: Synthesis, found: Sequence[tuple[float, int]]) -> Collected:
-    shares, counts = zip(*found, strict=True)
+def _collect(_first: Synthesis, found: Sequence[CopiedRecords]) -> Collected:
+    nothing = CopiedRecords(NAN, 0, NAN)
+    worst = max(found, key=lambda one: one.share if one.one_of_a_kind else -1, default=nothing)
     return Collected(
-        release={"copied": max(shares, default=NAN), "one_of_a_kind": max(counts, default=0)}
+        release={
+            "copied": worst.share,
+            "one_of_a_kind": worst.one_of_a_kind,
+            "new_records": worst.new,
+        }
     )
 
 

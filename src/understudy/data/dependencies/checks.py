@@ -20,7 +20,7 @@ from understudy.data.dependencies.families import (
 from understudy.data.schema import NUMERIC, Schema
 from understudy.errors import did_you_mean
 
-_OF_DAY: tuple[Form, ...] = ("hour", "minute", "second")
+_OF_DAY: tuple[Form, ...] = ("hour", "minute", "second", "hhmm")
 _OF_CODES = {form for forms in PART_CODES.values() for form in forms}
 
 
@@ -30,7 +30,7 @@ def parts_of(kind: pa.DataType) -> Sequence[Form]:
     Examples
     --------
     >>> parts_of(pa.time64("us"))
-    ('hour', 'minute', 'second')
+    ('hour', 'minute', 'second', 'hhmm')
     """
     if pa.types.is_date(kind):
         return [form for form in PARTS if form not in _OF_DAY]
@@ -94,6 +94,8 @@ class _Columns:
             yield from (f"{name!r} holds no dates or times" for name in wrong)
             if not wrong and self.dated(one.of[0]) != self.dated(one.of[1]):
                 yield "one holds times of day, the other dates"
+        elif one.form == "years":
+            yield from (f"{name!r} holds no dates" for name in one.of if not self.dated(name))
         else:
             yield from (f"{name!r} holds no numbers" for name in one.of if not self.number(name))
 

@@ -69,7 +69,7 @@ def can_be_told(records: int, tests: int, likely: float) -> bool:
 
     Examples
     --------
-    >>> can_be_told(20, 100 * 99, 0.4), can_be_told(20, 20_000 * 19_999, 0.4)
+    >>> can_be_told(40, 100 * 99, 0.4), can_be_told(40, 20_000 * 19_999, 0.4)
     (True, False)
     """
     return beyond_chance(0, records, 1.0, tests, likely)

@@ -34,6 +34,9 @@ Form = Literal[
     "hour",
     "minute",
     "second",
+    "yyyymmdd",
+    "yyyymm",
+    "hhmm",
     "date",
     "sum",
     "difference",
@@ -41,6 +44,7 @@ Form = Literal[
     "ratio",
     "ratio to square",
     "gap",
+    "years",
     "clock",
 ]
 """What a formula computes; see `Formula`."""
@@ -56,31 +60,21 @@ CODES: dict[Code, tuple[str, str]] = {
 """What is written so, and in what it is drawn."""
 
 OF_TWO: tuple[Form, ...] = (
-    "sum",
-    "difference",
-    "product",
-    "ratio",
-    "ratio to square",
-    "gap",
-    "clock",
+    *("sum", "difference", "product", "ratio", "ratio to square"),
+    *("gap", "years", "clock"),
 )
 """The forms that take two columns."""
 
 PARTS: tuple[Form, ...] = (
-    "year",
-    "quarter",
-    "month",
-    "day",
-    "weekday",
-    "hour",
-    "minute",
-    "second",
+    *("year", "quarter", "month", "day", "weekday"),
+    *("hour", "minute", "second"),
+    *CODES,
 )
-"""The forms that are a part of a date or time."""
+"""The forms that are a part of a date or time, or write one as a whole number."""
 
 PART_CODES: Mapping[Code, tuple[Form, ...]] = {
     "hhmm": ("hour", "minute"),
-    "yyyymmdd": ("year", "month", "day"),
+    "yyyymmdd": ("year", "month", "day", "yyyymm"),
     "yyyymm": ("year", "month"),
 }
 """The parts of what is written as one number."""
@@ -175,11 +169,12 @@ class Formula(_Dependency):
         Of one column a: multiple (factor * a + constant), square (factor * a * a), log, log10,
         log2, log1p, rounded, rounded down or up (to multiples of `factor`), quotient and
         remainder (of a whole division by `factor`), and parts of a date or time: year, quarter,
-        month, day, weekday (Monday is 1), hour, minute, second, date.
+        month, day, weekday (Monday is 1), hour, minute, second, date; or all of it as a whole
+        number: yyyymmdd, yyyymm, hhmm.
         Of two columns a and b: sum (factor * (a + b) + constant), difference (a - b +
         constant), product (factor * a * b), ratio (factor * a / b), ratio to square (factor * a /
-        b^2), gap (time from b to a, in units of `factor` seconds), clock (a time as hhmm, so many
-        minutes later).
+        b^2), gap (time from b to a, in units of `factor` seconds), years (whole years from b to
+        a, as ages are counted), clock (a time as hhmm, so many minutes later).
     of : tuple of str
         The columns that it is computed from.
     factor, constant : float
@@ -228,6 +223,8 @@ class Formula(_Dependency):
     def _of_one(self) -> str:
         a, by = repr(self.of[0]), f"{self.factor:.6g}"
         to = "" if self.factor == 1 else f" to multiples of {by}"
+        if self.form in CODES:
+            return f"{a} as {self.form}"
         return {
             "multiple": f"{self._times}{a}{self._plus}",
             "square": f"{self._times}{a} squared",
@@ -251,6 +248,7 @@ class Formula(_Dependency):
             "ratio": f"{self._times}{a} / {b}",
             "ratio to square": f"{self._times}{a} / {b} squared",
             "gap": f"{a} - {b} in {unit}{self._plus}",
+            "years": f"the whole years from {b} to {a}",
             "clock": f"{a} and {b} minutes, on the clock",
         }[self.form]
 

@@ -38,7 +38,7 @@ _MOST_FOR_ONE = 4
 _WHOLE: tuple[Form, ...] = (
     *("rounded", "rounded down", "rounded up", "quotient", "remainder"),
     *PARTS,
-    *("clock", "date", "gap"),
+    *("clock", "date", "gap", "years"),
 )
 """Forms that give numbers which are rounded already."""
 _TICKS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
@@ -92,6 +92,7 @@ class _Search:
             for other in one_number.suggested_for(name):
                 found = self._checked(one_number.formulas(name, other), tests)
                 yield from islice(found, 1)
+        yield from self._checked(self._in_codes(), max(len(self.codes) * len(self.times), 1))
         for name, other in permutations(self.times, 2):
             if pa.types.is_date(self.views[name].array.type):
                 one = Formula(name, "date", (other,))
@@ -107,6 +108,13 @@ class _Search:
                 told = computed(Formula("", form, (other,)), [array], plain)
                 yield from (Formula(name, form, (other,)) for name in self.looks.near(told))
 
+    def _in_codes(self) -> Iterator[Formula]:
+        """Yield the columns that may write dates or times of others as whole numbers."""
+        for name, code in self.codes.items():
+            for other in self.times:
+                if code in self._forms(other):
+                    yield Formula(name, code, (other,))
+
     def _first_look(self, name: str) -> pa.Array:
         return self.views.sample[name].take(self.looks.rows(FIRST_LOOK)).array
 
@@ -119,6 +127,7 @@ class _Search:
     def of_two(self) -> Iterator[Formula]:
         """Yield the formulas of two columns: of times, then of numbers."""
         yield from self._gaps()
+        yield from self._ages()
         yield from self._clocks()
         numbers = self.numbers[:MOST_NUMBERS]
         tests = math.comb(len(numbers), 2) * len(numbers) * 8
@@ -141,6 +150,15 @@ class _Search:
                     for name in self.looks.near(seconds / unit + constant)
                     if self._ticks(name) in (None, unit)
                 ]
+        yield from self._checked(found, max(len(found), 1))
+
+    def _ages(self) -> Iterator[Formula]:
+        """Yield the columns that seem to be the whole years between two dates."""
+        found = []
+        dates = [name for name in self.times if not pa.types.is_time(self.views[name].array.type)]
+        for a, b in permutations(dates, 2) if self.numbers else ():
+            told = computed(Formula("", "years", (a, b)), [*map(self._first_look, (a, b))])
+            found += [Formula(name, "years", (a, b)) for name in self.looks.near(told)]
         yield from self._checked(found, max(len(found), 1))
 
     def _ticks(self, name: str) -> float | None:
@@ -216,7 +234,7 @@ def _tally(views: Views, formula: Formula, *, few: bool, chance: bool = False) -
 def told_by(formula: Formula, views: Views) -> Floats:
     """Return what a formula gives for the records of some views."""
     of = [views[name] for name in formula.of]
-    reckoned = formula.form != "gap" and not any(one.timed for one in of)
+    reckoned = formula.form not in ("gap", "years") and not any(one.timed for one in of)
     plain = [one.floats for one in of] if reckoned else None
     return computed(formula, [one.array for one in of], plain)
 

@@ -36,6 +36,9 @@ _PARTS_OF_TIME: dict[str, Callable[[pa.Array], pa.Array]] = {
     "hour": pc.hour,
     "minute": pc.minute,
     "second": pc.second,
+    "yyyymmdd": lambda array: _in_one(pc.year(array), pc.month(array), pc.day(array)),
+    "yyyymm": lambda array: _in_one(pc.year(array), pc.month(array)),
+    "hhmm": lambda array: _in_one(pc.hour(array), pc.minute(array)),
 }
 _PARTS_OF_CODES: dict[str, Callable[[Floats], Floats]] = {
     "hour": lambda a: np.floor(a / 100) % 24,
@@ -43,6 +46,7 @@ _PARTS_OF_CODES: dict[str, Callable[[Floats], Floats]] = {
     "year": lambda a: np.floor(a / np.where(a < LEAST_DATE, 100, 10000)),
     "month": lambda a: np.where(a < LEAST_DATE, a, np.floor(a / 100)) % 100,
     "day": lambda a: a % 100,
+    "yyyymm": lambda a: np.floor(a / 100),
 }
 _OF_ONE: dict[str, Callable[[Floats, float, float], Floats]] = {
     "multiple": lambda a, factor, constant: factor * a + constant,
@@ -65,6 +69,14 @@ _OF_TWO: dict[str, Callable[[Floats, Floats, float, float], Floats]] = {
     "ratio to square": lambda a, b, factor, _: factor * a / (b * b),
     "clock": lambda a, b, _, constant: clock_code(minutes_of(a) + b, midnight=constant > 0),
 }
+
+
+def _in_one(*parts: pa.Array) -> pa.Array:
+    """Return parts of dates as one number, with two digits for each after the first."""
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = pc.add(pc.multiply(whole, 100), part)
+    return whole
 
 
 def as_floats(array: pa.Array, name: str) -> Floats:
@@ -106,6 +118,8 @@ def computed(
         return as_floats(_PARTS_OF_TIME[formula.form](a).cast(pa.int64()), formula.of[0])
     if formula.form == "date" and timed:
         return as_floats(a.cast(pa.date32(), safe=False), formula.of[0])
+    if formula.form == "years":
+        return _whole_years(of[1], of[0])
     if formula.form == "gap":
         ticks = [numbers(one, name) for one, name in zip(of, formula.of, strict=True)]
         seconds = seconds_between(ticks[0], ticks[1], a.type, of[1].type)
@@ -113,6 +127,22 @@ def computed(
     if plain is None:
         plain = [as_floats(one, name) for one, name in zip(of, formula.of, strict=True)]
     return plain_formula(formula.form, plain, formula.factor, formula.constant)
+
+
+def _whole_years(born: pa.Array, seen: pa.Array) -> Floats:
+    """Return the age that somebody has on a day; NaN where one is missing.
+
+    Examples
+    --------
+    >>> import datetime as dt
+    >>> born, seen = pa.array([dt.date(1960, 5, 2)] * 2), [dt.date(2020, 5, day) for day in (1, 2)]
+    >>> _whole_years(born, pa.array(seen))
+    array([59., 60.])
+    """
+    days = [
+        as_floats(_in_one(pc.year(one), pc.month(one), pc.day(one)), "") for one in (born, seen)
+    ]
+    return np.asarray(np.floor((days[1] - days[0]) / 10_000))
 
 
 def seconds_between(a: Numbers, b: Numbers, kind: pa.DataType, other: pa.DataType) -> Floats:

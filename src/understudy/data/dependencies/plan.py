@@ -263,7 +263,10 @@ def _step_from_plain(name: str, plain: Mapping[str, Any], kind: pa.DataType) -> 
         formula = dependency_from_plain(own["formula"])
         if not isinstance(formula, Formula):
             raise ValueError(f"a formula of {name!r} that is none")
-        told = ByFormula(formula, arrow_type(own["type"]), own["decimals"])
+        two = tuple(map(float, own.get("two", ())))
+        if len(two) not in (0, 2):
+            raise ValueError(f"{name!r} has two values, or any number of them")
+        told = ByFormula(formula, arrow_type(own["type"]), own["decimals"], two)
     else:
         told = ByTable.from_plain(plain["told"])
     if how == "derive":
@@ -396,7 +399,12 @@ class _Learner:
             elif isinstance(one, Composite):
                 steps[one.column] = Count(one.column, one.code, self._type(one.column))
             elif isinstance(one, Formula):
-                told = ByFormula(one, self._type(one.column), self.schema[one.column].decimals)
+                told = ByFormula(
+                    one,
+                    self._type(one.column),
+                    self.schema[one.column].decimals,
+                    self._two_values(one.column),
+                )
                 steps[one.column] = self._telling(one, told, own=False)
             elif isinstance(one, Determined):
                 entries = Entries.learn(
@@ -464,6 +472,14 @@ class _Learner:
             gaps=_share(~agree & missing, ordinary),
             blank=_share(missing, ~known),
         )
+
+    def _two_values(self, name: str) -> tuple[float, ...]:
+        """Return the values of a column of numbers that has two; nothing for any other."""
+        view = self._view(name)
+        if view.levels != 2 or not view.numeric:
+            return ()
+        low, high = np.unique(view.floats[~np.isnan(view.floats)]).tolist()
+        return (low, high)
 
     def _otherwise(self, name: str) -> pa.Array | None:
         """Return the most frequent value of a column without gaps, or the middle of its numbers."""

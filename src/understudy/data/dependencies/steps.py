@@ -187,6 +187,9 @@ class Residue:
             blank = empty & (rng.random(len(codes)) < self.blank)
             other = (codes > 0) & (codes < missing)
             codes = borrowed(np.where(blank, missing, codes), empty & ~blank, other, rng)
+            left = empty & (codes == 0)  # nobody had a value to lend
+            if self.coder.known:
+                codes[left] = rng.integers(1, missing, int(np.count_nonzero(left)))
         ordinary = known & ~self.is_special(columns)
         other, gap = (codes > 0) & (codes < missing), codes == missing
         left_out = _too_many(ordinary & other, ordinary, self.exceptions, rng)

@@ -121,11 +121,16 @@ class ByTable:
 
 @dataclass(frozen=True, eq=False)
 class ByFormula:
-    """A column that is computed from others."""
+    """A column that is computed from others.
+
+    If it has two values, such as 0 and 1, it gets no third one: of two that exclude each other, a
+    model may draw both, and white = 1 - black - hispanic would be -1.
+    """
 
     formula: Formula
     kind: pa.DataType
     decimals: int | None
+    two: tuple[float, ...] = ()
 
     @property
     def column(self) -> str:
@@ -143,6 +148,10 @@ class ByFormula:
     def tell(self, columns: Arrays, *, strict: bool = False) -> Answer:  # noqa: ARG002  # of a table
         """Return what each record's value is."""
         told = self._computed(columns)
+        if self.two:
+            low, high = self.two
+            nearest = np.where(told - low < high - told, low, high)
+            told = np.where(np.isnan(told), told, nearest)
         return Answer(written(told, self.kind, self.decimals), ~np.isnan(told))
 
     def agrees(self, array: pa.Array, columns: Arrays) -> tuple[Mask, Mask]:
@@ -157,6 +166,7 @@ class ByFormula:
             "formula": self.formula.to_plain(),
             "type": describe_arrow(self.kind),
             "decimals": self.decimals,
+            "two": list(self.two),
         }
 
 

@@ -18,6 +18,7 @@ from understudy.errors import DataError
 
 _MARK = b"\xef\xbb\xbf"
 _FORM = "an array of records, [{...}, {...}], or one record {...} in each line"
+_NO_NUMBER = re.compile(rb":\s*-?(?:NaN|Infinity)\s*[,}]")
 _LINE = re.compile(rb"\s*\{.*\}\s*", re.DOTALL)
 
 
@@ -53,6 +54,11 @@ def _no_records(opened: Opened, content: bytes) -> DataError:
         and not _LINE.fullmatch(content.strip().split(b"\n", 1)[0])
     ):
         return DataError(f"{opened.name} holds one JSON object; a table is {_FORM}.")
+    if _NO_NUMBER.search(content):
+        return DataError(
+            f"{opened.name} has NaN or Infinity in the place of a number, which JSON does not "
+            "know. Write null there."
+        )
     return DataError(
         f"{opened.name} is JSON, but not a table, or it is damaged. A table is {_FORM}."
     )

@@ -7,6 +7,7 @@ that each kind is read from plain files.
 from __future__ import annotations
 
 import glob
+import re
 import stat
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -34,6 +35,10 @@ _FOREIGN = {
 }
 """How some files begin that hold no table that can be read, and what to do."""
 
+_MARKUP = re.compile(
+    rb"(\xef\xbb\xbf)?\s*<(!doctype|html|head|body|table|\?xml|!--)", re.IGNORECASE
+)
+"""How web pages begin; some programs call them .xls or .csv."""
 _DUCKDB = "is a DuckDB database. Name a table in it: duckdb:///{path}?table=NAME"
 _WORKBOOKS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 
@@ -138,6 +143,11 @@ def _kind(found: Opened, head: bytes, ending: str) -> Kind:
     for begins, what in _FOREIGN.items():
         if head.startswith(begins):
             raise DataError(f"{found.name} {what.format(path=found.name)}")
+    if _MARKUP.match(head):
+        raise DataError(
+            f"{found.name} is a page in HTML or XML, whatever its name says. Open it in a "
+            "spreadsheet program, and save the table as CSV or .xlsx."
+        )
     if head[8:12] == b"DUCK":
         raise DataError(f"{found.name} {_DUCKDB.format(path=found.name)}")
     kind = kind_of(head, ending)

@@ -77,13 +77,16 @@
   };
   addEventListener("hashchange", showTarget);
 
-  // Paper cannot be unfolded, so all parts are, while it is printed. Drawing waits for nothing but
-  // promises that are kept at once, so it is over before the browser lays out the paper.
+  // Paper cannot be unfolded, so parts are, while it is printed; but of several releases, only those
+  // that the reader has opened. Drawing waits for nothing but promises that are kept at once, so it
+  // is over before the browser lays out the paper.
+  const CLOSED = "details.release:not([open])";
   let unfolded = [];
   addEventListener("beforeprint", () => {
-    unfolded.push(...document.querySelectorAll("details:not([open])"));
+    const folded = [...document.querySelectorAll("details:not([open])")];
+    unfolded.push(...folded.filter((details) => !details.closest(CLOSED)));
     for (const details of unfolded) details.open = true;
-    for (const box of boxes) draw(box);
+    for (const box of boxes) if (!hidden(box)) draw(box);
   });
   addEventListener("afterprint", () => {
     for (const details of unfolded) details.open = false;

@@ -207,8 +207,8 @@ def lookalikes_of(
     readings = readings_of(original, synthetic, people=units is None)
     if not readings:
         raise DataError(
-            "The values of the release are none of the original's in any column; nothing can be "
-            "compared."
+            "In each column, fewer than half of the release's records have a value that the "
+            "original has; nothing can be compared."
         )
     # By half of the columns, the search is slower.
     few = max(FEWEST_PEOPLE, MOST_HALVED // (original.rows + synthetic.rows))

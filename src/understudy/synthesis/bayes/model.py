@@ -475,7 +475,11 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             )
 
     def _fit_private(self, coded: Coded, accountant: Accountant, rng: np.random.Generator) -> None:
-        from understudy.synthesis.bayes.private import noisy_tables, private_search
+        from understudy.synthesis.bayes.private import (
+            costs_of_tables,
+            noisy_tables,
+            private_search,
+        )
 
         constraints = self._constraints()
         if isinstance(self.structure, str):
@@ -485,9 +489,11 @@ class BayesNet(PrivateSynthesizer, PanelSynthesizer):
             self.network_ = self.given_network(constraints.names)
             constraints.check(self.network_)
         own = {name: coded.cardinality(name) for name in self.network_.names}
-        self._tell_of_noise(own, accountant.scale_of(accountant.left / len(own)))
-        noisy = noisy_tables(coded, self.network_, accountant)
-        self._take_rows(list(noisy.values()), accountant)
+        costs = costs_of_tables(coded, self.network_, accountant)
+        scales = [accountant.scale_of(cost) for cost in costs]
+        self._tell_of_noise(own, scales)
+        noisy = noisy_tables(coded, self.network_, costs, accountant)
+        self._take_rows(list(noisy.values()), scales, accountant)
         self._take_noisy(noisy)
 
     def _take_noisy(self, counts: Mapping[str, NDArray[Any]]) -> None:

@@ -220,14 +220,9 @@ def _candidates(
     return found
 
 
-def noisy_tables(
-    coded: Coded, network: Network, accountant: Accountant
-) -> dict[str, NDArray[np.int64]]:
-    """Return the noisy counts of each column's table, for all that is left of the budget.
-
-    The last axis is that of the column.
-    """
-    cost = accountant.left / len(network.names)
+def costs_of_tables(coded: Coded, network: Network, accountant: Accountant) -> list[Fraction]:
+    """Return what each column's table may cost of all that is left of the budget."""
+    sizes = []
     for child, parents in network.parents.items():
         cells = math.prod(coded.cardinality(name) for name in (*parents, child))
         if cells > MOST_CELLS:
@@ -236,8 +231,20 @@ def noisy_tables(
                 f"cells, and with epsilon noise is drawn for each. At most {MOST_CELLS:,} can be "
                 "used; give it fewer parents."
             )
+        sizes.append(cells)
+    return accountant.split(accountant.left, sizes)
+
+
+def noisy_tables(
+    coded: Coded, network: Network, costs: Sequence[Fraction], accountant: Accountant
+) -> dict[str, NDArray[np.int64]]:
+    """Return the noisy counts of each column's table, for these costs.
+
+    The last axis is that of the column.
+    """
     found = {}
-    for child, parents in track(list(network.parents.items()), "Counting with noise"):
+    families = list(zip(network.parents.items(), costs, strict=True))
+    for (child, parents), cost in track(families, "Counting with noise"):
         given = f" given {', '.join(map(repr, parents))}" if parents else ""
         counts = dense_counts(coded, (*parents, child))
         found[child] = accountant.counts(f"values of {child!r}{given}", counts, cost)

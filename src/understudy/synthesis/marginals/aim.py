@@ -32,6 +32,9 @@ This was chosen on Adult and cmc, and the rounds on Adult, among settings that d
 than their noise. These are public tables. benchmarks/private.py measures what they give.
 """
 
+LEAST_SCORE = -(2.0**32)
+"""Nothing with so low a score is ever chosen. Scores far below would be rounded too coarsely."""
+
 STEPS, LAST_STEPS = 70, 1000
 """Rounds of mirror descent at most, after each measurement and in the end."""
 
@@ -78,7 +81,7 @@ def aim(
         drawn = model.draw(int(np.clip(_ROWS_FOR_A_RECORD * total, _FEWEST_ROWS, _MOST_ROWS)), rng)
         wrong = candidates.distances(drawn, questions.counts, total)
         noise = EXPECTED_NOISE * scale * candidates.cells
-        scores = candidates.weights * (wrong - PENALTY * noise)
+        scores = candidates.weights * np.maximum(wrong - PENALTY * noise, LEAST_SCORE)
         what = "a table that the model gets wrong"
         chosen = questions.choose(what, scores, usable, cost * FOR_CHOICE)
         measured.append(questions.measure(chosen, cost * (1 - FOR_CHOICE)))

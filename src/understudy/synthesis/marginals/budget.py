@@ -44,8 +44,9 @@ def can_show_links(candidates: Candidates, accountant: Accountant, rows: int) ->
         for own, cells in zip(candidates.sets.columns, candidates.cells, strict=True)
         if len(own) > 1
     ]
-    links = len(candidates.sizes) - 1
-    if not pairs or not links:
+    # No more links are paid for than the workload asks for.
+    links = min(len(candidates.sizes) - 1, len(pairs))
+    if not links:
         return False
     cost = accountant.left * (1 - FOR_COLUMNS) * (1 - FOR_CHOICE) / links
     smallest = np.sort(np.array(pairs, np.int64))[:links]

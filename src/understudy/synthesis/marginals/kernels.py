@@ -34,6 +34,9 @@ from large to small without the cliques; how they lie in the larger ones.
 SMALLEST = -80.0
 """The logarithm of the smallest factor of a cell, beside the largest of its table."""
 
+PARTS = 2**20
+"""Into so many parts a record is cut where counts are compared: 2**32 of them stay exact."""
+
 GOLDEN_SECTION = (math.sqrt(5.0) - 1.0) / 2.0
 
 SHORTEST = 1e-30
@@ -267,12 +270,17 @@ def count_sets(
 def distances(
     counts: Cells, others: Cells, scale: float, cell_starts: Places, found: Floats
 ) -> None:
-    """Fill `found` with how far counts are from others times `scale`, for each set in all."""
+    """Fill `found` with how far counts are from others times `scale`, for each set in all.
+
+    What counts are compared with is rounded to `PARTS` of a record, so that all sums are exact: one
+    record changes a distance by no more than it changes the counts.
+    """
     for number in range(len(found)):
-        distance = 0.0
+        distance = np.int64(0)
         for place in range(cell_starts[number], cell_starts[number + 1]):
-            distance += abs(counts[place] - others[place] * scale)
-        found[number] = distance
+            expected = np.int64(np.rint(others[place] * scale * PARTS))
+            distance += abs(np.int64(counts[place]) * PARTS - expected)
+        found[number] = distance / PARTS
 
 
 @kernel

@@ -181,11 +181,10 @@ class DPMarginals(PrivateSynthesizer):
             if len(names) > 1:
                 tell_of_hidden_links()
         for_columns = accountant.left * share
-        self._tell_of_noise(
-            dict(zip(names, sizes, strict=True)), accountant.scale_of(for_columns / len(names))
-        )
         measured = questions.measure_all(columns, for_columns)
-        self._take_rows([one.counts for one in measured], accountant)
+        scales = [one.scale for one in measured]
+        self._tell_of_noise(dict(zip(names, sizes, strict=True)), scales)
+        self._take_rows([one.counts for one in measured], scales, accountant)
         public = accountant.guarantee.neighbours == "change-one"
         total = total_of(measured, self.n_rows_, public=public)
         model = Distribution(sizes, {})

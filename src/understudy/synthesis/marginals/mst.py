@@ -16,6 +16,7 @@ from understudy.progress import track
 from understudy.synthesis.marginals.measurement import Measurement
 from understudy.synthesis.marginals.questions import Questions
 from understudy.synthesis.marginals.tree import Columns, cells_of
+from understudy.synthesis.marginals.workload import distance
 
 FOR_TREE = Fraction(1, 2)
 """The part of what is left after single columns that the choice of the tree costs."""
@@ -53,7 +54,7 @@ def mst(
     for number, (one, other) in pairs.items():
         expected = np.outer(shares[one], shares[other]) * total
         counts = questions.candidates.table(number, questions.counts)
-        scores[number] = np.abs(counts - expected).sum()
+        scores[number] = distance(counts, expected)
     whole = tree.copy()
     whole.add_edges_from(pairs.values())
     links = nx.number_connected_components(tree) - nx.number_connected_components(whole)

@@ -71,9 +71,10 @@ class Questions:
         return Measurement(columns, found, self.accountant.scale_of(cost))
 
     def measure_all(self, sets: Iterable[Columns], budget: Fraction) -> list[Measurement]:
-        """Return the noisy counts of several tables, for the same cost each."""
+        """Return the noisy counts of several tables, which cost the budget together."""
         own = [self._numbers[columns] for columns in sets]
-        return [self.measure(number, budget / len(own)) for number in own]
+        costs = self.accountant.split(budget, self.candidates.cells[own].tolist())
+        return [self.measure(number, cost) for number, cost in zip(own, costs, strict=True)]
 
     def choose(
         self, what: str, scores: NDArray[np.float64], numbers: NDArray[np.int64], cost: Fraction

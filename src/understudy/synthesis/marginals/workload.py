@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from understudy.arguments import check_whole, is_number, is_whole
 from understudy.errors import ParameterError, unknown_columns
 from understudy.progress import track
-from understudy.synthesis.marginals.kernels import count_sets, distances
+from understudy.synthesis.marginals.kernels import PARTS, count_sets, distances
 from understudy.synthesis.marginals.tree import Columns, Sets, cells_of
 
 Workload: TypeAlias = int | Sequence[Any]
@@ -213,6 +213,18 @@ class Candidates:
         own = counts[self.cell_starts[number] : self.cell_starts[number + 1]]
         shape = [self.sizes[column] for column in self.sets.columns[number]]
         return own.astype(np.int64).reshape(shape)
+
+
+def distance(counts: NDArray[np.int64], expected: NDArray[np.float64]) -> float:
+    """Return how far counts are from what is expected of them, summed exactly, as in `distances`.
+
+    Examples
+    --------
+    >>> distance(np.array([3, 1]), np.array([1.5, 2.5]))
+    3.0
+    """
+    parts = np.rint(expected * PARTS).astype(np.int64)
+    return int(np.abs(counts * PARTS - parts).sum()) / PARTS
 
 
 def _few_enough(parts: list[Columns], sizes: Sequence[int]) -> list[Columns]:
