@@ -1,9 +1,8 @@
 """Tables of 300 and of 1,000 columns in each method: CPU seconds of a fit and as many rows.
 
 Run with ``python benchmarks/widths.py``. All columns have five levels and depend on one hidden
-number. Methods that take longer than their limit when they were last measured are named in
-``KNOWN``. The greedy search is left out: for so many columns it says how many hours it would take,
-and asks. Exits with 1 if another limit is missed.
+number. The greedy search is left out: for so many columns it says how many hours it would take,
+and asks. Exits with 1 if a limit is missed.
 """
 
 from __future__ import annotations
@@ -67,11 +66,13 @@ def report(sizes: list[int], rows: int = ROWS) -> int:
     lines, missed = [], []
     for columns in sizes:
         frame = table(columns, rows)
-        schema = Schema.infer(frame, dependencies=False)
+        schema = Schema.infer(frame, dependencies=False).as_public()
         small = table(3, 50)
         for name, model in methods(columns).items():
             # A small table first, so that kernels are there.
-            methods(columns)[name].fit(small, Schema.infer(small, dependencies=False)).sample()
+            methods(columns)[name].fit(
+                small, Schema.infer(small, dependencies=False).as_public()
+            ).sample()
             took = seconds(model, frame, schema)
             note(f"{name}, {rows:,} x {columns:,}", "CPU s", took, LIMIT)
             lines.append([f"{columns:,}", name, f"{took:.1f}"])

@@ -310,6 +310,11 @@ def test_what_scripts_measured_is_one_table_in_the_page(script, tmp_path, monkey
     assert "| CPU s | 1,234 (missed) | 15 |  | 20" in text
     assert "Not in this table: `broken.py`." in text
     assert bench.table(bench.kept()) in printed
+    # What measures nothing, and does not fail, keeps what was measured before.
+    monkeypatch.setattr(bench, "run", lambda _: (0, []))
+    monkeypatch.setattr(sys, "argv", ["bench.py", "old"])
+    assert bench.main() == 0
+    assert "| reading | CPU s | 1.5 |  |  | 2026-01-31 |" in page.read_text(encoding="utf-8")
 
 
 def test_the_page_shows_what_was_measured(script):
@@ -352,6 +357,18 @@ def test_wide_tables_are_what_they_say(script):
     with wide.widest(7):
         assert wide.predictive.WIDE == 7
     assert before == wide.predictive.WIDE
+
+
+def test_methods_on_wide_tables_have_a_minute(script, monkeypatch, capsys):
+    widths = script("widths")
+    assert {len(widths.methods(300)), len(widths.methods(1000))} == {9, 3}
+    monkeypatch.setattr(widths, "methods", lambda _: {"columns alone": widths.Independent()})
+    taken = iter([59.0, 61.0])
+    monkeypatch.setattr(widths, "seconds", lambda *_: next(taken))
+    assert widths.report([4, 5], rows=50) == 1
+    printed = capsys.readouterr().out
+    assert "| 4 | columns alone | 59.0 |" in printed
+    assert printed.endswith("Missed: columns alone, 5 columns: 61.0 s, more than 60.\n")
 
 
 def test_growth_knows_its_plots(script, monkeypatch, capsys):

@@ -17,7 +17,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from understudy.data.units import without_gaps
-from understudy.data.values import all_differ, from_numpy, mostly_differ, numbers, to_numpy
+from understudy.data.values import (
+    from_numpy,
+    mostly_differ,
+    numbers,
+    sorted_if_different,
+    to_numpy,
+)
 
 Counts = NDArray[np.int64]
 
@@ -60,8 +66,10 @@ class Counted:
             return array
         if pa.types.is_nested(array.type):  # which no table can hold; Arrow cannot count it
             return cls(array, np.ones(len(array), np.int64), array)
-        if all_differ(array):
-            return cls(array, once(len(array)), array)
+        ordered = sorted_if_different(array)
+        if ordered is not None:
+            none = np.zeros(len(ordered), bool)
+            return cls(from_numpy(ordered, none), once(len(ordered)), array)
         if array.null_count == 0 and len(array) > MOST_DISTINCT and mostly_differ(array):
             return cls.of_numbers(to_numpy(array).copy(), 0, array)
         # Arrow takes missing views for empty texts here.

@@ -147,23 +147,29 @@ def to_numpy(array: pa.Array, missing: int | None = None) -> NDArray[Any]:
 def all_differ(array: pa.Array) -> bool:
     """Tell whether a column holds numbers of which no two are equal, and no gaps.
 
-    Sorting them is quicker than counting them by a hash.
-
     Examples
     --------
     >>> all_differ(pa.array([3.5, 0.0, -1.0])), all_differ(pa.array([0.0, 1.0, -0.0]))
     (True, False)
     """
+    return sorted_if_different(array) is not None
+
+
+def sorted_if_different(array: pa.Array) -> NDArray[Any] | None:
+    """Return the numbers of a column in order if no two are equal, and there are no gaps.
+
+    Sorting them is quicker than counting them by a hash.
+    """
     plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
     if not plain or array.null_count or not len(array):
-        return False
+        return None
     values = to_numpy(array)
     for some in (values[:_FIRST], values):  # most often the first values tell
-        ordered = np.sort(some)
+        ordered: NDArray[Any] = np.sort(some)
         # A number that is none, which is sorted to the end, does not equal itself.
         if (ordered[1:] == ordered[:-1]).any() or ordered[-1] != ordered[-1]:
-            return False
-    return True
+            return None
+    return ordered
 
 
 def mostly_differ(array: pa.Array) -> bool:
