@@ -598,7 +598,7 @@ def main() -> None:
             session.check_address_limit()
             app()
         except BaseException as error:  # noqa: BLE001  # a panic of polars is no Exception
-            stopped = stopping.asked()
+            stopped = error if isinstance(error, stopping.Stopped) else stopping.asked()
             if stopped is None or isinstance(error, SystemExit):
                 _tell(error)
             tell_stopped()
