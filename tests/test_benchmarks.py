@@ -174,7 +174,7 @@ def test_smoothed_networks_stand_beside_those_as_they_are(strong, monkeypatch, c
     printed = capsys.readouterr().out
     assert "| cmc, k = 3, whole record of 50 | 50.0 | 50.0 | 1.00 / 4 |" in printed
     assert "Adult, smoothed: skipped" in printed
-    assert (limits.held, limits.missed) == (12, {})
+    assert (limits.held, limits.missed) == (15, {})
 
 
 def test_the_strong_attacker_is_set_beside_what_others_took(strong, monkeypatch, capsys):
