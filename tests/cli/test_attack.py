@@ -23,6 +23,7 @@ from understudy.cli import main
 from understudy.cli.attack import OtherOptions
 from understudy.cli.strong_options import Mode, Prior
 from understudy.risk import black_box_attacker, lookalikes, strong_attacker
+from understudy.wording import Unit
 
 SCRIPT = Path(sys.executable).with_name("understudy")
 BOOTSTRAP = """
@@ -248,6 +249,7 @@ class TestCommand:
         assert content["settings"] == {
             "groups": None,
             "unit_id": None,
+            "unit": "records",
             "seed": 5,
             "tolerance": None,
             "strong": {
@@ -459,7 +461,11 @@ class TestOthers:
             assert title in out
         expected = lookalikes(read("o.csv"), read("s.csv"), random_state=0)
         assert content["others"]["lookalikes"] == expected.to_dict()
-        assert expected.summary().split(".")[0] in " ".join(out.replace("│", " ").split())
+        found = " ".join(out.replace("│", " ").split())
+        assert Unit.of("records").told(expected.summary()).split(".")[0] in found
+        _, out, _ = attack("--attacks", "lookalikes", "--unit-name", "flight")
+        found = " ".join(out.replace("│", " ").split())
+        assert Unit.of("flights").told(expected.summary()).split(".")[0] in found
 
     def test_a_model_and_control_records_tell_who_was_in_the_data(self, attack, folder):
         code, _, _ = attack("--model", "m.us", "--control", "s.csv", "--json", "a.json")

@@ -123,6 +123,7 @@ def give_verdict(findings: Findings) -> Verdict:
 
     Examples
     --------
+    >>> from understudy.audit.findings import Figure
     >>> gcap = Figure("gcap", "GCAP", "", baseline=0.61, synthetic=0.65, gain=0.04)
     >>> release = ReleaseFindings("cart.csv", "", 1, 1000, figures=(gcap,))
     >>> found = give_verdict(Findings("1", "", 0, 0, "", "quick", 1000, 5, ("age",), None,

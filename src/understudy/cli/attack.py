@@ -14,6 +14,7 @@ from understudy.cli.option_groups import Reworded, argument, grouped, option, pa
 from understudy.cli.options import split_names
 from understudy.cli.strong_options import StrongOptions
 from understudy.errors import ParameterError, did_you_mean
+from understudy.wording import Unit
 
 if TYPE_CHECKING:
     import polars as pl
@@ -133,6 +134,7 @@ def attack(
     others: OtherOptions,
     strong: StrongOptions,
     unit_id: Annotated[options.UnitId, Reworded(panel=None)] = "",
+    unit_name: Annotated[options.UnitName, Reworded(panel=None)] = "",
     processes: Annotated[
         int,
         option(
@@ -170,7 +172,7 @@ def attack(
     session.check_outputs(outputs, inputs, force)
     # Not a file to replace: it is there already when an attack goes on.
     session.check_outputs([strong.resume], [*inputs, *outputs], force=True)
-    groups = attacker.read_groups()
+    groups, unit = attacker.read_groups(), _unit(unit_name, units)
     found, made, told, shadows = None, [], None, None
     notes: tuple[str, ...] = ()
     with session.progress(ctx):
@@ -202,7 +204,7 @@ def attack(
                 seed=seed,
             )
     if not ctx.obj["quiet"]:
-        _show(notes, found, made, shadows, told, strong)
+        _show(notes, found, made, shadows, told, strong, unit)
     if json is not None:
         from understudy.report.attack_json import write_attack
 
@@ -215,6 +217,7 @@ def attack(
         settings = {
             "groups": groups,
             "unit_id": units or None,
+            "unit": unit.many,
             "seed": seed,
             "tolerance": others.tolerance,
             "strong": strong.settings(),
@@ -305,6 +308,16 @@ class _Asked:
         )
 
 
+def _unit(name: str, units: Sequence[str]) -> Unit:
+    """Return what the texts call those whom records are about."""
+    from understudy.audit.task import read_unit
+    from understudy.audit.units import name_of_units
+
+    if name:
+        return Unit.of(read_unit(name))
+    return Unit.of(name_of_units(units) if units else "records")
+
+
 def _one(releases: list[pl.DataFrame]) -> list[pl.DataFrame]:
     if len(releases) > 1:
         raise ParameterError("--shadows takes one synthetic table.")
@@ -318,17 +331,18 @@ def _show(
     shadows: ShadowMembership | None,
     told: Any,  # noqa: ANN401  # of the strong attacker
     strong: StrongOptions,
+    unit: Unit,
 ) -> None:
-    """Show all results, with a line between them."""
+    """Show all results, with a line between them, in words for the unit."""
     from rich.text import Text
 
     from understudy.report.attack_table import attack_table, findings_table
 
     parts = [
         *([Text(" ".join(notes))] if notes else []),
-        *([attack_table(found)] if found is not None else []),
-        *([findings_table(made)] if made else []),
-        *([Text(shadows.summary())] if shadows is not None else []),
+        *([attack_table(found, unit)] if found is not None else []),
+        *([findings_table(made, unit)] if made else []),
+        *([Text(unit.told(shadows.summary()))] if shadows is not None else []),
         *(strong.tables(told) if told is not None else []),
     ]
     spaced = [part for one in parts for part in ("", one)][1:]

@@ -245,8 +245,9 @@ class Tallies:
     >>> tallies = Tallies(["x"])
     >>> tallies.add(pa.table({"x": [7, 5]}))
     >>> tallies.add(pa.table({"x": [7, 7]}))
-    >>> tallies.counted("x").counts.tolist()
-    [3, 1]
+    >>> found = tallies.counted("x")
+    >>> sorted(zip(found.values.to_pylist(), found.counts.tolist(), strict=True))
+    [(5, 1), (7, 3)]
     """
 
     def __init__(self, names: Iterable[str], *, ordered: bool = True) -> None:

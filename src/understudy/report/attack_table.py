@@ -12,14 +12,16 @@ from rich.text import Text
 
 from understudy.audit.attacks import MadeAttack
 from understudy.risk.overview import Overview
-from understudy.wording import UNDEFINED, quoted, share
+from understudy.wording import UNDEFINED, Unit, quoted, share
 
 _NOTICEABLE = 0.01
 """A gain of more than this share of the records is shown in colour."""
 
 
-def attack_table(found: Overview) -> Group:
+def attack_table(found: Overview, unit: Unit) -> Group:
     """Return a table of all measures beside their references, and the results in sentences.
+
+    `unit` is what a record is about.
 
     The baseline is reached without the release, and the gain is what the release adds to it.
     """
@@ -38,26 +40,27 @@ def attack_table(found: Overview) -> Group:
     for line in lines:
         shares = [line.baseline, line.synthetic, line.original, *([line.control] * controlled)]
         row = [Text(percentage(value)) for value in shares]
-        table.add_row(line.measure, Text(line.meaning), *row, difference(line.gain))
+        table.add_row(line.measure, Text(unit.told(line.meaning)), *row, difference(line.gain))
     sets = f" ({len(scenario):,} possible sets)" if len(scenario) > 1 else ""
     knows = Text(f"An attacker who knows {scenario.known_keys}{sets}: {quoted(scenario.keys)}.")
-    return Group(knows, table, *_sentences(found))
+    return Group(knows, table, *_sentences(found, unit))
 
 
-def findings_table(attacks: Sequence[MadeAttack]) -> Table:
-    """Return what other attacks found, each in a few sentences."""
+def findings_table(attacks: Sequence[MadeAttack], unit: Unit) -> Table:
+    """Return what other attacks found about those units, each in a few sentences."""
     table = Table(title="Other attacks", title_justify="left", header_style="bold", show_lines=True)
     table.add_column("attack")
     table.add_column("what it finds", overflow="fold")
     for one in attacks:
-        table.add_row(one.title, Text(one.summary(), style="yellow" if one.error else ""))
+        told = unit.told(one.summary())
+        table.add_row(one.title, Text(told, style="yellow" if one.error else ""))
     return table
 
 
-def _sentences(found: Overview) -> Iterator[RenderableType]:
-    yield Text(found.summary())
+def _sentences(found: Overview, unit: Unit) -> Iterator[RenderableType]:
+    yield Text(unit.told(found.summary()))
     for measure, reason in found.reasons().items():
-        yield Text(f"Not defined: {measure}: {reason}", style="yellow")
+        yield Text(unit.told(f"Not defined: {measure}: {reason}"), style="yellow")
 
 
 def percentage(value: float) -> str:
