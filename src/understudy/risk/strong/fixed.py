@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from understudy.counting import group_ids
 from understudy.data.coded import Coded, Codes, code_dtype
 from understudy.errors import DataError
+from understudy.progress import track
 from understudy.risk.strong.beliefs import HALF_RECORD
 from understudy.risk.strong.candidates import Candidates
 from understudy.risk.strong.release import Release
@@ -309,9 +310,8 @@ class FixedLikelihood:
         """Count the tables that matter."""
         asked, original = set(unknown), releases[0].original
         shown, unseen, blurred = [], [], []
-        for table in tables:
-            if not table.columns & asked:
-                continue
+        wanted = [table for table in tables if table.columns & asked]
+        for table in track(wanted, "Counting for the attacker"):
             showing = [not table.columns & set(release.withheld) for release in releases]
             drawn = [r.synthetic for r, shows in zip(releases, showing, strict=True) if shows]
             blurred += [
