@@ -399,6 +399,7 @@ class TestAttack:
         assert content["settings"] == {
             "groups": None,
             "unit_id": None,
+            "unit": "records",
             "seed": 0,
             "tolerance": None,
             "strong": None,

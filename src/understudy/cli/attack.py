@@ -164,7 +164,7 @@ def attack(
     others.check(strong)
     if not attacker.named:
         _check_unnamed(attacker, others, strong)
-    units = split_names(unit_id)
+    units, groups = split_names(unit_id), attacker.read_groups()
     if units and others.shadows is not None:
         raise ParameterError("--shadows is about single records, so it does not take --unit-id.")
     inputs = [original, *synthetic, attacker.control, attacker.scenario, strong.model]
@@ -172,7 +172,6 @@ def attack(
     session.check_outputs(outputs, inputs, force)
     # Not a file to replace: it is there already when an attack goes on.
     session.check_outputs([strong.resume], [*inputs, *outputs], force=True)
-    groups, unit = attacker.read_groups(), _unit(unit_name, units)
     found, made, told, shadows = None, [], None, None
     notes: tuple[str, ...] = ()
     with session.progress(ctx):
@@ -184,6 +183,7 @@ def attack(
         read = partial(csv.read, like=dialect)
         releases = list(map(read, synthetic))
         strong.check_table(table)
+        unit = _unit(unit_name, units)
         if others.wanted(strong, attacker):
             control = read(attacker.control) if attacker.control is not None else None
             asked = _Asked(table, releases, scenario, control, groups, units, processes, seed)
