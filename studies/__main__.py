@@ -66,6 +66,7 @@ EVERYTHING = {
     '"two exact numbers kept;two exact numbers of 30% kept;'
     "numbers under each other's names;sensitive values in their rows, seven rows further down;"
     "fresh people, numbers under each other's names\"",
+    "gallery-twenty.md": "gallery --tables ballot,cmc --seeds 20",
     "gallery-harmless.md": "gallery --kinds harmless --tables clinic,ballot,cmc --seeds 20",
     "smoothing.md": "smoothing --splits 10 --processes 2",
     "numbers.md": "numbers --releases 3",
